@@ -20,37 +20,25 @@ export interface ShownRequest {
 }
 
 const MASKED = "***";
-const SECRET_HEADER = /auth|token|secret|key|password|cookie|signature|credential/i;
+const SECRET_NAME = /auth|token|secret|key|passw|passphrase|pwd|cookie|signature|credential|session|bearer/i;
 
-export function isSecretHeader(name: string): boolean {
-  return SECRET_HEADER.test(name);
+/** Whether a header, or a field of a body, usually has a secret value. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
 }
 
 /** `detail` is JSON text of a request, complete or in its shown form. */
 export function shownRequest(detail: string): ShownRequest {
   const { method, url, headers } = JSON.parse(detail) as GatewayRequest;
-  const shown = Object.entries(headers).map(([name, value]) => [name, isSecretHeader(name) ? MASKED : value]);
-  return { method, url: withoutValues(url), headers: Object.fromEntries(shown) };
+  const shown = Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? MASKED : value]);
+  return { method, url: shownUrl(url), headers: Object.fromEntries(shown) };
 }
 
-/** Some providers take their key in the query. */
-function withoutValues(url: string): string {
+/** Without credentials and without the values of the query: some providers take their key there. */
+export function shownUrl(url: string): string {
   const shown = new URL(url);
   shown.username = "";
   shown.password = "";
   for (const name of [...shown.searchParams.keys()]) shown.searchParams.set(name, MASKED);
   return shown.href;
-}
-
-/** The texts of a request that must not appear in records. */
-export function secretsOf({ url, headers }: Pick<GatewayRequest, "url" | "headers">): string[] {
-  const inHeaders = Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []));
-  const { searchParams, password } = new URL(url);
-  return [...inHeaders, ...searchParams.values(), password].filter((text) => text !== "");
-}
-
-/** `text` is JSON, or any other text, that may contain these, escaped or not. */
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const written = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
-  return written.reduce((shown, secret) => shown.replaceAll(secret, MASKED), text);
 }

@@ -17,6 +17,7 @@ export * from "./json-scan.ts";
 export * from "./key-texts.ts";
 export * from "./parse-duration.ts";
 export * from "./read-event.ts";
+export * from "./request-secrets.ts";
 export * from "./sessions.ts";
 export * from "./sign.ts";
 export * from "./stable-uuid.ts";

@@ -152,6 +152,43 @@ test("no secret is in what is shown or, once the steps have ended, in the store"
   for (const secret of [SECRET, "sk-other-secret"]) assert.ok(!JSON.stringify([kept, answers]).includes(secret), secret);
 });
 
+test("secrets of the URL and the body are in no result and no record, also where the record of an answer is cut", async (t) => {
+  const service = await startTestService(t, { flags: FLAGS });
+  const edge = 4_000 - SECRET.length / 2;
+  const api = await startApi(t, ({ path, body }, response) => {
+    if (path.startsWith("/echo")) response.end(`${"x".repeat(Math.round(edge))}${SECRET} ${body}`);
+    else response.end(`you sent ${body}`);
+  });
+  await startApp(
+    t,
+    service,
+    (inlet) => [
+      inlet.createFunction({ id: "hidden" }, { event: "hidden/fetch" }, async ({ event, step }) => {
+        const url = new URL(event.data.url);
+        await step.fetch(`http://${OWN_SECRET}:${SECRET}@${url.host}/?key=${SECRET}`);
+        await step.fetch(`${url.origin}/echo`, { headers: { authorization: `Bearer ${SECRET}` } });
+        const body = JSON.stringify({ login: { user: "jane", password: SECRET } });
+        const long = { ...Object.fromEntries(Array.from({ length: 3 }, (_, n) => [`x-${n}`, "y".repeat(1_270)])), "x-api-key": OWN_SECRET };
+        await step.fetch(`${url.origin}/body`, { method: "POST", body });
+        await step.fetch(`${url.origin}/long`, { method: "POST", body: `client_secret=${SECRET}`, headers: long });
+      }),
+    ],
+    { id: "hidden" },
+  );
+  const { body } = await service.send({ name: "hidden/fetch", data: { url: api.url } });
+  const [ended] = await runsOf(service, body.ids[0]);
+  assert.equal(ended.status, "completed", JSON.stringify(ended));
+  assert.deepEqual(
+    ended.steps.map(({ output }: { output: { url: string } }) => output.url.slice(api.url.length)),
+    ["/?key=***", "/echo", "/body", "/long"],
+  );
+  // What a server answers is the function's result, and here it holds what was sent to it; its record is not.
+  const shown = JSON.stringify([ended.calls, ended.steps.map(({ request, output }: never) => [request, (output as { url: string }).url])]);
+  for (const secret of [SECRET, OWN_SECRET])
+    for (let units = secret.length; units >= 8; units--) assert.ok(!shown.includes(secret.slice(0, units)), secret);
+  assert.ok(api.seen.every(({ headers }) => headers["x-0"] === undefined || headers["x-api-key"] === OWN_SECRET));
+});
+
 test("no secret of a request is in the store while it is under way, or waits for its next attempt", async (t) => {
   const service = await startTestService(t, { flags: ["--retry-interval", "1h"] });
   const held: ServerResponse[] = [];
@@ -187,6 +224,7 @@ async function storedBytes({ dataDir, databaseUrl }: TestService): Promise<strin
 test("requests of steps obey the address rules, also when they are redirected; credentials go to no other origin", async (t) => {
   const service = await startTestService(t, { flags: FLAGS });
   const other = await startApi(t, ({ headers }, response) => json(response, { got: headers.authorization ?? null }));
+  const arrived = () => Object.keys(other.seen.at(-1)?.headers ?? {}).sort();
   const api = await startApi(t, ({ path }, response) => {
     const locations: Record<string, string> = { "/away": `${other.url}/x`, "/metadata": "http://169.254.169.254/latest", "/loop": "/loop" };
     response.writeHead(path === "/away" ? 302 : 307, { location: locations[path] }).end();
@@ -195,6 +233,11 @@ test("requests of steps obey the address rules, also when they are redirected; c
   const headers = { authorization: `Bearer ${SECRET}` };
   const moved = await run(service, "fetch", { url: `${api.url}/away`, headers });
   assert.equal(moved.output.text, '{"got":null}');
+  const unusual = { "x-acme": SECRET, "private-id": SECRET, accept: "application/json", "content-type": "text/plain" };
+  await run(service, "fetch", { url: `${api.url}/away`, headers: unusual });
+  assert.deepEqual(arrived(), ["accept", "connection", "content-type", "host"]);
+  await run(service, "fetch", { url: `${api.url}/away`, headers: unusual, method: "POST", body: "text" });
+  assert.deepEqual(arrived(), ["accept", "connection", "host"], "the body is not sent on, so neither is its type");
   for (const [path, reason] of [
     ["/metadata", /metadata address/],
     ["/loop", /redirected more than/],

@@ -179,9 +179,7 @@ function callRecord(call: MadeCall, read: Answer): Omit<CallRecord, "outcome"> {
   if (received instanceof NoAnswer) return { ...asked, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
   const { status, body, headers } = received;
   const isSdk = headers[HEADER_NAMES[target.app.headers].sdk] !== undefined;
-  // Cutting a surrogate pair leaves half a character.
-  const kept = body.length > ANSWER_UNITS_KEPT ? body.slice(0, ANSWER_UNITS_KEPT).toWellFormed() : body;
   const secrets = read.kind === "operations" ? read.operations.flatMap(secretsInOperation) : [];
-  const answer = isSdk ? withoutSecrets(kept, secrets) : shownAnswer(body);
+  const answer = isSdk ? withoutSecrets(body, secrets, ANSWER_UNITS_KEPT) : shownAnswer(body);
   return { ...asked, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length };
 }

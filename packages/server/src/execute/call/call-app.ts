@@ -1,7 +1,6 @@
 /** Requests to apps over pooled connections. An app that hangs, disappears or responds without end fails only its own calls. */
 
 import { isIP } from "node:net";
-import { isSecretHeader } from "@inlet/protocol";
 import type { Agent } from "undici";
 import { type AppAddress, appAddress } from "./app-address.ts";
 import { AddressRefused, type AppAddresses } from "./app-addresses.ts";
@@ -39,6 +38,10 @@ export interface AppRequest {
 const REDIRECTS_MAX = 3;
 const WEB_REDIRECTS_MAX = 5;
 const WEB_REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Any other header may hold a credential, whatever its name. */
+const FORWARDED_HEADERS: ReadonlySet<string> = new Set([
+  ...["accept", "accept-language", "cache-control", "content-language", "content-type", "range", "user-agent"],
+]);
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
 
@@ -64,7 +67,7 @@ export class AppCaller {
     }
   }
 
-  /** Like `fetch`: redirects are followed, without credentials to another origin. Throws NoAnswer. */
+  /** Like `fetch`: redirects are followed; to another origin only with headers that hold no credentials. Throws NoAnswer. */
   async fetch(request: WebRequest): Promise<AppAnswer & { url: string }> {
     try {
       return await this.#browse(request, WEB_REDIRECTS_MAX);
@@ -137,8 +140,9 @@ export class AppCaller {
 
 function redirected({ method, url, headers, body, ...rest }: WebRequest, target: URL, status: number): WebRequest {
   const isSameOrigin = target.origin === new URL(url).origin;
-  const kept = Object.entries(headers).filter(([name]) => isSameOrigin || !isSecretHeader(name));
   const becomesGet = status === 303 || (status < 303 && method === "POST");
+  const isKept = (name: string) => (isSameOrigin || FORWARDED_HEADERS.has(name)) && !(becomesGet && name.startsWith("content-"));
+  const kept = Object.entries(headers).filter(([name]) => isKept(name.toLowerCase()));
   const next = becomesGet ? { method: "GET", body: null } : { method, body };
   return { ...rest, ...next, url: target.href, headers: Object.fromEntries(kept) };
 }

@@ -3,7 +3,7 @@
  * any step. A fetch succeeds with any status; an inference only with 2xx.
  */
 
-import { type GatewayRequest, secretsOf, shownRequest, withoutSecrets } from "@inlet/protocol";
+import { type GatewayRequest, secretsOf, shownRequest, shownUrl, withoutSecrets } from "@inlet/protocol";
 import type { CallRecord, ClaimedEntry, RunContext, RunState, StepKind } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
 import { NoAnswer } from "../call/no-answer.ts";
@@ -80,9 +80,11 @@ function outcomeOf({ kind, request }: GatewayCall, received: Received, now: numb
     return { error: { name, message }, httpStatus: null, retryAfterMs: null, mayRetry: true };
   }
   const { status, headers, body, url } = received;
-  if (kind !== "infer") return { value: JSON.stringify({ data: { url, headers: joined(headers), body, status_code: status } }) };
+  // Whoever may see runs sees results: the URL is there without its credentials.
+  if (kind !== "infer")
+    return { value: JSON.stringify({ data: { url: shownUrl(url), headers: joined(headers), body, status_code: status } }) };
   if (status >= 200 && status < 300) return { value: `{"data":${isJson(body) ? body : JSON.stringify(body)}}` };
-  const message = `The provider answered with status ${status}: ${shownAnswer(withoutSecrets(body, secretsOf(request)))}`;
+  const message = `The provider answered with status ${status}: ${shownAnswer(withoutSecrets(body, secretsOf(request), ANSWER_UNITS_KEPT))}`;
   const after = headers["retry-after"];
   const retryAfterMs = readRetryAfter(typeof after === "string" ? after : undefined, now);
   return { error: { name, message }, httpStatus: status, retryAfterMs, mayRetry: true };
@@ -94,7 +96,7 @@ function recordOf({ entry, context, request }: GatewayCall, received: Received):
   const asked = { stepId: entry.stepId, attempt: entry.attempt, path: url, stepsGiven: context.steps.length };
   if (received instanceof NoAnswer) return { ...asked, httpStatus: null, answer: null, answerLength: 0 };
   const { status, body } = received;
-  const shown = withoutSecrets(body.slice(0, ANSWER_UNITS_KEPT).toWellFormed(), secretsOf(request));
+  const shown = withoutSecrets(body, secretsOf(request), ANSWER_UNITS_KEPT);
   return { ...asked, httpStatus: status, answer: shown, answerLength: body.length };
 }
 
