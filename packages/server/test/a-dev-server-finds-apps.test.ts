@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { SETTINGS } from "../src/config/settings.ts";
 import { PATHS, PORTS } from "../src/execute/apps/local-apps.ts";
 import { type AnyFunction, poll } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 
@@ -73,7 +74,7 @@ test("a service that signs its calls asks the apps named in its settings until t
   await functionsAre(service, ["late-one"]);
 });
 
-test("the setting names the ports and paths at which it looks", () => {
+testOnce("the setting names the ports and paths at which it looks", () => {
   const { sentence } = SETTINGS.discover;
   const named = new Set<number>();
   for (const [, from = "", to = from] of (sentence.split("paths")[0] ?? "").matchAll(/(\d+)(?: to (\d+))?/g))

@@ -20,7 +20,7 @@ import { runInlet, spawnInlet, startInlet } from "./support/process.ts";
 import { startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
 
-const skip = process.env.TEST_STORE ? "it is about both stores" : (whyNoPostgres() ?? false);
+const skip = whyNoPostgres() ?? false;
 const hooks = { onFault: () => undefined, onRecovery: () => undefined };
 const NO_PROGRESS = { onProgress: () => undefined };
 /** Every string JavaScript has may be an id: one half of a pair, a backslash, a NUL; and one longer than an index of PostgreSQL takes. */

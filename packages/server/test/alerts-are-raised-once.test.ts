@@ -1,14 +1,15 @@
 /** Alerts: raised and resolved as internal events that functions subscribe to, once each, noted in the audit log. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test as testOnce } from "node:test";
 import { pino } from "pino";
 import { AlertWatch, isQuiet } from "../src/alerts/alert-watch.ts";
 import { makeEnvironment } from "../src/store/conformance/samples.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { startApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
 import { call, startTestService, temporaryFolder } from "./support/service.ts";
 
@@ -18,108 +19,105 @@ interface AuditEntry {
   details: { reason?: string };
 }
 
-for (const engine of ["sqlite", "postgres"]) {
-  const skip = engine === "postgres" ? (whyNoPostgres() ?? false) : false;
-  test(`${engine}: an alert is raised once, starts functions, shows, and is resolved`, { skip }, async (t) => {
-    let aheadMs = 0;
-    const now = () => Date.now() + aheadMs;
-    const start = engine === "postgres" ? { databaseUrl: await freshDatabase(t) } : { now };
-    const service = await startTestService(t, start);
-    // Two nodes evaluate no rule twice.
-    if (engine === "postgres") await startTestService(t, start);
-    const told: string[] = [];
-    const begun = Promise.withResolvers<void>();
-    const held = Promise.withResolvers<void>();
-    const done = Promise.withResolvers<void>();
-    onEnd(t, async () => done.resolve());
-    await startApp(t, service, (inlet) => [
-      inlet.createFunction({ id: "pay", retries: 0 }, { event: "shop/order" }, () => {
-        throw new Error("card declined");
-      }),
-      inlet.createFunction({ id: "shaped" }, { event: "shop/shaped" }, () => undefined),
-      inlet.createFunction({ id: "tell" }, [{ event: "inlet/alert.raised" }, { event: "inlet/alert.resolved" }], ({ event }) => {
-        const { rule, value, reason = "" } = event.data;
-        told.push(`${event.name} ${rule.name} ${rule.kind === "queue_age" ? Math.sign(value) : value} ${reason}`.trim());
-      }),
-      inlet.createFunction({ id: "busy", concurrency: 1 }, { event: "shop/busy" }, () => done.promise),
-      inlet.createFunction({ id: "slow", retries: 0 }, { event: "shop/slow" }, async () => {
-        begun.resolve();
-        await held.promise;
-        throw new Error("gave up");
-      }),
-    ]);
-    const rule = async (body: object) => {
-      const made = await service.rest("POST", "/alert-rules", { body });
-      assert.equal(made.status, 201, made.text);
-      return made.body.data;
-    };
-    await service.send({ name: "shop/slow", data: {} });
-    await begun.promise;
-    aheadMs = 200_000;
-    held.resolve();
-    await rule({ name: "late", kind: "failure_count", function: "shop-slow", threshold: 1, windowSeconds: 100 });
-    const failures = await rule({ name: "failures", kind: "failure_count", function: "shop-pay", threshold: 2 });
-    const rate = await rule({ name: "rate", kind: "failure_rate", function: "shop-pay", threshold: 60 });
-    const lost = await rule({ name: "lost", kind: "unmatched_events", threshold: 1 });
-    await rule({ name: "drift", kind: "schema_drift", threshold: 1 });
-    await rule({ name: "refused", kind: "refused_requests", threshold: 2 });
-    await rule({ name: "waits", kind: "queue_age", function: "shop-busy", threshold: 0.1 });
-    await rule({ name: "far away", kind: "failure_count", threshold: 1_000 });
-    await rule({ name: "asleep", kind: "failure_count", threshold: 1, quietHours: { from: "00:00", to: "23:59" } });
-    await service.send([...Array(10).fill({ name: "shop/shaped", data: { n: 1 } }), { name: "shop/shaped", data: { n: 1, extra: "new" } }]);
-    await service.send([...Array(3).fill({ name: "shop/order", data: {} }), { name: "shop/nobody", data: {} }]);
-    const transform = "transform = () => { throw new Error('not yet') }";
-    const webhook = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform } })).body.data;
-    for (const _ of [1, 2]) assert.equal((await call(webhook.url, { method: "POST" })).status, 400);
-    await service.send(Array(2).fill({ name: "shop/busy", data: {} }));
-    await until("seven alerts", () => (told.length >= 7 ? true : undefined));
-    const raised = ["drift 1", "failures 3", "late 1", "lost 1", "rate 100", "refused 2", "waits 1"].map(
-      (alert) => `inlet/alert.raised ${alert}`,
-    );
-    assert.deepEqual([...told].sort(), raised);
-    const active = (await service.rest("GET", "/alerts")).body.data;
-    assert.deepEqual(active.map(({ name }: { name: string }) => name).sort(), [
-      "drift",
-      "failures",
-      "late",
-      "lost",
-      "rate",
-      "refused",
-      "waits",
-    ]);
-    const changed = await service.rest("PUT", `/alert-rules/${failures.id}`, { body: { threshold: 50 } });
-    assert.deepEqual([changed.status, changed.body.data.threshold, changed.body.data.kind], [200, 50, "failure_count"]);
-    assert.equal((await service.rest("PUT", `/alert-rules/${rate.id}`, { body: { enabled: false } })).status, 200);
-    assert.equal((await service.rest("DELETE", `/alert-rules/${lost.id}`)).status, 200);
-    await until("three alerts to be resolved", () => (told.length >= 10 ? true : undefined));
-    const resolved = ["failures 3 below_threshold", "lost 1 rule_deleted", "rate 100 rule_disabled"];
-    const resolutions = told.filter((line) => line.includes("resolved")).sort();
-    assert.deepEqual(
-      resolutions,
-      resolved.map((alert) => `inlet/alert.resolved ${alert}`),
-      "each is resolved once and says why",
-    );
-    assert.equal(told.filter((line) => line.includes("raised")).length, 7, "each was raised once");
-    const audited = (await service.rest("GET", "/audit-log?action=alert.*&limit=100")).body.data;
-    const entries = audited.map(({ action, target, details }: AuditEntry) => `${action} ${target.name} ${details.reason ?? ""}`.trim());
-    assert.deepEqual(entries.filter((entry: string) => entry.startsWith("alert.resolved")).sort(), [
-      ...["failures below_threshold", "lost rule_deleted", "rate rule_disabled"].map((entry) => `alert.resolved ${entry}`),
-    ]);
-    assert.equal(entries.length, 10);
-    assert.equal((await service.rest("DELETE", `/alert-rules/${failures.id}`)).status, 200);
-    assert.equal((await service.rest("PUT", `/alert-rules/${failures.id}`, { body: {} })).body.code, "alert_rule_not_found");
-    assert.equal((await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "mood", threshold: 1 } })).status, 400);
-    for (const quietHours of [
-      { from: "22:00", to: "06:00", timeZone: "Mars/Base" },
-      { from: "22:00", to: "22:00" },
-    ]) {
-      const refused = await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "queue_age", threshold: 1, quietHours } });
-      assert.deepEqual([refused.status, refused.body.details.length], [400, 1]);
-    }
-  });
-}
+test("an alert is raised once, starts functions, shows, and is resolved", async (t, engine) => {
+  let aheadMs = 0;
+  const now = () => Date.now() + aheadMs;
+  const start = engine === "postgres" ? { databaseUrl: await migratedDatabase(t) } : { now };
+  const service = await startTestService(t, start);
+  // Two nodes evaluate no rule twice.
+  if (engine === "postgres") await startTestService(t, start);
+  const told: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  onEnd(t, async () => done.resolve());
+  await startApp(t, service, (inlet) => [
+    inlet.createFunction({ id: "pay", retries: 0 }, { event: "shop/order" }, () => {
+      throw new Error("card declined");
+    }),
+    inlet.createFunction({ id: "shaped" }, { event: "shop/shaped" }, () => undefined),
+    inlet.createFunction({ id: "tell" }, [{ event: "inlet/alert.raised" }, { event: "inlet/alert.resolved" }], ({ event }) => {
+      const { rule, value, reason = "" } = event.data;
+      told.push(`${event.name} ${rule.name} ${rule.kind === "queue_age" ? Math.sign(value) : value} ${reason}`.trim());
+    }),
+    inlet.createFunction({ id: "busy", concurrency: 1 }, { event: "shop/busy" }, () => done.promise),
+    inlet.createFunction({ id: "slow", retries: 0 }, { event: "shop/slow" }, async () => {
+      begun.resolve();
+      await held.promise;
+      throw new Error("gave up");
+    }),
+  ]);
+  const rule = async (body: object) => {
+    const made = await service.rest("POST", "/alert-rules", { body });
+    assert.equal(made.status, 201, made.text);
+    return made.body.data;
+  };
+  await service.send({ name: "shop/slow", data: {} });
+  await begun.promise;
+  aheadMs = 200_000;
+  held.resolve();
+  await rule({ name: "late", kind: "failure_count", function: "shop-slow", threshold: 1, windowSeconds: 100 });
+  const failures = await rule({ name: "failures", kind: "failure_count", function: "shop-pay", threshold: 2 });
+  const rate = await rule({ name: "rate", kind: "failure_rate", function: "shop-pay", threshold: 60 });
+  const lost = await rule({ name: "lost", kind: "unmatched_events", threshold: 1 });
+  await rule({ name: "drift", kind: "schema_drift", threshold: 1 });
+  await rule({ name: "refused", kind: "refused_requests", threshold: 2 });
+  await rule({ name: "waits", kind: "queue_age", function: "shop-busy", threshold: 0.1 });
+  await rule({ name: "far away", kind: "failure_count", threshold: 1_000 });
+  await rule({ name: "asleep", kind: "failure_count", threshold: 1, quietHours: { from: "00:00", to: "23:59" } });
+  await service.send([...Array(10).fill({ name: "shop/shaped", data: { n: 1 } }), { name: "shop/shaped", data: { n: 1, extra: "new" } }]);
+  await service.send([...Array(3).fill({ name: "shop/order", data: {} }), { name: "shop/nobody", data: {} }]);
+  const transform = "transform = () => { throw new Error('not yet') }";
+  const webhook = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform } })).body.data;
+  for (const _ of [1, 2]) assert.equal((await call(webhook.url, { method: "POST" })).status, 400);
+  await service.send(Array(2).fill({ name: "shop/busy", data: {} }));
+  await until("seven alerts", () => (told.length >= 7 ? true : undefined));
+  const raised = ["drift 1", "failures 3", "late 1", "lost 1", "rate 100", "refused 2", "waits 1"].map(
+    (alert) => `inlet/alert.raised ${alert}`,
+  );
+  assert.deepEqual([...told].sort(), raised);
+  const active = (await service.rest("GET", "/alerts")).body.data;
+  assert.deepEqual(active.map(({ name }: { name: string }) => name).sort(), [
+    "drift",
+    "failures",
+    "late",
+    "lost",
+    "rate",
+    "refused",
+    "waits",
+  ]);
+  const changed = await service.rest("PUT", `/alert-rules/${failures.id}`, { body: { threshold: 50 } });
+  assert.deepEqual([changed.status, changed.body.data.threshold, changed.body.data.kind], [200, 50, "failure_count"]);
+  assert.equal((await service.rest("PUT", `/alert-rules/${rate.id}`, { body: { enabled: false } })).status, 200);
+  assert.equal((await service.rest("DELETE", `/alert-rules/${lost.id}`)).status, 200);
+  await until("three alerts to be resolved", () => (told.length >= 10 ? true : undefined));
+  const resolved = ["failures 3 below_threshold", "lost 1 rule_deleted", "rate 100 rule_disabled"];
+  const resolutions = told.filter((line) => line.includes("resolved")).sort();
+  assert.deepEqual(
+    resolutions,
+    resolved.map((alert) => `inlet/alert.resolved ${alert}`),
+    "each is resolved once and says why",
+  );
+  assert.equal(told.filter((line) => line.includes("raised")).length, 7, "each was raised once");
+  const audited = (await service.rest("GET", "/audit-log?action=alert.*&limit=100")).body.data;
+  const entries = audited.map(({ action, target, details }: AuditEntry) => `${action} ${target.name} ${details.reason ?? ""}`.trim());
+  assert.deepEqual(entries.filter((entry: string) => entry.startsWith("alert.resolved")).sort(), [
+    ...["failures below_threshold", "lost rule_deleted", "rate rule_disabled"].map((entry) => `alert.resolved ${entry}`),
+  ]);
+  assert.equal(entries.length, 10);
+  assert.equal((await service.rest("DELETE", `/alert-rules/${failures.id}`)).status, 200);
+  assert.equal((await service.rest("PUT", `/alert-rules/${failures.id}`, { body: {} })).body.code, "alert_rule_not_found");
+  assert.equal((await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "mood", threshold: 1 } })).status, 400);
+  for (const quietHours of [
+    { from: "22:00", to: "06:00", timeZone: "Mars/Base" },
+    { from: "22:00", to: "22:00" },
+  ]) {
+    const refused = await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "queue_age", threshold: 1, quietHours } });
+    assert.deepEqual([refused.status, refused.body.details.length], [400, 1]);
+  }
+});
 
-test("an alert ends with its environment or its rule, and a rule that cannot be measured stops no other", async (t) => {
+testOnce("an alert ends with its environment or its rule, and a rule that cannot be measured stops no other", async (t) => {
   const store = openSqliteStore({ folder: temporaryFolder(t), onFault: () => undefined, onRecovery: () => undefined });
   const environment = await makeEnvironment(store);
   const fields = { kind: "failure_count", functionId: null, threshold: 1, windowMs: 60_000, quietHours: null, isEnabled: true } as const;
@@ -149,7 +147,7 @@ test("an alert ends with its environment or its rule, and a rule that cannot be 
   assert.equal(told.length, 4, "an archived environment raises no alert");
 });
 
-test("quiet hours may go over midnight, in any time zone", () => {
+testOnce("quiet hours may go over midnight, in any time zone", () => {
   const at = (time: string) => Date.parse(`2026-01-01T${time}:00Z`);
   const night = { quietHours: { from: "22:00", to: "06:00" } };
   assert.deepEqual(

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runsOf } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { curlCommands } from "./support/curl.ts";
 import { onEnd } from "./support/on-end.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService } from "./support/service.ts";
@@ -74,7 +75,7 @@ test("an app of the published SDK moves over by its variables alone", async (t) 
   assert.equal((await service.rest("GET", "/events?name=moved/told")).body.data.length, 1);
 });
 
-test("every row of the guide's table names tests that exist", () => {
+testOnce("every row of the guide's table names tests that exist", () => {
   const tests = new Set(globSync("packages/*/test/*.test.ts", { cwd: ROOT }).map((file) => basename(file, ".test.ts")));
   const section = GUIDE.slice(GUIDE.indexOf("## Features"), GUIDE.indexOf("## REST"));
   const [heading = [], , ...rows] = section
@@ -97,7 +98,7 @@ test("every row of the guide's table names tests that exist", () => {
   }
 });
 
-test("variables in the guide's commands expand", () => {
+testOnce("variables in the guide's commands expand", () => {
   for (const [, script = ""] of GUIDE.matchAll(/^```(?:sh|console)\n([\s\S]*?)^```$/gm)) {
     assert.doesNotMatch(script, /'[^'\n]*\$[A-Z_]+[^'\n]*'/, "a variable in single quotes is not replaced by a shell");
   }

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { serveApp } from "./support/apps/app-server.ts";
+import { test } from "./support/both-stores.ts";
 import { endedRun, runDetails, runsOfFunction, type ShownRun, until } from "./support/runs.ts";
 import { call, startTestService, type TestService } from "./support/service.ts";
 

@@ -1,8 +1,9 @@
 /** A function that handles cancellations and is itself cancelled does not start itself again. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { startApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { runsOfFunction, type ShownRun, until } from "./support/runs.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 

@@ -1,7 +1,7 @@
 /** The audit log: who changed what, when; by key, by session and on a dev server; without secrets; readable by filters and pages. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { openBrowser } from "./support/browser.ts";
 import { type Answer, API_KEY, startTestService, type TestService } from "./support/service.ts";
 import { makeWebhook } from "./support/webhooks.ts";

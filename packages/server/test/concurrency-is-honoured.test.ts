@@ -1,13 +1,10 @@
 /** How many of a function's steps and runs there are at a time is what it says. With an app of the published SDK. */
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { suite, test } from "./support/both-stores.ts";
 import { deploy, Gate, held, numbered, setUp, setUpMany } from "./support/flow-control.ts";
 import { isEnded, runsOfFunction, until } from "./support/runs.ts";
 import { startTestService } from "./support/service.ts";
-
-/** A folder can be opened again; of a database each service gets its own here. */
-const isShared = process.env.TEST_STORE === "postgres";
 
 // Most of the time is spent waiting for periods to pass.
 suite("concurrency", { concurrency: 6 }, () => {
@@ -111,7 +108,7 @@ suite("concurrency", { concurrency: 6 }, () => {
     gate.open();
   });
 
-  test("concurrency of runs: places and those who wait for them survive a restart", { skip: isShared }, async (t) => {
+  test("concurrency of runs: places and those who wait for them survive a restart", async (t) => {
     const gate = new Gate();
     const { send, service, runs } = await setUp(t, { concurrency: { fn: [{ limit: 1 }] } }, async ({ event, step }) => {
       await step.sleep("nap", "1s");

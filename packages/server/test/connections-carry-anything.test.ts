@@ -1,7 +1,8 @@
 /** However requests are cut into pieces, strung together and mixed on a connection, each gets its own answer, in order. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { RawConnection } from "./support/raw-http.ts";
 import { call, EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
 

@@ -1,7 +1,8 @@
 /** Nobody makes the service read a body before it knows who sends it; what is read then counts against one budget, whichever the route. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { RawConnection } from "./support/raw-http.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 

@@ -1,8 +1,8 @@
 /** A small compressed body may stand for very much: what it may become counts before it is decoded. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { test } from "./support/both-stores.ts";
 import { call, EVENT_KEY, startTestService } from "./support/service.ts";
 import { makeWebhook } from "./support/webhooks.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { openBrowser } from "./support/browser.ts";
 import { type CurlCommand, curlCommands } from "./support/curl.ts";
 import { API_KEY, call, startTestService } from "./support/service.ts";

@@ -1,7 +1,7 @@
 /** Deduplication: 24 h from the first event with an id, per environment, across names, restarts and concurrent senders. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { EVENT_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 const DAY_MS = 86_400_000;

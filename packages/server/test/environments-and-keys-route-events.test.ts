@@ -1,7 +1,7 @@
 /** Which key sends into which environment; how environments and keys are made, listed, archived and revoked. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { type Answer, startTestService, type TestService } from "./support/service.ts";
 
 const EVENT = { name: "shop/order.created", data: {} };

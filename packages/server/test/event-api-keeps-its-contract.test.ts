@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { connect } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { isEventId } from "@inlet/protocol";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { type Answer, call, EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
 

@@ -1,7 +1,7 @@
 /** GET /v1/events: every filter, pages without gaps or repeats, and clear errors for what is not understood. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 async function names(service: TestService, query: string): Promise<string[]> {

@@ -1,9 +1,10 @@
 /** A declared schema holds at every entrance, in each of its modes, and what traffic shows is inferred beside it. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test as testOnce } from "node:test";
 import { startApp } from "./support/app.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { test } from "./support/both-stores.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { endedRun, until } from "./support/runs.ts";
 import { call, EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
@@ -149,26 +150,30 @@ test("the shape is inferred, drift is shown and raised, versions can be compared
   assert.deepEqual([tried.body.data.valid, tried.body.data.errors.length], [false, 2]);
 });
 
-test("a schema declared on one node holds on another while batches arrive: each is whole or absent", {
-  skip: whyNoPostgres() ?? false,
-}, async (t) => {
-  const databaseUrl = await freshDatabase(t);
-  const [first, second] = await Promise.all([startTestService(t, { databaseUrl }), startTestService(t, { databaseUrl })]);
-  const statuses: number[] = [];
-  const sender = (async () => {
-    const deadline = Date.now() + 15_000;
-    while (!statuses.includes(400) && Date.now() < deadline) statuses.push((await second.send(bad())).status);
-  })();
-  await until("a batch", () => (statuses.length > 0 ? true : undefined));
-  await declare(first, { schema: SCHEMA, mode: "refuse" });
-  await sender;
-  for (let n = 0; n < 3; n++) statuses.push((await second.send(bad())).status);
-  const accepted = statuses.indexOf(400);
-  assert.ok(accepted > 0, "nothing was refused");
-  assert.deepEqual(new Set(statuses.slice(accepted)), new Set([400]), "no batch is accepted after one was refused");
-  const { counts } = await storedOrders(second, accepted);
-  assert.deepEqual(counts, { good: accepted, bad: accepted });
-});
+testOnce(
+  "a schema declared on one node holds on another while batches arrive: each is whole or absent",
+  {
+    skip: whyNoPostgres() ?? false,
+  },
+  async (t) => {
+    const databaseUrl = await migratedDatabase(t);
+    const [first, second] = await Promise.all([startTestService(t, { databaseUrl }), startTestService(t, { databaseUrl })]);
+    const statuses: number[] = [];
+    const sender = (async () => {
+      const deadline = Date.now() + 15_000;
+      while (!statuses.includes(400) && Date.now() < deadline) statuses.push((await second.send(bad())).status);
+    })();
+    await until("a batch", () => (statuses.length > 0 ? true : undefined));
+    await declare(first, { schema: SCHEMA, mode: "refuse" });
+    await sender;
+    for (let n = 0; n < 3; n++) statuses.push((await second.send(bad())).status);
+    const accepted = statuses.indexOf(400);
+    assert.ok(accepted > 0, "nothing was refused");
+    assert.deepEqual(new Set(statuses.slice(accepted)), new Set([400]), "no batch is accepted after one was refused");
+    const { counts } = await storedOrders(second, accepted);
+    assert.deepEqual(counts, { good: accepted, bad: accepted });
+  },
+);
 
 /** Reads every page: a slow machine sends few batches, a fast one many. */
 async function storedOrders(service: TestService, most: number) {

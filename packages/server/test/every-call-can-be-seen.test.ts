@@ -1,8 +1,8 @@
 /** The page of a run shows every call of its app: what was asked, what came back, also when nothing did. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { poll, runsOf, startApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const QUICK = ["--retry-interval", "10ms"];

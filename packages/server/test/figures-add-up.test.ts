@@ -1,8 +1,8 @@
 /** Event types and the overview: what is counted, where, and that it is all there also after a restart. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { runsOf, startApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { clockBeforeMinute } from "./support/held-clock.ts";
 import { type Answer, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
@@ -198,7 +198,8 @@ test("stats: accepted, duplicates and refused by minute, hour and day", async (t
 
 test("the queue: how much waits, and how it was before", async (t) => {
   let ahead = 0;
-  const service = await startTestService(t, { now: () => Date.now() + ahead, flags: ["--app-calls", "1"] });
+  // Leases outlast the leaps of the clock.
+  const service = await startTestService(t, { now: () => Date.now() + ahead, flags: ["--app-calls", "1", "--lease", "10m"] });
   let open = () => {};
   const gate = new Promise<void>((resolve) => (open = resolve));
   await startApp(t, service, (inlet) => [inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, () => gate)]);

@@ -1,9 +1,9 @@
 /** What a function says about how many of its runs start, when, and in what order, holds. With an app of the published SDK. */
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { serveApp, syncApp } from "./support/apps/app-server.ts";
 import { V4 } from "./support/apps/sdk-v4.ts";
+import { suite, test } from "./support/both-stores.ts";
 import { Gate, held, numbered, setUp, setUpMany } from "./support/flow-control.ts";
 import { clockBeforeMinute } from "./support/held-clock.ts";
 import { endedRun, isEnded, runDetails, runsOfEvent, runsOfFunction, until } from "./support/runs.ts";

@@ -1,9 +1,9 @@
 /** Every function subscribed to an accepted event runs, step by step, to its end, and people can see it and steer it. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { type Inlet, NonRetriableError } from "@inlet/sdk";
 import { poll, runsOf, startApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 
 const QUICK = ["--retry-interval", "10ms"];

@@ -1,7 +1,7 @@
 /** Guessing event and signing keys is limited by address. Who shares the address with a guesser goes on, also after a restart. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 const EVENT = { name: "a/b", data: {} };

@@ -7,9 +7,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { attackInRounds, attackPlan } from "./support/attacks/attack-plan.ts";
 import { httpBytes } from "./support/attacks/http-bytes.ts";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
 

@@ -4,12 +4,12 @@
  */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { type CancellationId, type EnvironmentId, signingKeyBearers } from "@inlet/protocol";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { test } from "./support/both-stores.ts";
 import { type Answer, call, SIGNING_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -192,12 +192,9 @@ test("features of the published SDKs that are not supported say what to do inste
 });
 
 /** Writes a cancellation as a node does that then dies. */
-async function keep(
-  where: { databaseUrl?: string; dataDir?: string },
-  { function_id, started_before, if: expression }: Record<string, string>,
-) {
+async function keep(where: TestService, { function_id, started_before, if: expression }: Record<string, string>) {
   const hooks = { onFault: () => undefined, onRecovery: () => undefined };
-  const { databaseUrl: url, dataDir: folder = "" } = where;
+  const { databaseUrl: url, dataDir: folder } = where;
   const store = url === undefined ? openSqliteStore({ folder, ...hooks }) : await openPostgresStore({ url, ...hooks });
   const [environment] = (await store.environmentList()).filter(({ name }) => name === "production");
   await store.cancellationInsert({
@@ -208,44 +205,41 @@ async function keep(
   await store.stop();
 }
 
-for (const engine of ["embedded", "postgres"] as const) {
-  const skip = engine === "postgres" ? (whyNoPostgres() ?? false) : false;
-  test(`${engine}: a bulk cancellation cancels what existed and matches, also after a restart`, { skip }, async (t) => {
-    const store = engine === "postgres" ? { databaseUrl: await freshDatabase(t) } : { dataDir: temporaryFolder(t) };
-    const service = await startTestService(t, store);
-    const peer = peerOf(service);
-    await startShop(t, service);
-    const sent = await service.send([1, 2, 3].map((n) => ({ name: "shop/nap", data: { n } })));
-    const statusOf = async (id: string, there = service) => (await there.rest("GET", `/events/${id}/runs`)).body.data[0].status;
-    for (const id of sent.body.ids) await runsOf(service, id, { until: ({ status }) => status === "sleeping" });
-    const now = new Date().toISOString();
-    const wanted = { app_id: "shop", function_id: "nap", started_before: now, if: "event.data.n != 2" };
-    const made = await peer("POST", "/v1/cancellations", wanted);
-    assert.equal(made.status, 200, made.text);
-    assert.deepEqual([made.body.data.function_id, made.body.data.if], ["shop-nap", "event.data.n != 2"]);
-    assert.match(made.body.data.id, ULID);
-    const [one, two, three] = sent.body.ids;
-    for (const id of [one, three]) await poll(async () => ((await statusOf(id)) === "cancelled" ? true : null), "the cancellation");
-    const later = (await service.send({ name: "shop/nap", data: { n: 4 } })).body.ids[0];
-    await runsOf(service, later, { until: ({ status }) => status === "sleeping" });
-    assert.deepEqual([await statusOf(two), await statusOf(later)], ["sleeping", "sleeping"], "others go on");
+test("a bulk cancellation cancels what existed and matches, also after a restart", async (t) => {
+  const store = { dataDir: temporaryFolder(t) };
+  const service = await startTestService(t, store);
+  const peer = peerOf(service);
+  await startShop(t, service);
+  const sent = await service.send([1, 2, 3].map((n) => ({ name: "shop/nap", data: { n } })));
+  const statusOf = async (id: string, there = service) => (await there.rest("GET", `/events/${id}/runs`)).body.data[0].status;
+  for (const id of sent.body.ids) await runsOf(service, id, { until: ({ status }) => status === "sleeping" });
+  const now = new Date().toISOString();
+  const wanted = { app_id: "shop", function_id: "nap", started_before: now, if: "event.data.n != 2" };
+  const made = await peer("POST", "/v1/cancellations", wanted);
+  assert.equal(made.status, 200, made.text);
+  assert.deepEqual([made.body.data.function_id, made.body.data.if], ["shop-nap", "event.data.n != 2"]);
+  assert.match(made.body.data.id, ULID);
+  const [one, two, three] = sent.body.ids;
+  for (const id of [one, three]) await poll(async () => ((await statusOf(id)) === "cancelled" ? true : null), "the cancellation");
+  const later = (await service.send({ name: "shop/nap", data: { n: 4 } })).body.ids[0];
+  await runsOf(service, later, { until: ({ status }) => status === "sleeping" });
+  assert.deepEqual([await statusOf(two), await statusOf(later)], ["sleeping", "sleeping"], "others go on");
 
-    // Kept by a node that died before it came to it: the next start goes on with it.
-    await service.stop();
-    await keep(store, { ...made.body.data, if: "event.data.n == 2" });
-    const again = await startTestService(t, store);
-    await poll(async () => ((await statusOf(two, again)) === "cancelled" ? true : null), "the cancellation");
-    const listed = await peerOf(again)("GET", "/v1/cancellations");
-    assert.deepEqual(
-      listed.body.data.map((cancellation: { if: string }) => cancellation.if),
-      ["event.data.n == 2", "event.data.n != 2"],
-    );
-    const { id } = listed.body.data[0];
-    assert.deepEqual((await peerOf(again)("DELETE", `/v1/cancellations/${id}`)).body.data, { ok: true });
-    assert.equal((await peerOf(again)("DELETE", `/v1/cancellations/${id}`)).status, 404);
-    assert.equal((await peerOf(again)("GET", "/v1/cancellations")).body.data.length, 1);
-  });
-}
+  // Kept by a node that died before it came to it: the next start goes on with it.
+  await service.stop();
+  await keep(service, { ...made.body.data, if: "event.data.n == 2" });
+  const again = await startTestService(t, store);
+  await poll(async () => ((await statusOf(two, again)) === "cancelled" ? true : null), "the cancellation");
+  const listed = await peerOf(again)("GET", "/v1/cancellations");
+  assert.deepEqual(
+    listed.body.data.map((cancellation: { if: string }) => cancellation.if),
+    ["event.data.n == 2", "event.data.n != 2"],
+  );
+  const { id } = listed.body.data[0];
+  assert.deepEqual((await peerOf(again)("DELETE", `/v1/cancellations/${id}`)).body.data, { ok: true });
+  assert.equal((await peerOf(again)("DELETE", `/v1/cancellations/${id}`)).status, 404);
+  assert.equal((await peerOf(again)("GET", "/v1/cancellations")).body.data.length, 1);
+});
 
 test("a bulk cancellation that makes no sense is refused, with the field", async (t) => {
   const service = await startTestService(t);

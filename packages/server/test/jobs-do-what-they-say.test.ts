@@ -1,8 +1,9 @@
 /** Jobs: what the list with the same filter shows is worked on, each entry once, and nothing else. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { startApp, type TestApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { isEnded, runsOfFunction, type ShownRun, until } from "./support/runs.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
@@ -82,7 +83,8 @@ test("runs.rerun: failed runs are run again, each once, and say which job starte
 
   terms.accepts = true;
   const job = await createJob(service, { kind: "runs.rerun", filter, rate: 1_000 });
-  assert.deepEqual([job.total, job.status], [30, "queued"]);
+  assert.equal(job.total, 30);
+  assert.ok(["queued", "running"].includes(job.status), job.status);
   const done = await ended(service, job);
   assert.deepEqual([done.status, done.done, done.failed, done.errors], ["completed", 30, 0, []]);
   const runs = await endedRuns(service, "shop-pay", 60);

@@ -1,7 +1,7 @@
 /** What a sender writes is what a reader gets: numbers, escapes, key order and duplicate keys included. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 async function roundTrip(service: TestService, event: string): Promise<string> {

@@ -1,7 +1,8 @@
 /** GET /v1/events/stream: every event once, in the order of its commit, also across a disconnect and a restart. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { API_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 

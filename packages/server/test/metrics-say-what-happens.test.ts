@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { NonRetriableError } from "@inlet/sdk";
 import { startApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { endedRun, until } from "./support/runs.ts";
 import { API_KEY, call, startTestService, type TestService } from "./support/service.ts";
 import { ECHO, makeWebhook, post } from "./support/webhooks.ts";

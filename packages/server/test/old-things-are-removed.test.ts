@@ -1,9 +1,9 @@
 /** What is older than it shall be kept is removed; what a run that goes on needs is not. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { runsOf, startApp } from "./support/app.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { test } from "./support/both-stores.ts";
 import { until } from "./support/runs.ts";
 import { startTestService, type TestService, type TestServiceOptions, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";
@@ -36,45 +36,36 @@ async function yesterday(t: TestContext, options: TestServiceOptions) {
   return { both, alone, endedRun: ended?.id as string, sleepingRun: sleeping.id as string };
 }
 
-const STORES: Record<string, (t: TestContext) => Promise<TestServiceOptions>> = {
-  sqlite: async (t) => ({ dataDir: temporaryFolder(t) }),
-  postgres: async (t) => ({ databaseUrl: await freshDatabase(t) }),
-};
+test("old events and runs go, those still needed stay", async (t) => {
+  const same = { dataDir: temporaryFolder(t) };
+  const { both, alone, endedRun, sleepingRun } = await yesterday(t, same);
+  const flags = ["--event-retention", "30d", "--run-retention", "30d"];
+  const service = await startTestService(t, { ...same, flags, now: later });
+  const statusOf = async (path: string) => (await service.rest("GET", path)).status;
+  const young = await sendOne(service, "shop/alone");
+  await until("the old event is gone", async () => (await statusOf(`/events/${alone}`)) === 404 || undefined);
+  await until("the run that has ended is gone", async () => (await statusOf(`/runs/${endedRun}`)) === 404 || undefined);
+  assert.equal(await statusOf(`/events/${both}`), 200, "the sleeping run needs its event");
+  assert.equal(await statusOf(`/runs/${sleepingRun}`), 200);
+  assert.equal(await statusOf(`/events/${young}`), 200);
+  const cancelled = await service.rest("POST", `/runs/${sleepingRun}/cancel`);
+  assert.equal(cancelled.status, 200, cancelled.text);
+});
 
-for (const [store, options] of Object.entries(STORES)) {
-  const skip = (store === "postgres" && whyNoPostgres()) || false;
-
-  test(`${store}: old events and runs go, those still needed stay`, { skip }, async (t) => {
-    const same = await options(t);
-    const { both, alone, endedRun, sleepingRun } = await yesterday(t, same);
-    const flags = ["--event-retention", "30d", "--run-retention", "30d"];
-    const service = await startTestService(t, { ...same, flags, now: later });
-    const statusOf = async (path: string) => (await service.rest("GET", path)).status;
-    const young = await sendOne(service, "shop/alone");
-    await until("the old event is gone", async () => (await statusOf(`/events/${alone}`)) === 404 || undefined);
-    await until("the run that has ended is gone", async () => (await statusOf(`/runs/${endedRun}`)) === 404 || undefined);
-    assert.equal(await statusOf(`/events/${both}`), 200, "the sleeping run needs its event");
-    assert.equal(await statusOf(`/runs/${sleepingRun}`), 200);
-    assert.equal(await statusOf(`/events/${young}`), 200);
-    const cancelled = await service.rest("POST", `/runs/${sleepingRun}/cancel`);
-    assert.equal(cancelled.status, 200, cancelled.text);
+test("records of webhook requests are kept for as long as is said", async (t) => {
+  const same = { dataDir: temporaryFolder(t) };
+  const before = await startTestService(t, same);
+  const webhook = await makeWebhook(before);
+  for (const body of [{ n: 1 }, "not JSON"]) await post(webhook.url, body);
+  assert.equal((await requestsOf(before, webhook)).length, 2);
+  await before.stop();
+  // By default they would be kept for ten days more.
+  const service = await startTestService(t, { ...same, flags: ["--request-retention", "10d"], now: () => Date.now() + LATER_MS / 2 });
+  const young = await post(webhook.url.replace(before.url, service.url), { n: 2 });
+  assert.equal(young.status, 200, young.text);
+  const left = await until("the old ones are gone", async () => {
+    const found = await requestsOf(service, webhook);
+    return found.length === 1 ? found : undefined;
   });
-
-  test(`${store}: records of webhook requests are kept for as long as is said`, { skip }, async (t) => {
-    const same = await options(t);
-    const before = await startTestService(t, same);
-    const webhook = await makeWebhook(before);
-    for (const body of [{ n: 1 }, "not JSON"]) await post(webhook.url, body);
-    assert.equal((await requestsOf(before, webhook)).length, 2);
-    await before.stop();
-    // By default they would be kept for ten days more.
-    const service = await startTestService(t, { ...same, flags: ["--request-retention", "10d"], now: () => Date.now() + LATER_MS / 2 });
-    const young = await post(webhook.url.replace(before.url, service.url), { n: 2 });
-    assert.equal(young.status, 200, young.text);
-    const left = await until("the old ones are gone", async () => {
-      const found = await requestsOf(service, webhook);
-      return found.length === 1 ? found : undefined;
-    });
-    assert.equal(left[0].eventId, young.body.ids[0], "the young one stays");
-  });
-}
+  assert.equal(left[0].eventId, young.body.ids[0], "the young one stays");
+});

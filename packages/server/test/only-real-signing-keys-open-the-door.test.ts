@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { test } from "node:test";
+import { test as testOnce } from "node:test";
 import { pino } from "pino";
 import { ConfigInvalid, readConfig } from "../src/config/config.ts";
 import { adoptKey } from "../src/receive/senders/issue-key.ts";
 import { startService } from "../src/service.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { BareApp } from "./support/bare-app.ts";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, temporaryFolder } from "./support/service.ts";
 
@@ -20,7 +21,7 @@ function register(url: string, bearer: string) {
   return call(`${url}/fn/register`, { method: "POST", headers, body: JSON.stringify(REGISTRATION) });
 }
 
-test("a text that is no signing key is refused at start, with a sentence that says how to make one", () => {
+testOnce("a text that is no signing key is refused at start, with a sentence that says how to make one", () => {
   const half = `signkey-prod-${"0a".repeat(8)}`;
   for (const text of ["my-signing-key", "signkey-prod-secret", half, `${"0a".repeat(32)}xyz`]) {
     assert.throws(
@@ -46,7 +47,7 @@ test("a worker that wants to connect is told what to do instead, if it holds the
   assert.equal((await start("nonsense")).status, 401);
 });
 
-test("a placeholder is refused for every kind of key", () => {
+testOnce("a placeholder is refused for every kind of key", () => {
   for (const flag of ["--event-key", "--api-key", "--signing-key"])
     assert.throws(() => readConfig("start", [flag, "signkey-prod-replace-me"], {}), /is a placeholder from an example/, flag);
 });

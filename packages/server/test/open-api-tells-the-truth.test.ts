@@ -5,8 +5,9 @@
  */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { runsOf, startApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { openBrowser } from "./support/browser.ts";
 import { faultsOf, type OpenApiDocument, type OpenApiOperation } from "./support/closed-schemas.ts";
 import { type Answer, API_KEY, call, startTestService, type TestService } from "./support/service.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const RUN = "01JCQ7V8Z0ABCDEFGHJKMNPQRS";

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { call, EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
 

@@ -1,7 +1,8 @@
 /** People sign in with a real OpenID Connect provider: PKCE, roles by claim, sessions by name, sign-out everywhere. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { browse, freePort, startProvider } from "./support/oidc.ts";
 import { runInlet } from "./support/process.ts";
 import { call, startTestService, type TestService, temporaryFolder } from "./support/service.ts";

@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { syncApp } from "./support/apps/app-server.ts";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { endedRun, isEnded, runDetails, runsOfFunction, until } from "./support/runs.ts";
 import { EVENT_KEY, startTestService, type TestService } from "./support/service.ts";

@@ -7,13 +7,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
 import { type RealtimeMessage, subscribe as subscribeWith } from "@inlet/sdk";
 import { poll, runsOf, startApp } from "./support/app.ts";
 import { serveApp, syncApp } from "./support/apps/app-server.ts";
 import { loadUntyped, SILENT_LOGGER } from "./support/apps/published-sdk.ts";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { type Answer, call, EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 
 const { Inngest } = await loadUntyped("inngest");
@@ -92,14 +93,14 @@ async function checkFunction(t: TestContext, publisher: TestService, subscriber:
   assert.deepEqual(elsewhere, []);
 }
 
-test("embedded: what a function publishes reaches the SDK's subscription", async (t) => {
+test("what a function publishes reaches the SDK's subscription", async (t) => {
   const service = await startTestService(t);
   await serveFunction(t, service);
   await checkFunction(t, service, service);
 });
 
-test("postgres: what a function publishes on one node reaches a subscription on another", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+testOnce("postgres: what a function publishes on one node reaches a subscription on another", { skip }, async (t) => {
+  const databaseUrl = await migratedDatabase(t);
   const [here, there] = [await startTestService(t, { databaseUrl }), await startTestService(t, { databaseUrl })];
   await serveFunction(t, here);
   await poll(async () => ((await there.rest("GET", "/functions")).body.data.length > 0 ? true : null), "the function");

@@ -4,16 +4,14 @@
  */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { poll, runsOf, startApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
-import { inDatabase } from "./support/postgres.ts";
 import { startTestService, type TestService, temporaryFolder } from "./support/service.ts";
+import { queryStore, storedText } from "./support/store-contents.ts";
 
 const SECRET = "sk-very-secret-4711";
 /** Known to the app alone. */
@@ -142,12 +140,11 @@ test("no secret is in what is shown or, once the steps have ended, in the store"
   const [ended] = await runsOf(service, body.ids[0]);
   assert.ok(!JSON.stringify({ ...ended, event: null }).includes(SECRET), JSON.stringify(ended));
   await run(service, "fetch", { url: "http://127.0.0.1:1/", headers: { authorization: "Bearer sk-other-secret" } });
-  if (process.env.TEST_STORE === "postgres") return;
   await service.stop();
-  const db = new DatabaseSync(join(service.dataDir, "inlet.db"), { readOnly: true });
-  const kept = db.prepare("SELECT detail FROM steps").all();
-  const answers = db.prepare("SELECT answer, path FROM calls").all();
-  db.close();
+  const [kept, answers] = [
+    await queryStore(service, "SELECT detail FROM steps"),
+    await queryStore(service, "SELECT answer, path FROM calls"),
+  ];
   assert.ok(kept.length >= 2 && answers.length >= 4);
   for (const secret of [SECRET, "sk-other-secret"]) assert.ok(!JSON.stringify([kept, answers]).includes(secret), secret);
 });
@@ -198,7 +195,7 @@ test("no secret of a request is in the store while it is under way, or waits for
   await poll(async () => (held.length === 1 ? true : null), "the request");
   const [asked] = await runsOf(service, body.ids[0], { until: () => true });
   assert.deepEqual(asked.steps[0].request.headers, { authorization: "***" });
-  assert.ok(!(await storedBytes(service)).includes(OWN_SECRET), "under way");
+  assert.ok(!(await storedText(service)).includes(OWN_SECRET), "under way");
   held[0]?.destroy();
   const failedOnce = async () => {
     const [run] = await runsOf(service, body.ids[0], { until: () => true });
@@ -206,20 +203,9 @@ test("no secret of a request is in the store while it is under way, or waits for
   };
   const waiting = await poll(failedOnce, "a failure");
   assert.deepEqual(waiting.steps[0].request.headers, { authorization: "***" });
-  assert.ok(!(await storedBytes(service)).includes(OWN_SECRET), "before its next attempt");
+  assert.ok(!(await storedText(service)).includes(OWN_SECRET), "before its next attempt");
   assert.equal(api.seen[0]?.headers.authorization, `Bearer ${OWN_SECRET}`);
 });
-
-/** The files of the embedded store, or every row with state of runs. */
-async function storedBytes({ dataDir, databaseUrl }: TestService): Promise<string> {
-  if (databaseUrl === undefined)
-    return readdirSync(dataDir)
-      .map((name) => readFileSync(join(dataDir, name), "latin1"))
-      .join();
-  const tables = ["runs", "steps", "calls", "failed_attempts", "events"];
-  const text = tables.map((table) => `SELECT ${table}::text AS row FROM ${table}`).join(" UNION ALL ");
-  return inDatabase(databaseUrl, async (client) => (await client.query(text)).rows.map(({ row }) => row).join());
-}
 
 test("requests of steps obey the address rules, also when they are redirected; credentials go to no other origin", async (t) => {
   const service = await startTestService(t, { flags: FLAGS });

@@ -1,22 +1,17 @@
 /** Retention by environment and by event type, and the disk budget: what goes, what stays, what is said. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test as testOnce } from "node:test";
 import { pino } from "pino";
 import { startApp } from "./support/app.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { test } from "./support/both-stores.ts";
 import { startInlet } from "./support/process.ts";
 import { until } from "./support/runs.ts";
-import { startTestService, type TestService, type TestServiceOptions, temporaryFolder } from "./support/service.ts";
+import { startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 
 const HOUR_MS = 3_600_000;
 const inTwoHours = () => Date.now() + 2 * HOUR_MS;
-
-const STORES: Record<string, (t: TestContext) => Promise<TestServiceOptions>> = {
-  sqlite: async (t) => ({ dataDir: temporaryFolder(t) }),
-  postgres: async (t) => ({ databaseUrl: await freshDatabase(t) }),
-};
 
 async function sent(service: TestService, name: string): Promise<string> {
   const { body, text } = await service.send({ name, data: {} });
@@ -24,38 +19,34 @@ async function sent(service: TestService, name: string): Promise<string> {
   return body.ids[0];
 }
 
-for (const [store, options] of Object.entries(STORES)) {
-  const skip = (store === "postgres" && whyNoPostgres()) || false;
+test("an event type goes before its environment, and that before the installation", async (t, store) => {
+  const same = { dataDir: temporaryFolder(t) };
+  const before = await startTestService(t, same);
+  const webhook = await makeWebhook(before);
+  for (let n = 0; n < 2; n++) await post(webhook.url, {});
+  const [long, short, usual] = [await sent(before, "kept/long"), await sent(before, "kept/short"), await sent(before, "kept/usual")];
+  const environment = await before.rest("PUT", "/environments/production", { body: { retention: { events: "1h", requests: "90m" } } });
+  assert.deepEqual(environment.body.data.retention, { events: "1h", runs: null, requests: "90m" }, environment.text);
+  const put = (name: string, retention: string | null) =>
+    before.rest("PUT", `/event-types/${encodeURIComponent(name)}`, { body: { retention } });
+  const { name, retention } = (await put("kept/long", "30d")).body.data;
+  assert.deepEqual({ name, retention }, { name: "kept/long", retention: "30d" });
+  assert.equal((await put("kept/short", "1m")).status, 200);
+  await put("kept/usual", "1m");
+  await put("kept/usual", null);
+  await before.stop();
 
-  test(`${store}: an event type goes before its environment, and that before the installation`, { skip }, async (t) => {
-    const same = await options(t);
-    const before = await startTestService(t, same);
-    const webhook = await makeWebhook(before);
-    for (let n = 0; n < 2; n++) await post(webhook.url, {});
-    const [long, short, usual] = [await sent(before, "kept/long"), await sent(before, "kept/short"), await sent(before, "kept/usual")];
-    const environment = await before.rest("PUT", "/environments/production", { body: { retention: { events: "1h", requests: "90m" } } });
-    assert.deepEqual(environment.body.data.retention, { events: "1h", runs: null, requests: "90m" }, environment.text);
-    const put = (name: string, retention: string | null) =>
-      before.rest("PUT", `/event-types/${encodeURIComponent(name)}`, { body: { retention } });
-    const { name, retention } = (await put("kept/long", "30d")).body.data;
-    assert.deepEqual({ name, retention }, { name: "kept/long", retention: "30d" });
-    assert.equal((await put("kept/short", "1m")).status, 200);
-    await put("kept/usual", "1m");
-    await put("kept/usual", null);
-    await before.stop();
-
-    const service = await startTestService(t, { ...same, now: inTwoHours });
-    const statusOf = async (id: string) => (await service.rest("GET", `/events/${id}`)).status;
-    await sent(service, "young");
-    for (const id of [short, usual]) await until(`event ${id} is gone`, async () => (await statusOf(id)) === 404 || undefined);
-    // The newest request of an embedded store stays: new ids continue from it.
-    const left = store === "sqlite" ? 1 : 0;
-    await until("the requests are gone", async () => (await requestsOf(service, webhook)).length === left || undefined);
-    assert.equal(await statusOf(long), 200);
-    const type = await service.rest("GET", "/event-types/kept%2Flong");
-    assert.equal(type.body.data.retention, "30d");
-  });
-}
+  const service = await startTestService(t, { ...same, now: inTwoHours });
+  const statusOf = async (id: string) => (await service.rest("GET", `/events/${id}`)).status;
+  await sent(service, "young");
+  for (const id of [short, usual]) await until(`event ${id} is gone`, async () => (await statusOf(id)) === 404 || undefined);
+  // The newest request of an embedded store stays: new ids continue from it.
+  const left = store === "sqlite" ? 1 : 0;
+  await until("the requests are gone", async () => (await requestsOf(service, webhook)).length === left || undefined);
+  assert.equal(await statusOf(long), 200);
+  const type = await service.rest("GET", "/event-types/kept%2Flong");
+  assert.equal(type.body.data.retention, "30d");
+});
 
 test("durations begin with 1m, names are whole, and what is not known is refused", async (t) => {
   const service = await startTestService(t);
@@ -75,7 +66,7 @@ test("durations begin with 1m, names are whole, and what is not known is refused
   assert.deepEqual(body.data[0].details, { retention: { events: null, runs: "1m", requests: null } });
 });
 
-test("beyond --disk-budget the oldest go first, what a run needs stays, and the store stays within it", async (t) => {
+testOnce("beyond --disk-budget the oldest go first, what a run needs stays, and the store stays within it", async (t) => {
   const logged: string[] = [];
   const log = pino({ level: "warn" }, { write: (line: string) => void logged.push(line) });
   const service = await startTestService(t, { log, flags: ["--disk-budget", "64mb", "--body-limit", "8mb"] });
@@ -102,7 +93,7 @@ test("beyond --disk-budget the oldest go first, what a run needs stays, and the 
   assert.ok(left >= 8 && left < 16, `${left} of 16 are left`);
 });
 
-test("a start says aloud what it keeps", async (t) => {
+testOnce("a start says aloud what it keeps", async (t) => {
   const { stdout } = await startInlet(t, ["start", "--port", "0", "--data-dir", temporaryFolder(t), "--run-retention", "none"]);
   assert.match(
     stdout(),

@@ -1,7 +1,7 @@
 /** API keys: what each role may call, and how a key stays within the environments it is limited to. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { type Answer, call, startTestService, type TestService } from "./support/service.ts";
 import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
 

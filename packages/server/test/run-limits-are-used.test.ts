@@ -4,41 +4,35 @@
  */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { serveApp, syncApp } from "./support/apps/app-server.ts";
 import type { SentEvent } from "./support/apps/published-sdk.ts";
 import { V4 } from "./support/apps/sdk-v4.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { test } from "./support/both-stores.ts";
 import { EVENT_KEY, startTestService } from "./support/service.ts";
 
 const RUNS = 600;
 const KEYS = 200;
 const DEADLINE_MS = 60_000;
 
-for (const engine of ["sqlite", "postgres"] as const) {
-  test(`${engine}: many runs of many keys end within one run limit`, {
-    skip: engine === "postgres" ? (whyNoPostgres() ?? false) : false,
-  }, async (t) => {
-    const databaseUrl = engine === "postgres" ? await freshDatabase(t) : undefined;
-    const service = await startTestService(t, { mode: "dev", ...(databaseUrl !== undefined && { databaseUrl }) });
-    const client = V4.client({ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: true });
-    const concurrency = { fn: [{ limit: 10 }], step: [{ limit: 1, key: "event.data.key" }] };
-    let active = 0;
-    let most = 0;
-    let ended = 0;
-    const fn = client.createFunction({ id: "fn", concurrency }, [{ event: "app/go" }], async () => {
-      most = Math.max(most, ++active);
-      await new Promise((resolve) => setImmediate(resolve));
-      active--;
-      ended++;
-    });
-    const app = await serveApp(t, V4.listener(client, [fn]));
-    await syncApp(service, app.url);
-    const events = Array.from({ length: RUNS }, (_, n): SentEvent => ({ name: "app/go", data: { key: n % KEYS } }));
-    for (let at = 0; at < RUNS; at += 100) await client.send(events.slice(at, at + 100));
-    const deadline = Date.now() + DEADLINE_MS;
-    while (ended < RUNS && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
-    assert.equal(ended, RUNS);
-    assert.ok(most <= 10, `${most} runs at a time`);
+test("many runs of many keys end within one run limit", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  const client = V4.client({ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: true });
+  const concurrency = { fn: [{ limit: 10 }], step: [{ limit: 1, key: "event.data.key" }] };
+  let active = 0;
+  let most = 0;
+  let ended = 0;
+  const fn = client.createFunction({ id: "fn", concurrency }, [{ event: "app/go" }], async () => {
+    most = Math.max(most, ++active);
+    await new Promise((resolve) => setImmediate(resolve));
+    active--;
+    ended++;
   });
-}
+  const app = await serveApp(t, V4.listener(client, [fn]));
+  await syncApp(service, app.url);
+  const events = Array.from({ length: RUNS }, (_, n): SentEvent => ({ name: "app/go", data: { key: n % KEYS } }));
+  for (let at = 0; at < RUNS; at += 100) await client.send(events.slice(at, at + 100));
+  const deadline = Date.now() + DEADLINE_MS;
+  while (ended < RUNS && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(ended, RUNS);
+  assert.ok(most <= 10, `${most} runs at a time`);
+});

@@ -1,8 +1,8 @@
 /** Runs of an app that was removed fail or are cancelled, whichever comes first, and give back the slots of the limits they share with others. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { startApp } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { Gate } from "./support/flow-control.ts";
 import { until } from "./support/runs.ts";
 import { startTestService } from "./support/service.ts";

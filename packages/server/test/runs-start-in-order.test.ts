@@ -6,11 +6,12 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { startApp } from "./support/app.ts";
 import { freePort } from "./support/app-process.ts";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { startInlet } from "./support/process.ts";
 import { endedRun, isEnded, runDetails, runsOfFunction, until } from "./support/runs.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { type Browser, openBrowser } from "./support/browser.ts";
 import { onEnd } from "./support/on-end.ts";
 import { type Answer, API_KEY, call, startTestService, type TestService, temporaryFolder } from "./support/service.ts";

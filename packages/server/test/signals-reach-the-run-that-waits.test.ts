@@ -1,9 +1,10 @@
 /** A signal reaches the run that waits for it: after a crash of the service, on whichever node it is sent, and only with the right key. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
 import { poll, runsOf, startApp } from "./support/app.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { test } from "./support/both-stores.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { call, SIGNING_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 async function startWaiter(t: TestContext, service: TestService) {
@@ -108,8 +109,8 @@ test("a wait survives a stop of the service, and so does a signal that was taken
   assert.deepEqual(ended.output, { signal: "approve 1", data: "kept" });
 });
 
-test("a signal that is sent to one node resumes a run of another, once", { skip: whyNoPostgres() ?? false }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+testOnce("a signal that is sent to one node resumes a run of another, once", { skip: whyNoPostgres() ?? false }, async (t) => {
+  const databaseUrl = await migratedDatabase(t);
   const [here, there] = [await startTestService(t, { databaseUrl }), await startTestService(t, { databaseUrl })];
   await startWaiter(t, here);
   for (let order = 0; order < 10; order++) {

@@ -5,9 +5,10 @@
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { startApp } from "./support/app.ts";
 import { freePort } from "./support/app-process.ts";
+import { test } from "./support/both-stores.ts";
 import { endedRun, until } from "./support/runs.ts";
 import { EVENT_KEY, startTestService, temporaryFolder } from "./support/service.ts";
 

@@ -1,9 +1,6 @@
 /** With the standard variables traces and metrics are exported by OTLP; a collector that is away harms nothing; without them nothing is loaded. */
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { pino } from "pino";
@@ -11,10 +8,12 @@ import { freePort } from "./support/app-process.ts";
 import { serveApp, syncApp } from "./support/apps/app-server.ts";
 import { isWhole, pathTo, SENDER, TRACEPARENT } from "./support/apps/trace-checks.ts";
 import { APP_SERVICE, withAppSpans } from "./support/apps/traced-app.ts";
+import { test } from "./support/both-stores.ts";
 import { exportTo, type ReceivedSpan, startOtlpReceiver } from "./support/otlp-receiver.ts";
 import { startInlet } from "./support/process.ts";
 import { endedRun, runDetails, until } from "./support/runs.ts";
 import { call, EVENT_KEY, SIGNING_KEY, startTestService, temporaryFolder } from "./support/service.ts";
+import { queryStore } from "./support/store-contents.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
 
 /** Prints what is loaded of OpenTelemetry. */
@@ -103,11 +102,9 @@ test("an event without a trace begins one, which its calls continue; metrics are
     collector.spans().find(({ attributes }) => attributes["inlet.outcome"] === "event_invalid"),
   );
   assert.equal(refused.error, undefined, "a sender's fault is no failure of the service");
-  const database = new DatabaseSync(join(service.dataDir, "inlet.db"));
-  database.exec("ALTER TABLE dedup_keys RENAME TO out_of_reach");
+  await queryStore(service, "ALTER TABLE dedup_keys RENAME TO out_of_reach");
   assert.equal((await service.send({ name: "app/greet", data: {}, id: "one" })).status, 500);
-  database.exec("ALTER TABLE out_of_reach RENAME TO dedup_keys");
-  database.close();
+  await queryStore(service, "ALTER TABLE out_of_reach RENAME TO dedup_keys");
   const failed = await until("the request that failed", () =>
     collector.spans().find(({ attributes }) => attributes["inlet.outcome"] === "internal_error"),
   );

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { test } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { endedRun } from "./support/runs.ts";
 import { EVENT_KEY, SIGNING_KEY, startTestService } from "./support/service.ts";

@@ -1,7 +1,7 @@
 /** Managing webhooks and trying transforms out: versions, drafts over recorded requests, replay. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { startTestService } from "./support/service.ts";
 import { ECHO, eventOf, makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { startTestService } from "./support/service.ts";
 import { ECHO, makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 

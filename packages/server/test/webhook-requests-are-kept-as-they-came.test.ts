@@ -1,9 +1,9 @@
 /** The record of a webhook request holds its query, headers and body as they came, so that a copy or a replay is the request itself. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
+import { test } from "./support/both-stores.ts";
 import { postBytes } from "./support/raw-http.ts";
 import { startTestService } from "./support/service.ts";
 import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";

@@ -1,7 +1,8 @@
 /** GET /v1/webhooks/:id/requests/stream: every request of a webhook once, in the order of its commit, refused ones too. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { API_KEY, startTestService, type TestService } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { API_KEY, startTestService, type TestService } from "./support/service.ts";
 import { makeWebhook } from "./support/webhooks.ts";
 

@@ -5,7 +5,8 @@
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { call, startTestService, type TestService } from "./support/service.ts";
 import { ECHO, makeWebhook, post, requestsOf, type TestWebhook } from "./support/webhooks.ts";
 

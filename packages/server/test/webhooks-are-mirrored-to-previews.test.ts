@@ -1,7 +1,7 @@
 /** A webhook of one environment can mirror its events to branches: marked, in the share asked for, never counted twice, off by default. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";

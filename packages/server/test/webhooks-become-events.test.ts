@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { test } from "./support/both-stores.ts";
 import { startTestService } from "./support/service.ts";
 import { ECHO, eventOf, makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 

@@ -35,7 +35,8 @@ export interface Verdict {
 export class Catalogue {
   readonly #parts: CatalogueParts;
   #declared = new Map<string, Declared>();
-  #faults = new Map<Declared["key"], SchemaFaults>();
+  /** By environment and name: what a refresh replaces in between is counted together. */
+  #faults = new Map<string, SchemaFaults>();
   #flushing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
 
@@ -124,10 +125,11 @@ export class Catalogue {
   }
 
   #note(key: Declared["key"]): void {
-    const noted = this.#faults.get(key) ?? { ...key, count: 0, lastAt: 0 };
+    const id = idOf(key.environmentId, key.name);
+    const noted = this.#faults.get(id) ?? { ...key, count: 0, lastAt: 0 };
     noted.count++;
     noted.lastAt = this.#parts.now();
-    this.#faults.set(key, noted);
+    this.#faults.set(id, noted);
   }
 
   async #add(): Promise<void> {
@@ -137,9 +139,10 @@ export class Catalogue {
     try {
       await this.#parts.store.eventSchemaFaultsAdd({ faults: [...faults.values()] });
     } catch (error) {
-      for (const [key, { count, lastAt }] of faults) {
-        const since = this.#faults.get(key);
-        this.#faults.set(key, { ...key, count: count + (since?.count ?? 0), lastAt: Math.max(lastAt, since?.lastAt ?? 0) });
+      for (const [id, noted] of faults) {
+        const since = this.#faults.get(id);
+        const [count, lastAt] = [noted.count + (since?.count ?? 0), Math.max(noted.lastAt, since?.lastAt ?? 0)];
+        this.#faults.set(id, { ...noted, count, lastAt });
       }
       this.#parts.log.debug({ err: error }, "schema faults could not be written; this will be retried");
     }

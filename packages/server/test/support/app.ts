@@ -80,7 +80,7 @@ export function hasEnded({ status }: RunView): boolean {
   return ["completed", "failed", "cancelled"].includes(status);
 }
 
-export async function poll<Value>(look: () => Promise<Value | null>, what: string, timeoutMs = 20_000): Promise<Value> {
+export async function poll<Value>(look: () => Promise<Value | null>, what: string, timeoutMs = 60_000): Promise<Value> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const found = await look();

@@ -10,9 +10,12 @@ import { inDatabase, isPostgresInstalled, PLATFORM, type PostgresServer, SHARED_
 
 export { inDatabase };
 
+const SHARED_TEMPLATE = "inlet_template";
+const TEMPLATE_LOCK = 1;
+
 let shared: Promise<PostgresServer> | null = null;
 after(async () => {
-  if (migrated) await dropDatabase(await migrated);
+  if (template && (await template) !== SHARED_TEMPLATE) await dropDatabase(await template);
   await (await shared)?.remove();
 });
 
@@ -31,25 +34,33 @@ export async function freshDatabase(t: TestContext): Promise<string> {
 
 /** The same with the schema in it: a copy of a database that was migrated once, which takes less time than to migrate. */
 export async function migratedDatabase(t: TestContext): Promise<string> {
-  migrated ??= migrateOne();
-  const name = await createDatabase(await migrated);
+  template ??= process.env[SHARED_POSTGRES] ? sharedTemplate() : migrateOne();
+  const name = await createDatabase(await template);
   onEnd(t, () => dropDatabase(name));
   return addressOf(name);
 }
 
-let migrated: Promise<string> | null = null;
+let template: Promise<string> | null = null;
 
-async function migrateOne(): Promise<string> {
-  const name = await createDatabase("template0");
-  const store = await openPostgresStore({ url: await addressOf(name), onFault: () => undefined, onRecovery: () => undefined });
+async function migrateOne(name?: string): Promise<string> {
+  const created = await createDatabase("template0", name);
+  const store = await openPostgresStore({ url: await addressOf(created), onFault: () => undefined, onRecovery: () => undefined });
   await store.stop();
-  return name;
+  return created;
+}
+
+/** Test processes that share a server share the template, too: the first of them makes it, while the others wait. */
+async function sharedTemplate(): Promise<string> {
+  return inDatabase(await sharedUrl(), async (client) => {
+    await client.query("SELECT pg_advisory_lock($1)", [TEMPLATE_LOCK]);
+    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [SHARED_TEMPLATE]);
+    return rowCount ? SHARED_TEMPLATE : migrateOne(SHARED_TEMPLATE);
+  });
 }
 
 /** Copied as files: less work than by way of the log when the server does not wait for the disk. */
-async function createDatabase(template: string): Promise<string> {
-  const name = `inlet_${process.pid}_${Math.random().toString(36).slice(2)}`;
-  const text = `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE ${template} STRATEGY FILE_COPY`;
+async function createDatabase(from: string, name = `inlet_${process.pid}_${Math.random().toString(36).slice(2)}`): Promise<string> {
+  const text = `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE ${from} STRATEGY FILE_COPY`;
   await inDatabase(await sharedUrl(), (client) => client.query(text));
   return name;
 }

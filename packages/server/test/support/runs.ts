@@ -5,7 +5,7 @@ import type { ServiceClient } from "./service.ts";
 
 /** Looks often at first, then less: many tests wait at once, and looking takes time from what they wait for. */
 const POLL_MS = { first: 10, factor: 1.25, max: 100 };
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 
 export interface ShownRun {
   id: string;

@@ -9,8 +9,9 @@ import { readConfig } from "../../src/config/config.ts";
 import type { Mode } from "../../src/config/settings.ts";
 import type { TelemetrySettings } from "../../src/observe/telemetry/telemetry-settings.ts";
 import { type Service, startService } from "../../src/service.ts";
+import { currentStore } from "./both-stores.ts";
 import { onEnd } from "./on-end.ts";
-import { freshDatabase } from "./postgres.ts";
+import { migratedDatabase } from "./postgres.ts";
 
 export const EVENT_KEY = "test-event-key";
 export const API_KEY = "test-api-key";
@@ -57,7 +58,7 @@ export interface ServiceClient {
 
 export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = options.dataDir ?? temporaryFolder(t);
-  const { mode = "start", flags = [] } = options;
+  const { mode = "start", flags = [], databaseUrl = await databaseOf(t, dataDir) } = options;
   const argv = [
     "--port",
     String(options.port ?? 0),
@@ -73,7 +74,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     SIGNING_KEY,
     "--discover",
     "off",
-    ...(await storeFlags(t, options)),
+    ...(databaseUrl === undefined ? [] : ["--database-url", databaseUrl]),
     ...flags,
   ];
   const service = await startService(readConfig(mode, argv, {}), {
@@ -86,7 +87,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
   return {
     ...service,
     dataDir,
-    ...(options.databaseUrl !== undefined && { databaseUrl: options.databaseUrl }),
+    ...(databaseUrl !== undefined && { databaseUrl }),
     ...clientOf(service.url),
   };
 }
@@ -111,13 +112,12 @@ export function clientOf(url: string): ServiceClient {
 
 const databases = new Map<string, string>();
 
-/** TEST_STORE=postgres runs any of these tests on PostgreSQL. A service started again on the same folder gets the same database. */
-async function storeFlags(t: TestContext, { dataDir, databaseUrl }: TestServiceOptions): Promise<string[]> {
-  if (databaseUrl !== undefined) return ["--database-url", databaseUrl];
-  if (process.env.TEST_STORE !== "postgres") return [];
-  const url = (dataDir !== undefined && databases.get(dataDir)) || (await freshDatabase(t));
-  if (dataDir !== undefined) databases.set(dataDir, url);
-  return ["--database-url", url];
+/** Undefined on the embedded store. On PostgreSQL, a service that is started again on the same folder gets the same database. */
+async function databaseOf(t: TestContext, dataDir: string): Promise<string | undefined> {
+  if (currentStore() === "sqlite") return undefined;
+  const url = databases.get(dataDir) ?? (await migratedDatabase(t));
+  databases.set(dataDir, url);
+  return url;
 }
 
 export function temporaryFolder(t: TestContext): string {

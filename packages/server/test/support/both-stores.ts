@@ -1,0 +1,37 @@
+/**
+ * `test` and `suite` as in node:test, for what must hold on either engine: every test runs once on the embedded store and once on
+ * PostgreSQL, and its name says on which. startTestService opens the store of the test that calls it.
+ *
+ * TEST_STORE=sqlite or TEST_STORE=postgres runs only that half.
+ */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { test as nodeTest, type TestContext, type TestOptions } from "node:test";
+import { whyNoPostgres } from "./postgres.ts";
+
+export { suite } from "node:test";
+
+export type StoreKind = "sqlite" | "postgres";
+
+type Body = (t: TestContext, store: StoreKind) => Promise<void> | void;
+
+const chosen = process.env.TEST_STORE as StoreKind | undefined;
+const STORES: readonly StoreKind[] = chosen ? [chosen] : ["sqlite", "postgres"];
+const skips: Record<StoreKind, string | false> = { sqlite: false, postgres: whyNoPostgres() ?? false };
+/** Subtests and everything else that a test begins belong to its store, too. */
+const storeOfTest = new AsyncLocalStorage<StoreKind>();
+
+export function test(name: string, body: Body): void;
+export function test(name: string, options: TestOptions, body: Body): void;
+export function test(name: string, ...rest: [Body] | [TestOptions, Body]): void {
+  const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
+  for (const store of STORES) {
+    const skip = options.skip || skips[store];
+    void nodeTest(`${name} [${store}]`, { ...options, skip }, (t) => storeOfTest.run(store, () => body(t as TestContext, store)));
+  }
+}
+
+/** Of the test that calls this; the embedded one in a test that is not for both. */
+export function currentStore(): StoreKind {
+  return storeOfTest.getStore() ?? "sqlite";
+}
