@@ -3,6 +3,7 @@
  * query parameters are text, so numbers are parsed from digits.
  */
 
+import { DATA_DEPTH_MAX, isDeeperThan } from "@inlet/protocol";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { FastifyInstance } from "fastify";
 
@@ -10,14 +11,23 @@ const OPTIONS = { allErrors: true, removeAdditional: false, useDefaults: true, a
 const strict = new Ajv({ ...OPTIONS, coerceTypes: false });
 const fromText = new Ajv({ ...OPTIONS, coerceTypes: true });
 
+/** Deeper than any data that may be sent. What is deeper would overflow the stack of whoever reads it. */
+const BODY_DEPTH_MAX = DATA_DEPTH_MAX + 50;
+
 export function registerRequestChecks(app: FastifyInstance): void {
   // A key such as __proto__ in a payload is ordinary data; it is never merged into an object of ours.
   const parseJson = app.getDefaultJsonParser("ignore", "ignore");
   app.removeContentTypeParser("application/json");
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
     // Many clients always send the header, even without a body.
-    if (body === "") done(null, undefined);
-    else parseJson(request, body as string, done);
+    if (body === "") return done(null, undefined);
+    parseJson(request, body as string, (error, value) => {
+      const isTooDeep = !error && isDeeperThan(value, BODY_DEPTH_MAX);
+      done(
+        isTooDeep ? Object.assign(new Error(`The body is nested more than ${BODY_DEPTH_MAX} deep.`), { statusCode: 400 }) : error,
+        value,
+      );
+    });
   });
   // Response schemas describe and are tested. Serialising with them would drop fields they do not name, and much is already text.
   app.setSerializerCompiler(() => JSON.stringify);

@@ -6,9 +6,11 @@
 import { type EnvironmentId, FAULTS_REPORTED_MAX, type Fault, Refusal, type SentEvent } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { Environment, EventSchema, EventSchemaStore, SchemaFaults, SchemaMode } from "../store/contract/index.ts";
-import { compileSchema, type SchemaCheck, type SchemaFault } from "./compile-schema.ts";
+import { type CompiledSchema, compileSchema, type SchemaFault } from "./compile-schema.ts";
 
 const FLUSH_EVERY_MS = 1_000;
+/** Events of one request are marked with this many errors in total; each further one that does not match, with its first error. */
+const MARKED_ERRORS_MAX = 1_000;
 
 export interface CatalogueParts {
   store: EventSchemaStore;
@@ -23,8 +25,10 @@ interface Declared {
   text: string;
   mode: SchemaMode;
   /** Compiled with the first event. */
-  check: SchemaCheck | null;
+  check: Checks | null;
 }
+
+type Checks = Pick<CompiledSchema, "check">;
 
 export interface Verdict {
   mode: SchemaMode;
@@ -78,27 +82,37 @@ export class Catalogue {
     return "fault" in compiled ? compiled.fault : null;
   }
 
-  /** The events with their marks, in order; or a refusal that lists every fault. */
+  /** The events with their marks, in order; or a refusal that lists the faults. Builds no more errors than are reported. */
   admit<Event extends SentEvent>(environmentId: EnvironmentId, events: readonly Event[]): readonly (Event & Marked)[] | Refusal {
     if (this.#declared.size === 0) return events;
     const scope = this.scopeOf(environmentId);
     const refused: Fault[] = [];
+    let marksLeft = MARKED_ERRORS_MAX;
     const marked = events.map((event, index): Event & Marked => {
-      const verdict = this.#verdict(scope, event, true);
-      if (!verdict || verdict.valid || verdict.mode === "observe") return event;
-      if (verdict.mode === "warn") return { ...event, schemaErrors: JSON.stringify(verdict.errors) };
-      refused.push(...verdict.errors.map(({ path, message }) => ({ index, field: "data", path, message })));
-      return event;
+      const declared = this.#declaredFor(scope, event.name);
+      if (!declared) return event;
+      const errorsMax = { observe: 0, warn: Math.max(marksLeft, 1), refuse: FAULTS_REPORTED_MAX - refused.length }[declared.mode];
+      const errors = this.#errorsOf(declared, event.data, errorsMax);
+      if (errors.length === 0) return event;
+      this.#note(declared.key);
+      if (declared.mode === "refuse" && errorsMax > 0)
+        refused.push(...errors.map(({ path, message }) => ({ index, field: "data", path, message })));
+      if (declared.mode !== "warn") return event;
+      marksLeft -= errors.length;
+      return { ...event, schemaErrors: JSON.stringify(errors) };
     });
     const [first] = refused;
     if (!first) return marked;
     const message = `Event ${first.index}: data${first.path ?? ""} ${first.message}, by the schema declared for "${events[first.index ?? 0]?.name}".`;
-    return new Refusal("event_schema", message, refused.slice(0, FAULTS_REPORTED_MAX));
+    return new Refusal("event_schema", message, refused);
   }
 
   /** How an event would be checked; null: no schema is declared for its name. Nothing is counted. */
-  verdict(environmentId: EnvironmentId, event: Pick<SentEvent, "name" | "data">): Verdict | null {
-    return this.#verdict(this.scopeOf(environmentId), event, false);
+  verdict(environmentId: EnvironmentId, { name, data }: Pick<SentEvent, "name" | "data">): Verdict | null {
+    const declared = this.#declaredFor(this.scopeOf(environmentId), name);
+    if (!declared) return null;
+    const errors = this.#errorsOf(declared, data, FAULTS_REPORTED_MAX);
+    return { mode: declared.mode, valid: errors.length === 0, errors };
   }
 
   /** Adds the counts to the store. Never throws: counts that cannot be added now are added later. */
@@ -107,21 +121,22 @@ export class Catalogue {
     return this.#flushing;
   }
 
-  #verdict(scope: EnvironmentId, { name, data }: Pick<SentEvent, "name" | "data">, counts: boolean): Verdict | null {
-    const declared = this.#declared.get(idOf(scope, name));
-    if (!declared) return null;
+  #declaredFor(scope: EnvironmentId, name: string): Declared | undefined {
+    return this.#declared.get(idOf(scope, name));
+  }
+
+  /** Some errors if the data does not match, at most as many as asked for, but one. */
+  #errorsOf(declared: Declared, data: string, errorsMax: number): SchemaFault[] {
     declared.check ??= this.#compile(declared);
-    const errors = declared.check(JSON.parse(data));
-    if (errors.length > 0 && counts) this.#note(declared.key);
-    return { mode: declared.mode, valid: errors.length === 0, errors };
+    return declared.check.check(JSON.parse(data), errorsMax);
   }
 
   /** The schema was checked when it was declared: one that cannot be compiled was written by another release, and is ignored. */
-  #compile({ key, text }: Declared): SchemaCheck {
+  #compile({ key, text }: Declared): Checks {
     const compiled = compileSchema(JSON.parse(text));
-    if ("check" in compiled) return compiled.check;
+    if ("check" in compiled) return compiled;
     this.#parts.log.error({ ...key, fault: compiled.fault }, "a declared schema cannot be used; events are not checked against it");
-    return () => [];
+    return { check: () => [] };
   }
 
   #note(key: Declared["key"]): void {

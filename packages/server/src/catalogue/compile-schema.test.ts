@@ -10,7 +10,7 @@ function faultsOf(schema: object, data: unknown): SchemaFault[] {
 
 function faultOf(schema: unknown): string {
   const compiled = compileSchema(schema);
-  assert.ok("fault" in compiled, `${JSON.stringify(schema).slice(0, 200)} is taken`);
+  assert.ok("fault" in compiled, "it is taken");
   return compiled.fault;
 }
 
@@ -70,14 +70,26 @@ test("what cannot be used is refused with a sentence", () => {
     [{ type: "strong" }, /is not a JSON Schema/],
     [{ $ref: "https://example.com/schema" }, /only to places inside itself/],
     [{ $ref: "#/$defs/missing" }, /refers to #\/\$defs\/missing, which is not in it/],
-    [{ $id: "https://example.com/a" }, /must not use \$id/],
-    [{ $schema: "http://json-schema.org/draft-07/schema#" }, /must be of the draft/],
+    [{ properties: { a: { $ref: "#/%zz" } } }, /refers to #\/%zz, which is not in it \(at #\/properties\/a\)/],
+    [{ properties: { a: { $dynamicRef: "#a" } } }, /must not use \$dynamicRef \(at #\/properties\/a\)/],
+    [{ items: { type: 1 } }, /is not a JSON Schema: schema\/items\/type .* \(at #\/items\/type\)/],
+    [{ $ref: "#/examples/0", examples: [{ minimum: "1" }] }, /is not a JSON Schema: schema\/minimum/],
     [{ properties: { a: { pattern: "(?=x)" } } }, /cannot be used/],
     [{ description: "x".repeat(70_000) }, /is larger than 65536 bytes/],
     [{ allOf: [{ $ref: "#" }] }, /leads back to itself/],
     [{ properties: { a: { allOf: [{ $ref: "#" }, { $ref: "#" }] } } }, /contains itself more than once/],
     [{ properties: { a: { $ref: "#" } }, patternProperties: { a: { $ref: "#" } } }, /contains itself more than once/],
+    [
+      { items: { $ref: "#" }, allOf: [{ $ref: "#/$defs/other" }], $defs: { other: { items: { $ref: "#/$defs/other" } } } },
+      /applies another/,
+    ],
+    [{ dependencies: { a: { $ref: "#" } } }, /leads back to itself/],
+    [dependent(20), /is too complex/],
     [deep(50), /is nested more than 40 deep/],
+    [deep(20_000), /is nested more than 40 deep/],
+    [{ pattern: "[ab]*a[ab]{1000}[cd]" }, /is too complex/],
+    [{ pattern: `(${"a?".repeat(490)}){1000}` }, /has a pattern that is too large/],
+    [{ pattern: "a".repeat(1_001) }, /has a pattern of more than 1000 characters/],
     [doubling(20), /is too complex/],
   ];
   for (const [schema, expected] of cases) assert.match(faultOf(schema), expected);
@@ -94,6 +106,49 @@ test("trees may contain themselves, once for each child", () => {
   ]);
 });
 
+test("$id and $schema have no effect", () => {
+  const schema = {
+    $id: "https://example.com/order",
+    $schema: "http://json-schema.org/draft-07/schema#",
+    properties: { a: { $ref: "#/$defs/a" } },
+  };
+  assert.deepEqual(faultsOf({ ...schema, $defs: { a: { $id: "other", type: "string" } } }, { a: 1 }), [
+    { path: "/a", message: "must be string" },
+  ]);
+});
+
+test("usual patterns are cheap enough", () => {
+  const patterns = [
+    "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+    "^[A-Za-z0-9_-]{1,64}$",
+    "^.{1,255}$",
+    "^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$",
+    "^(([01]?\\d\\d?|2[0-4]\\d|25[0-5])\\.){3}([01]?\\d\\d?|2[0-4]\\d|25[0-5])$",
+    "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2})$",
+    "^[a-z0-9]+(?:-[a-z0-9]+)*$",
+    "^\\+?[1-9]\\d{1,14}$",
+  ];
+  for (const pattern of patterns) faultsOf({ pattern }, "");
+});
+
+test("faults stay small, however long a key or a pattern is", () => {
+  const pattern = `^${"a".repeat(900)}$`;
+  const data = { ["k".repeat(100_000)]: Array.from({ length: 200 }, () => "x") };
+  const faults = faultsOf({ additionalProperties: { items: { pattern } } }, data);
+  assert.ok(JSON.stringify(faults).length < 200_000);
+});
+
+test("the faults of alternatives are found, too, and never more work is done than twice that of the match", () => {
+  const list = { properties: { next: { anyOf: [{ type: "null" }, { $ref: "#" }] }, value: { type: "string" } } };
+  const faults = faultsOf(list, { next: { next: { next: null, value: 1 } } });
+  assert.deepEqual(faults.at(0), { path: "/next", message: "must be null" });
+  assert.ok(faults.some(({ path }) => path === "/next/next/value"));
+  let deep: object = { value: 1, next: null };
+  for (let level = 0; level < 500; level++) deep = { next: deep };
+  assert.ok(faultsOf(list, deep).length > 0);
+});
+
 test("neither a pattern nor unique items take long, whatever the data", () => {
   const began = performance.now();
   faultsOf({ properties: { a: { pattern: "^(a+)+$" } } }, { a: `${"a".repeat(50_000)}!` });
@@ -104,7 +159,20 @@ test("neither a pattern nor unique items take long, whatever the data", () => {
 });
 
 function deep(levels: number): object {
-  return levels === 0 ? {} : { properties: { a: deep(levels - 1) } };
+  let schema = {};
+  for (let level = 0; level < levels; level++) schema = { properties: { a: schema } };
+  return schema;
+}
+
+/** Each level applies the next one twice, by a keyword of older drafts. */
+function dependent(levels: number): object {
+  const $defs = Object.fromEntries(
+    Array.from({ length: levels }, (_, n) => [
+      `d${n}`,
+      n === levels - 1 ? {} : { dependencies: { a: { $ref: `#/$defs/d${n + 1}` }, b: { $ref: `#/$defs/d${n + 1}` } } },
+    ]),
+  );
+  return { $ref: "#/$defs/d0", $defs };
 }
 
 /** Each definition applies the next one twice. */

@@ -32,9 +32,9 @@ export function outlineOfShape({ fields, samples }: Shape): Outline {
 type Node = Record<string, unknown>;
 
 export function outlineOfSchema(schema: unknown): Outline {
-  const outline: Outline = {};
+  const outline: Map<string, OutlineField> = new Map();
   if (isNode(schema)) walk(schema, schema, "", true, 0, outline);
-  return outline;
+  return Object.fromEntries(outline);
 }
 
 export function compareOutlines(from: Outline, to: Outline): OutlineChange[] {
@@ -49,12 +49,13 @@ export function compareOutlines(from: Outline, to: Outline): OutlineChange[] {
   });
 }
 
-function walk(root: Node, node: Node, path: string, required: boolean, depth: number, outline: Outline): void {
-  if (depth > DEPTH_MAX || Object.keys(outline).length >= FIELDS_MAX) return;
+function walk(root: Node, node: Node, path: string, required: boolean, depth: number, outline: Map<string, OutlineField>): void {
+  if (depth > DEPTH_MAX || outline.size >= FIELDS_MAX) return;
   const parts = partsOf(root, node);
   if (path !== "") {
-    const types = sorted([...(outline[path]?.types ?? []), ...parts.flatMap(typesOf)]);
-    outline[path] = { types, required: required && (outline[path]?.required ?? true) };
+    const known = outline.get(path);
+    const types = sorted([...(known?.types ?? []), ...parts.flatMap(typesOf)]);
+    outline.set(path, { types, required: required && (known?.required ?? true) });
   }
   for (const part of parts) {
     const names = Array.isArray(part.required) ? part.required : [];

@@ -1,0 +1,125 @@
+/**
+ * A schema that is accepted is cheap for every event: time and memory are in proportion to the size of the event, and at most a
+ * hundred errors are built. Any other schema is refused with the place in it.
+ */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { RE2JS } from "re2js";
+import { type CompiledSchema, compileSchema } from "../src/catalogue/compile-schema.ts";
+import { attackInRounds, attackPlan } from "./support/attacks/attack-plan.ts";
+import { costlyValue, randomSchema, randomValue } from "./support/attacks/random-schemas.ts";
+import { startTestService } from "./support/service.ts";
+
+const ROUNDS = 300;
+
+test("random schemas that are accepted take no more work than counted, and judge as another validator does", async () => {
+  let accepted = 0;
+  const rounds = await attackInRounds(attackPlan(ROUNDS), async (random) => {
+    const schema = randomSchema(random);
+    const compiled = compileSchema(schema);
+    if ("fault" in compiled) return;
+    accepted++;
+    for (const value of [...Array.from({ length: 5 }, () => costlyValue(random))]) assertCheap(compiled, schema, value);
+    for (const value of Array.from({ length: 20 }, () => randomValue(random, 4))) {
+      assertCheap(compiled, schema, value);
+      assertSame(compiled, schema, value);
+    }
+  });
+  assert.ok(accepted > rounds / 4, `only ${accepted} of ${rounds} schemas were accepted`);
+});
+
+function assertCheap({ cost, workOf, check }: CompiledSchema, schema: object, value: unknown): void {
+  const bound = cost.fixed + cost.perCharacter * JSON.stringify(value).length;
+  const work = workOf(value);
+  assert.ok(work <= bound, `${work} units of work instead of ${bound}: ${JSON.stringify(schema)}`);
+  assert.ok(check(value).length <= 100);
+}
+
+function assertSame({ check }: CompiledSchema, schema: object, value: unknown): void {
+  // The other validator takes `contains` for satisfied by some empty arrays, and does not see all that a schema has evaluated.
+  if (/unevaluated|contains/.test(JSON.stringify(schema))) return;
+  const expected = otherValidator(schema)(value);
+  const faults = check(value);
+  assert.equal(faults.length === 0, expected, `${JSON.stringify(schema)} of ${JSON.stringify(value)}: ${JSON.stringify(faults)}`);
+  assert.equal(check(value, 0).length === 0, expected);
+}
+
+const compiledByOther = new WeakMap<object, (value: unknown) => boolean>();
+
+function otherValidator(schema: object): (value: unknown) => boolean {
+  const regExp = Object.assign(
+    (pattern: string) => ({ test: (text: string) => RE2JS.compile(pattern).test(text), toString: () => pattern }),
+    { code: "regExp" },
+  );
+  const options = { strict: false, validateFormats: false, logger: false, ownProperties: true, code: { regExp } } as const;
+  const known = compiledByOther.get(schema) ?? (new Ajv2020(options).compile(schema) as (value: unknown) => boolean);
+  compiledByOther.set(schema, known);
+  return known;
+}
+
+const WIDE = {
+  type: "object",
+  properties: { items: { type: "array", items: { type: "object", required: Array.from({ length: 30 }, (_, n) => `field${n}`) } } },
+};
+/** 510 KB of objects without any of the thirty fields. */
+const MANY_EMPTY = `\`{"items":[\${Array.from({ length: 170_000 }, () => "{}").join()}]}\``;
+
+test("one large event with millions of faults fits into a small heap, in every mode", async () => {
+  const script = `
+    import { Catalogue } from ${JSON.stringify(fileURLToPath(new URL("../src/catalogue/catalogue.ts", import.meta.url)))};
+    const data = ${MANY_EMPTY};
+    for (const mode of ["observe", "warn", "refuse"]) {
+      const rows = [{ environmentId: "e", name: "n", schema: ${JSON.stringify(JSON.stringify(WIDE))}, mode }];
+      const store = { eventSchemaList: async () => rows, eventSchemaFaultsAdd: async () => {} };
+      const directory = { environments: () => [], environment: () => undefined };
+      const catalogue = new Catalogue({ store, directory, log: console, now: Date.now });
+      await catalogue.refresh();
+      for (let times = 0; times < 20; times++) {
+        const admitted = catalogue.admit("e", [{ name: "n", data }]);
+        const errors = mode === "refuse" ? admitted.details : JSON.parse(admitted[0].schemaErrors ?? "[]");
+        if (errors.length !== { observe: 0, warn: 100, refuse: 100 }[mode]) throw new Error(mode + " " + errors.length);
+      }
+    }`;
+  const child = spawn(process.execPath, ["--max-old-space-size=64", "--input-type=module", "--eval", script], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const [code, signal] = await once(child, "exit");
+  assert.deepEqual([code, signal], [0, null]);
+});
+
+test("a request builds a bounded number of errors, however many events it has", async (t) => {
+  const service = await startTestService(t);
+  const schema = { required: Array.from({ length: 100 }, (_, n) => `field${n}`) };
+  await service.rest("PUT", "/event-types/many", { body: { schema, mode: "warn" } });
+  const { ids } = (await service.send(Array.from({ length: 2_000 }, () => ({ name: "many", data: {} })))).body;
+  const errorsOf = async (id: string) => (await service.rest("GET", `/events/${id}`)).body.data.schema.errors.length;
+  assert.deepEqual([await errorsOf(ids[0]), await errorsOf(ids.at(-1))], [100, 1]);
+});
+
+test("a schema that would be expensive, or is deep or broken, is refused with 400 and the place", async (t) => {
+  const service = await startTestService(t);
+  const nested = `${'{"properties":{"a":'.repeat(20_000)}{}${"}}".repeat(20_000)}`;
+  const level = (n: number) => ({ dependencies: { a: { $ref: `#/$defs/d${n + 1}` }, b: { $ref: `#/$defs/d${n + 1}` } } });
+  const $defs = Object.fromEntries([...Array.from({ length: 30 }, (_, n) => [`d${n}`, level(n)]), ["d30", {}]]);
+  const cases: [object, RegExp][] = [
+    [{ properties: { x: { $ref: "#/$defs/d0" } }, $defs }, /is too complex.*at #\/\$defs\/d/],
+    [{ properties: { a: { dependencies: { a: { $ref: "#/properties/a" } } } } }, /leads back to itself \(at #\/properties\/a/],
+    [{ properties: { a: { $ref: "#/%zz" } } }, /which is not in it \(at #\/properties\/a\)/],
+    [{ properties: { a: { pattern: "[ab]*a[ab]{1000}[cd]" } } }, /is too complex.*at #\/properties\/a/],
+  ];
+  for (const [schema, message] of cases) {
+    const { status, body } = await service.rest("PUT", "/event-types/x", { body: { schema, mode: "refuse" } });
+    assert.deepEqual([status, body.code], [400, "request_invalid"]);
+    assert.match(body.error, message);
+  }
+  const deep = await service.rest("PUT", "/event-types/x", { body: `{"schema":${nested}}` });
+  assert.deepEqual([deep.status, deep.body.code], [400, "body_invalid"]);
+  const data = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+  const tried = await service.rest("POST", "/event-types/x/check", { body: `{"data":{"a":${data}}}` });
+  assert.deepEqual([tried.status, tried.body.code], [400, "body_invalid"]);
+});
