@@ -25,8 +25,9 @@ export function nameLock(environmentId: EnvironmentId, eventName: string): bigin
   return lockNumber("name", environmentId, toStoreText(eventName));
 }
 
+/** `key` as it is stored. */
 export function markLock(environmentId: EnvironmentId, functionNo: FunctionNo, { kind, key }: MarkKey): bigint {
-  return lockNumber("mark", environmentId, functionNo, kind, toStoreText(key));
+  return lockNumber("mark", environmentId, functionNo, kind, key);
 }
 
 export function limitLock(limitId: string): bigint {

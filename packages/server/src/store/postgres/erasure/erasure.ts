@@ -4,8 +4,9 @@
  * archived WAL are the operator's responsibility.
  */
 
+import type { FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { type ErasureOutcome, type ErasureStore, type EventEraseParams, fromStoreText } from "../../contract/index.ts";
+import { type ErasureOutcome, type ErasureStore, type EventEraseParams, fromStoreText, type MarkKey } from "../../contract/index.ts";
 import {
   ERASED_DATA,
   ERASED_ERROR,
@@ -19,7 +20,7 @@ import {
   REPEATING_EVENT_NAMES,
 } from "../../policy/erasure.ts";
 import type { Database } from "../database.ts";
-import { LockSet, nameLock } from "../locks.ts";
+import { LockSet, markLock, nameLock } from "../locks.ts";
 
 /** Steps that received these events, or invoked other functions with them. */
 const STEPS_OF = `
@@ -56,8 +57,7 @@ const DECIDING = "SELECT count(*)::integer AS deciding FROM queue WHERE environm
 /** Marks that may name one of the events: the caller knows their form. */
 const GATHERINGS = `
   SELECT function_no, kind, key, value FROM marks
-  WHERE environment_id = $1 AND kind IN ('debounce', 'batch') AND EXISTS (SELECT FROM unnest($2::bigint[]) AS s WHERE strpos(marks.value, s::text) > 0)
-  FOR UPDATE`;
+  WHERE environment_id = $1 AND kind IN ('debounce', 'batch') AND EXISTS (SELECT FROM unnest($2::bigint[]) AS s WHERE strpos(marks.value, s::text) > 0)`;
 const OF_MARK = "environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
 
 /** Runs that invoked other functions with these events. Read first: what is written is named by number (runs/run-state.ts). */
@@ -95,8 +95,8 @@ interface InvokerRow {
 }
 
 interface MarkRow {
-  function_no: number;
-  kind: string;
+  function_no: FunctionNo;
+  kind: MarkKey["kind"];
   key: string;
   value: string;
 }
@@ -117,7 +117,10 @@ export function erasureStore(database: Database): ErasureStore {
     const { environmentId, gatheringWithout } = params;
     const { sequences } = await scopeOf(client, params);
     const given = [environmentId, sequences];
+    await lockGatherings(client, params, sequences);
     await client.query(CANCEL_STARTS, given);
+    // A start that was decided in the meantime may have made another mark; none can come after this.
+    await lockGatherings(client, params, sequences);
     for (const { function_no, kind, key, value } of (await client.query<MarkRow>(GATHERINGS, given)).rows) {
       const mark = [environmentId, function_no, kind, key];
       const left = gatheringWithout(value, new Set(sequences));
@@ -126,6 +129,14 @@ export function erasureStore(database: Database): ErasureStore {
     }
     const { rows } = await client.query<{ deciding: number }>(DECIDING, given);
     return rows[0]?.deciding ?? 0;
+  }
+
+  /** A start of another event reads a mark and writes it again under this lock: it finds the mark as it is without these events. */
+  async function lockGatherings(client: PoolClient, { environmentId }: EventEraseParams, sequences: readonly number[]): Promise<void> {
+    const { rows } = await client.query<MarkRow>(GATHERINGS, [environmentId, sequences]);
+    const locks = new LockSet();
+    for (const { function_no, kind, key } of rows) locks.add(markLock(environmentId, function_no, { kind, key }), "alone");
+    await locks.take(client);
   }
 
   /** A step that starts to wait either finds these events before they are erased, and its run is found here, or finds them erased. */

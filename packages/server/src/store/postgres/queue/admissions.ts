@@ -135,7 +135,7 @@ async function lockRules(
 ): Promise<void> {
   const locks = new LockSet();
   if (limitId !== null) locks.add(limitLock(limitId), "alone");
-  if (throttle) locks.add(markLock(environmentId, functionNo, { kind: "throttle", key: throttle.key }), "alone");
+  if (throttle) locks.add(markLock(environmentId, functionNo, { kind: "throttle", key: boundedKey(throttle.key) }), "alone");
   await locks.take(client);
 }
 

@@ -48,7 +48,9 @@ export class Marks {
   static lock(writes: GroupWrites, starts: readonly FunctionStartParams[]): void {
     const locks = new LockSet();
     for (const { functionNo, marks } of starts) {
-      for (const mark of marks) locks.add(markLock(writes.environmentId, functionNo, mark), "alone");
+      for (const { kind, key } of marks) {
+        locks.add(markLock(writes.environmentId, functionNo, { kind, key: boundedKey(key) }), "alone");
+      }
     }
     locks.send(writes);
   }
