@@ -15,7 +15,7 @@ const skip = whyNoPostgres() ?? false;
 /** A claim whose answer was lost is made good when its lease is over. */
 const LEASE_IS_OVER_MS = 60_000;
 
-const EVENT_WRITTEN = /INSERT INTO events[\s\S]*label/;
+const EVENT_WRITTEN = /append_events[\s\S]*label/;
 const RUN_ENDED = /UPDATE runs SET status = r\.status[\s\S]*completed/;
 
 interface World {
@@ -94,11 +94,9 @@ test("accepting an event, and going on with its run", { skip }, async (t) => {
     ...both("the look for the event's name", /SELECT name AS text/),
     ...both("the name is added", /INSERT INTO event_names/),
     ...both("the lock of the name", /pg_advisory_xact_lock_shared/),
-    ...both("the numbers are taken", /take_sequences/),
     ...both("the write of the event", EVENT_WRITTEN),
     ...both("the write of the run", /INSERT INTO runs/),
     ...both("the write of its entry", /INSERT INTO queue/),
-    ...both("the look for waits", /match_path FROM waits/),
     ...around("the write of the event", EVENT_WRITTEN),
     ...both("the read of the run", /json_agg[\s\S]*FROM runs/),
     ...both("the lock of the run", /FROM runs[\s\S]*FOR UPDATE/),

@@ -3,7 +3,7 @@
  * next one, so a busy node pays for one commit per group, and an idle one adds no delay.
  *
  * A group belongs to one environment, so that it uses one shard of a sharded PostgreSQL. Units that share a key, such as the same run,
- * are written one after the other, in different groups.
+ * are written one after the other, never in two groups at once.
  *
  * The states of a unit:
  *
@@ -26,8 +26,12 @@ import { isCollision, isConnectionLost, isUniqueViolation, serverFault } from ".
 
 /** Bounds the duration of one transaction. */
 const GROUP_ROWS_MAX = 1_000;
-/** Concurrent groups, of different environments. An environment has one at a time: more would only make its groups smaller. */
 const GROUPS_AT_ONCE = 4;
+/**
+ * Concurrent groups of one environment: while PostgreSQL writes one to disk, the next is prepared. It begins once it is as large as
+ * the one in progress, because many small groups cost more than a few large ones.
+ */
+const GROUPS_PER_ENVIRONMENT = 2;
 const COLLISIONS_MAX = 10;
 /** How long a unit whose connection broke is retried. */
 const LOST_MS = 10_000;
@@ -85,8 +89,7 @@ export interface GroupCommitParts<Work, Result> {
 export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }> {
   readonly #parts: GroupCommitParts<Work, Result>;
   #waiting: Unit<Work, Result>[] = [];
-  /** Environments with a group in progress. */
-  readonly #busyEnvironments = new Set<EnvironmentId>();
+  readonly #inProgress = new Set<readonly Unit<Work, Result>[]>();
   /** Submitted units that are not settled. */
   #open = 0;
   #isScheduled = false;
@@ -114,7 +117,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#waiting.length === 0 || this.#busyEnvironments.size >= GROUPS_AT_ONCE) return;
+    if (this.#isScheduled || this.#waiting.length === 0 || this.#inProgress.size >= GROUPS_AT_ONCE) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -125,16 +128,17 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     });
   }
 
-  /** Takes units of the environment that has waited longest and has no group in progress. A unit that shares a key with an earlier one waits. */
+  /** Takes units of the environment that has waited longest and may have a group. A unit that shares a key with an earlier one waits. */
   #nextGroup(): Unit<Work, Result>[] {
     const group: Unit<Work, Result>[] = [];
     const later: Unit<Work, Result>[] = [];
-    const taken = new Set<string>();
+    const taken = new Set([...this.#inProgress].flatMap((units) => units.flatMap(({ keys }) => keys)));
+    const closed = this.#closedEnvironments();
     let rows = 0;
     for (const unit of this.#waiting) {
       const [first] = group;
       const isFull = rows >= GROUP_ROWS_MAX || first?.isAlone === true || (first !== undefined && unit.isAlone);
-      const isOurs = first ? first.environmentId === unit.environmentId : !this.#busyEnvironments.has(unit.environmentId);
+      const isOurs = first ? first.environmentId === unit.environmentId : !closed.has(unit.environmentId);
       if (isOurs && !isFull && !unit.keys.some((key) => taken.has(key))) {
         group.push(unit);
         rows += unit.rows;
@@ -145,15 +149,27 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     return group;
   }
 
+  /** Environments that have as many groups in progress as they may have now. */
+  #closedEnvironments(): Set<EnvironmentId> {
+    const closed = new Set<EnvironmentId>();
+    for (const [first] of this.#inProgress) {
+      const { environmentId } = first as Unit<Work, Result>;
+      const isOurs = (unit: Unit<Work, Result> | undefined) => unit?.environmentId === environmentId;
+      const groups = [...this.#inProgress].filter((units) => isOurs(units[0]));
+      const isLarge = rowsOf(this.#waiting.filter(isOurs)) >= Math.min(rowsOf(groups[0] ?? []), GROUP_ROWS_MAX);
+      if (groups.length >= GROUPS_PER_ENVIRONMENT || !isLarge) closed.add(environmentId);
+    }
+    return closed;
+  }
+
   async #run(group: Unit<Work, Result>[]): Promise<void> {
-    const { environmentId } = group[0] as Unit<Work, Result>;
-    this.#busyEnvironments.add(environmentId);
+    this.#inProgress.add(group);
     try {
       await this.#write(group);
     } catch (error) {
       await this.#afterFailure(group, error);
     }
-    this.#busyEnvironments.delete(environmentId);
+    this.#inProgress.delete(group);
     this.#schedule();
     if (this.#open === 0) this.#whenIdle?.();
   }
@@ -179,9 +195,8 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     const cause = error instanceof StoreUnavailable ? error.cause : error;
     if (error instanceof CommitUnknown || isConnectionLost(cause)) return this.#again(group, error);
     if (error instanceof StoreUnavailable || serverFault(cause) !== null) return this.#fail(group, error);
-    // A lost attempt may still be about to commit, and would take precedence.
-    const isOurs = isUniqueViolation(cause) && group.some(({ mayBeWritten }) => mayBeWritten);
-    if (isCollision(cause) || isOurs) for (const unit of group) unit.collisions++;
+    // Another group, or a lost attempt of this one, wrote the same id first: the next attempt finds it.
+    if (isCollision(cause) || isUniqueViolation(cause)) for (const unit of group) unit.collisions++;
     else if (group.length === 1) return this.#fail(group, error);
     const [hopeless, others] = split(group, ({ collisions }) => collisions > COLLISIONS_MAX);
     this.#fail(hopeless, new StoreUnavailable("other transactions were in the way each time", error));
@@ -219,6 +234,10 @@ function noteLost<Work, Result extends { leased: readonly LeasedEntry[] }>(
     unit.mayBeWritten = true;
     unit.lostLeases = [...unit.lostLeases, ...(written?.results[index]?.leased ?? [])];
   }
+}
+
+function rowsOf(units: readonly UnitTraits[]): number {
+  return units.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 function split<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {

@@ -14,7 +14,6 @@ import { recordRequests } from "../webhooks/webhook-requests.ts";
 import { claimKeys } from "./dedup-keys.ts";
 import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";
 import type { InternedNumbers } from "./interned-ids.ts";
-import { takeNumbers } from "./take-numbers.ts";
 
 export interface Appending {
   batch: EventBatch;
@@ -25,7 +24,8 @@ export interface Appending {
 
 export interface Appended {
   results: Omit<EventAppendResult, "leased">[];
-  stored: (StoredNow & { allocation: LeaseAllocation })[];
+  /** The stored events for whose names something waits, waits of this group included. */
+  awaited: (StoredNow & { allocation: LeaseAllocation })[];
 }
 
 /** The outcome for an event: it is stored, it duplicates another one, or it was written by an earlier attempt. */
@@ -44,7 +44,7 @@ export async function appendEvents(writes: GroupWrites, interned: InternedNumber
   await judgeIds(writes, all);
   await judgeKeys(writes, all);
   judgeTwins(all);
-  const stored = await store(
+  const awaited = await store(
     writes,
     interned,
     all.filter(({ verdict }) => verdict.kind === "stored"),
@@ -65,7 +65,7 @@ export async function appendEvents(writes: GroupWrites, interned: InternedNumber
       mirror && verdict.kind === "stored" ? [{ environmentId, eventId: event.id, ...mirror }] : [],
     ),
   );
-  return { results, stored };
+  return { results, awaited };
 }
 
 /** Ids chosen by senders, and ids of batches that may have been written before. */
@@ -108,21 +108,20 @@ async function judgeKeys(writes: GroupWrites, candidates: readonly Candidate[]):
   }
 }
 
-async function store(writes: GroupWrites, interned: InternedNumbers, candidates: readonly Candidate[]): Promise<Appended["stored"]> {
+async function store(writes: GroupWrites, interned: InternedNumbers, candidates: readonly Candidate[]): Promise<Appended["awaited"]> {
   if (candidates.length === 0) return [];
-  const runs = candidates.reduce((sum, { event }) => sum + (event.runs?.length ?? 0), 0);
-  const numbers = await takeNumbers(writes, { events: candidates.length, runs });
+  const { sequences, runNos, awaited } = await insertEvents(writes, interned, candidates);
   const stored = candidates.map(({ batch, event, allocation }, index) => ({
     ...{ batch, event, allocation },
-    sequence: numbers.events[index] as number,
+    sequence: sequences[index] as number,
   }));
-  insertEvents(writes, interned, stored);
   writes.news.hasEvents = true;
   for (const { event, allocation, sequence } of stored) {
-    for (const run of event.runs ?? []) startRun(writes, allocation, numbers.runs.shift() as RunNo, sequence, run);
+    for (const run of event.runs ?? []) startRun(writes, allocation, runNos.shift() as RunNo, sequence, run);
     for (const start of event.starts ?? []) requestStart(writes, allocation, sequence, start);
   }
-  return stored;
+  for (const { wait } of writes.waitsAdded) awaited.add(wait.eventName);
+  return stored.filter(({ event }) => awaited.has(event.name));
 }
 
 function resultOf(candidates: readonly Candidate[]): Omit<EventAppendResult, "leased"> {

@@ -1,15 +1,13 @@
 /** Writes the rows of a group's events, and counts duplicates on the first events. */
 
-import type { EventId } from "@inlet/protocol";
-import { type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
+import type { EventId, RunNo } from "@inlet/protocol";
+import { type EventBatch, fromStoreText, type NewEvent, toStoreText } from "../../contract/index.ts";
 import type { GroupWrites } from "../group-writes.ts";
-import { insertInto } from "../json-rows.ts";
+import { runNumber } from "../runs/run-number.ts";
 import type { InternedNumbers } from "./interned-ids.ts";
+import { FENCES } from "./settled-sequence.ts";
 
-const INSERT = insertInto("events", {
-  ...{ sequence: "bigint", environment_id: "integer", event_id: "text", name_id: "integer", ts: "bigint", received_at: "bigint" },
-  ...{ dedup_id: "text", source_no: "integer", matched: "smallint", trace: "text", extras: "text", schema_errors: "text", data: "text" },
-});
+const INSERT = "SELECT * FROM append_events($1, $2, $3, $4, $5)";
 const COUNT = "UPDATE events SET duplicates = duplicates + $3 WHERE environment_id = $1 AND event_id = ANY ($2::text[])";
 
 /** An event that is stored by this transaction. */
@@ -19,25 +17,44 @@ export interface StoredNow {
   sequence: number;
 }
 
-export function insertEvents(writes: GroupWrites, interned: InternedNumbers, stored: readonly StoredNow[]): void {
-  if (stored.length === 0) return;
-  const rows = stored.map(({ batch, event, sequence }) => {
+export interface Inserted {
+  /** One for each event. Numbers of a rolled-back transaction are not reused. */
+  sequences: number[];
+  /** One for each run that the events start. */
+  runNos: RunNo[];
+  /** The names for which something waits. */
+  awaited: Set<string>;
+}
+
+interface InsertedRow {
+  sequences: number[];
+  runs: number[];
+  now: number;
+  awaited: string[];
+}
+
+export async function insertEvents(
+  writes: GroupWrites,
+  interned: InternedNumbers,
+  events: readonly Omit<StoredNow, "sequence">[],
+): Promise<Inserted> {
+  const rows = events.map(({ batch, event }) => {
     const { id, name, ts, dedupId, trace = null, extras, schemaErrors = null, data } = event;
     return {
-      ...{
-        sequence,
-        environment_id: writes.environmentId,
-        event_id: id,
-        name_id: interned.nameId(name),
-        ts,
-        received_at: batch.receivedAt,
-      },
-      ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), source_no: interned.sourceNo(batch.source), trace, extras },
-      ...{ schema_errors: schemaErrors, data },
+      ...{ event_id: id, name_id: interned.nameId(name), ts, received_at: batch.receivedAt, source_no: interned.sourceNo(batch.source) },
+      ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), trace, extras, schema_errors: schemaErrors, data },
       matched: event.runs?.length ? 1 : 0,
     };
   });
-  writes.send(INSERT, JSON.stringify(rows));
+  const names = [...new Set(events.map(({ event }) => toStoreText(event.name)))];
+  const runs = events.reduce((sum, { event }) => sum + (event.runs?.length ?? 0), 0);
+  const values = [writes.environmentId, FENCES.events[0], JSON.stringify(rows), names, runs];
+  const [row] = (await writes.rows<InsertedRow>(INSERT, ...values)) as [InsertedRow];
+  return {
+    sequences: row.sequences,
+    runNos: row.runs.map((no) => runNumber(row.now, no)),
+    awaited: new Set(row.awaited.map(fromStoreText)),
+  };
 }
 
 /** Grouped by count, mostly one. The ids are literals in the statement, so that the planner selects partitions by them. */

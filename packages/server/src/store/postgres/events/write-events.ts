@@ -38,9 +38,9 @@ export function createWriteEvents({ interned, rules, notify }: WriteEventsParts)
     const appendings = attempts.map(({ work: batch, mayBeWritten }) => {
       return { batch, mayBeWritten, allocation: new LeaseAllocation(batch.receivedAt, batch.lease) };
     });
-    const { results, stored } = await appendEvents(writes, numbers, appendings);
+    const { results, awaited } = await appendEvents(writes, numbers, appendings);
     await writeGathered(writes);
-    await resumeRuns(writes, rules, stored);
+    await resumeRuns(writes, rules, awaited);
     await writes.settle();
     return {
       results: results.map((result, index) => ({ ...result, leased: appendings[index]?.allocation.leased ?? [] })),

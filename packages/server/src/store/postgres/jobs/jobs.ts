@@ -18,9 +18,9 @@ import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { type JobRow, toJob } from "../../rows/job-rows.ts";
 import { Conditions } from "../conditions.ts";
 import type { Database } from "../database.ts";
-import { takeNumbers } from "../events/take-numbers.ts";
 import { GroupWrites, type News } from "../group-writes.ts";
 import { startRunForStored } from "../runs/start-runs.ts";
+import { takeRunNumbers } from "../runs/take-run-numbers.ts";
 import { writeGathered } from "../write-group.ts";
 
 export interface JobStoreParts {
@@ -141,7 +141,7 @@ async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ 
 async function startAll(writes: GroupWrites, now: number, starts: readonly JobStart[]): Promise<void> {
   if (starts.length === 0) return;
   const allocation = new LeaseAllocation(now, undefined);
-  const { runs: numbers } = await takeNumbers(writes, { events: 0, runs: starts.length });
+  const numbers = await takeRunNumbers(writes, starts.length);
   for (const [index, { eventSequence, run }] of starts.entries()) {
     startRunForStored(writes, allocation, numbers[index] as RunNo, eventSequence, run);
   }

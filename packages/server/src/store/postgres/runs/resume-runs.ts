@@ -36,8 +36,8 @@ interface Match extends Came {
   wait: Pick<FoundWait, "no" | "kind" | "runNo" | "stepId">;
 }
 
-/** Called when these events have just been stored, in this order. */
-export async function resumeRuns(writes: GroupWrites, rules: WaitRules, stored: Appended["stored"]): Promise<void> {
+/** Called when these events have just been stored, in this order: those for whose names something waits. */
+export async function resumeRuns(writes: GroupWrites, rules: WaitRules, stored: Appended["awaited"]): Promise<void> {
   if (stored.length === 0) return;
   const paths = await waitPaths(
     writes,

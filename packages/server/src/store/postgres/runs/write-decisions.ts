@@ -8,7 +8,6 @@ import type { EventBatch, WaitRules } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { appendEvents } from "../events/append-events.ts";
 import type { InternedIds } from "../events/interned-ids.ts";
-import { takeNumbers } from "../events/take-numbers.ts";
 import type { Attempt, WriteGroup } from "../group-commit.ts";
 import { GroupWrites, type News } from "../group-writes.ts";
 import { LockSet, nameLock } from "../locks.ts";
@@ -21,6 +20,7 @@ import { cancelRuns, type LookingBack, lookBack, resumeRuns } from "./resume-run
 import { lockRunStates } from "./run-state.ts";
 import { startFunction } from "./start-function.ts";
 import { startRunForStored } from "./start-runs.ts";
+import { takeRunNumbers } from "./take-run-numbers.ts";
 
 export interface WriteDecisionsParts {
   interned: InternedIds;
@@ -43,10 +43,10 @@ export function createWriteDecisions({ interned, rules, notify }: WriteDecisions
     const batches = consequences.appendings.map(({ batch }) => batch);
     const numbers = await interned.numbersFor(writes.read, batches);
     lockNames(writes, looking, batches);
-    const { stored } = await appendEvents(writes, numbers, consequences.appendings);
+    const { awaited } = await appendEvents(writes, numbers, consequences.appendings);
     await writeGathered(writes);
     await lookBack(writes, rules, looking);
-    await resumeRuns(writes, rules, stored);
+    await resumeRuns(writes, rules, awaited);
     await makeDue(writes, consequences.arrivals);
     await cancelRuns(writes, consequences.cancelled);
     await writes.settle();
@@ -70,7 +70,7 @@ async function decide(writes: GroupWrites, units: readonly Unit[], consequences:
   );
   const marks = await Marks.read(writes, starts);
   const starting = units.filter(({ work }) => work.kind !== "advance").length;
-  const numbers = starting > 0 ? (await takeNumbers(writes, { events: 0, runs: starting })).runs : [];
+  const numbers = starting > 0 ? await takeRunNumbers(writes, starting) : [];
   const present = await presentRuns(writes, units);
   const results: Omit<DecisionResult, "leased">[] = [];
   for (const { work, allocation } of units) {

@@ -1,0 +1,25 @@
+-- Stores the events of a group, in their order. Returns their sequence numbers, as many numbers of runs as asked for, the time, and those
+-- of the names for which something waits. The caller holds the locks of the names, so no wait for them begins before its commit.
+-- A function, because PostgreSQL plans its statements once per connection, and the caller needs one round trip.
+CREATE OR REPLACE FUNCTION append_events(p_environment_id integer, p_fence integer, p_events json, p_names text[], p_runs integer)
+RETURNS TABLE (sequences bigint[], runs bigint[], now bigint, awaited text[]) LANGUAGE plpgsql AS $$
+BEGIN
+  sequences := take_sequences(p_fence, 'event_sequence', json_array_length(p_events));
+  INSERT INTO events (
+    sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, extras, schema_errors, data)
+  SELECT
+    sequences[e.place], p_environment_id, e.event_id, e.name_id, e.ts, e.received_at, e.dedup_id, e.source_no, e.matched, e.trace,
+    e.extras, e.schema_errors, e.data
+  FROM ROWS FROM (json_to_recordset(p_events) AS (
+    event_id text, name_id integer, ts bigint, received_at bigint, dedup_id text, source_no integer, matched smallint, trace text,
+    extras text, schema_errors text, data text)) WITH ORDINALITY
+    AS e(event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, extras, schema_errors, data, place);
+  runs := ARRAY(SELECT nextval('run_numbers') FROM generate_series(1, p_runs));
+  now := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+  -- The ORDER BY forces a lookup in the index, whatever the statistics were when the plan was made.
+  awaited := ARRAY(
+    SELECT name FROM unnest(p_names) AS name CROSS JOIN LATERAL (
+      SELECT FROM waits WHERE environment_id = p_environment_id AND event_name = name
+      ORDER BY environment_id, event_name, match_path, match_key LIMIT 1) AS wait);
+  RETURN NEXT;
+END $$;
