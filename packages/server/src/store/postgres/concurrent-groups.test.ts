@@ -1,0 +1,61 @@
+/** Two groups of one environment may be in progress at a time: neither waits for the other, and both keep to the rules of duplicates. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
+import type { Environment, Store } from "../contract/index.ts";
+import { nameLock } from "./locks.ts";
+import { openPostgresStore } from "./postgres-store.ts";
+
+const skip = whyNoPostgres() ?? false;
+const SENDERS = 40;
+const ROUNDS = 5;
+
+async function open(t: TestContext): Promise<{ store: Store; environment: Environment; url: string }> {
+  const url = await migratedDatabase(t);
+  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
+  t.after(() => store.stop());
+  return { store, environment: await makeEnvironment(store), url };
+}
+
+async function storedCount(url: string): Promise<number> {
+  const { rows } = await inDatabase(url, (client) => client.query<{ count: string }>("SELECT count(*) FROM events"));
+  return Number(rows[0]?.count);
+}
+
+test("an event is stored while the group before it is held up", { skip, timeout: 60_000 }, async (t) => {
+  const { store, environment, url } = await open(t);
+  const append = (name: string) => store.eventAppend(sampleBatch(environment, [sampleEvent({ name })]));
+  await Promise.all([append("held"), append("free")]);
+  let held: ReturnType<typeof append> | null = null;
+  await inDatabase(url, async (client) => {
+    await client.query("SELECT pg_advisory_lock($1)", [nameLock(environment.id, "held").toString()]);
+    held = append("held");
+    const isWaiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    const deadline = Date.now() + 10_000;
+    while ((await client.query(isWaiting)).rowCount === 0) assert.ok(Date.now() < deadline, "it waits for the lock of its name");
+    assert.equal((await append("free")).ids.length, 1);
+    assert.equal(await storedCount(url), 3, "the other one still waits");
+  });
+  await held;
+  assert.equal(await storedCount(url), 4);
+});
+
+test("events with one dedup id, or with one id of their sender, are stored once, whichever groups they are in", { skip }, async (t) => {
+  const { store, environment, url } = await open(t);
+  let duplicates = 0;
+  const again = sampleEvent().id;
+  async function send(sender: number): Promise<void> {
+    for (let round = 0; round < ROUNDS; round++) {
+      const isKeyed = (sender + round) % 2 === 0;
+      const event = sampleEvent(isKeyed ? { dedupId: `key ${sender % 4}` } : { id: again });
+      const result = await store.eventAppend(sampleBatch(environment, [event, sampleEvent()], { idsFromSender: !isKeyed }));
+      duplicates += result.duplicates;
+    }
+  }
+  await Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)));
+  const batches = SENDERS * ROUNDS;
+  assert.equal(await storedCount(url), batches + 4 + 1);
+  assert.equal(duplicates, batches - 4 - 1);
+});
