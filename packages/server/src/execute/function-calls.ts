@@ -138,6 +138,7 @@ export class FunctionCalls {
       startedAt,
       now,
       stepsGiven: context.steps.length,
+      isPlanning: context.run.isParallel,
       fetchesState: request.fetchesState,
       requestVersion: requestVersion ?? context.run.requestVersion,
       retries: target.retries,

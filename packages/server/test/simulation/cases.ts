@@ -180,6 +180,28 @@ export const CASES: readonly Case[] = [
     expect: allCompleted,
   },
   {
+    name: "a wait sees events since the steps that its call was given, also when the last parallel step ended during that call",
+    scenario: scenario({
+      functions: [
+        fn({
+          code: sequence(
+            all([
+              { kind: "send", id: "told", event: "n/noted" },
+              { kind: "race", parts: [run("slow", 44), run("quick", 0)] },
+            ]),
+            { kind: "wait", id: "w", event: "w/a", by: "match", timeoutMs: 2_000 },
+          ),
+        }),
+      ],
+      // One event for each run, at every moment of its first tenth of a second.
+      events: Array.from({ length: 50 }, (_, i) => i).flatMap((i) => [
+        { atMs: 1_000, name: "t/0", key: i, n: i },
+        { atMs: 1_000 + i * 2, name: "w/a", key: i, n: 50 + i },
+      ]),
+      network: { ...QUIET_NETWORK, latencyMs: 20 },
+    }),
+  },
+  {
     name: "a request that its run did not wait for is dropped when the service is killed during it",
     scenario: scenario({
       functions: [

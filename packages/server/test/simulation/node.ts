@@ -142,9 +142,12 @@ export class SimNode {
   }
 }
 
+/** The store's own doing: CommitUnknown is what it throws when the answer to a commit is lost. */
+const UNAVAILABLE: ReadonlySet<string> = new Set(["StoreUnavailable", "CommitUnknown"]);
+
 /** What the service calls an error of its own is one. */
 function noteLog(journal: Journal, line: string): void {
   const { level, msg, err } = JSON.parse(line) as { level: number; msg: string; err?: { stack: string; type: string } };
-  if (level < 50 || err?.type === "StoreUnavailable") return;
+  if (level < 50 || UNAVAILABLE.has(err?.type ?? "")) return;
   journal.fault(`the service logged an error: ${msg} ${err?.stack ?? ""}`);
 }

@@ -17,8 +17,9 @@ import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual
 const REST_MAX_MS = 6 * 3_600_000;
 const REAL_REST_MAX_MS = 120_000;
 const REAL_LOOK_MS = 25;
-/** What was answered so long ago has been written, if the store works. */
+/** What was answered so long ago has been written, if the store works; a write is tried again for a while when connections break. */
 const REAL_SETTLE_MS = 1_000;
+const REAL_REWRITE_MS = 10_000;
 const NEAR_MS = 50;
 const RESEND_MS = 500;
 const LOOKS_EVERY = 40;
@@ -62,7 +63,7 @@ export class World {
     const limits = new Limits(functions, journal, scenario.nodes ?? 1);
     const network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal, limits, cuts: scenario.cuts ?? {} });
     let processes = 0;
-    const settledAt = () => (scenario.isRealTime ? now() - REAL_SETTLE_MS : this.#settledAt);
+    const settledAt = () => (scenario.isRealTime ? now() - (scenario.connectionCuts ? REAL_REWRITE_MS : REAL_SETTLE_MS) : this.#settledAt);
     const node = { scenario, stores, network, journal, committed: new CommittedSteps(journal), startedAt: this.#startedAt, settledAt };
     this.#nodes = Array.from({ length: scenario.nodes ?? 1 }, () => new SimNode({ ...node, newProcessNo: () => ++processes }));
     this.#unsent = scenario.events.length;

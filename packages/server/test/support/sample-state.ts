@@ -57,6 +57,7 @@ export function sampleFacts(given: Partial<CallFacts> = {}): CallFacts {
     startedAt: 9_000,
     now: NOW,
     stepsGiven: 0,
+    isPlanning: false,
     fetchesState: false,
     requestVersion: 2,
     retries: 2,

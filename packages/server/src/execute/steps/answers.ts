@@ -18,6 +18,8 @@ export interface CallFacts {
   now: number;
   /** How many step results the call included. */
   stepsGiven: number;
+  /** The call was told to run no step itself: the run was in a parallel part. */
+  isPlanning: boolean;
   /** They were too large for the call: the SDK had to fetch them. */
   fetchesState: boolean;
   requestVersion: number;

@@ -196,8 +196,8 @@ export class OperationsReader {
 
   #wait(operation: Operation): void {
     const { run, steps } = this.#state;
-    const { startedAt, stepsGiven } = this.#facts;
-    const since = waitSince({ run, steps, ownSteps: this.#steps, stepsGiven, startedAt });
+    const { startedAt, stepsGiven, isPlanning } = this.#facts;
+    const since = waitSince({ run, steps, ownSteps: this.#steps, stepsGiven, isPlanning, startedAt });
     const wait = this.#facts.wait(operation, this.#state, since);
     if (typeof wait === "string") return this.#refuse(operation, wait);
     this.#write(operation, { kind: "wait", status: "waiting", until: wait.expiresAt, detail: wait.eventName });

@@ -6,9 +6,9 @@ import { type WaitingCall, waitSince } from "./wait-since.ts";
 const ended = (kind: StepKind, endedAt: number | null, donePosition: number | null = 0) => ({ kind, endedAt, donePosition });
 
 /** The call began at 60, and was given two results. */
-function since(changes: Partial<Pick<WaitingCall, "steps" | "ownSteps">> & { isParallel?: boolean }): number {
-  const { isParallel = false, steps = [], ownSteps = [] } = changes;
-  return waitSince({ run: { startedAt: 10, isParallel }, steps, ownSteps, stepsGiven: 2, startedAt: 60 });
+function since(changes: Partial<Pick<WaitingCall, "steps" | "ownSteps" | "isPlanning">> & { isParallel?: boolean }): number {
+  const { isParallel = false, isPlanning = isParallel, steps = [], ownSteps = [] } = changes;
+  return waitSince({ run: { startedAt: 10, isParallel }, steps, ownSteps, stepsGiven: 2, isPlanning, startedAt: 60 });
 }
 
 test("events count since the step before ended, whatever order steps are listed in", () => {
@@ -28,6 +28,8 @@ test("steps that were handed in during the call were before; what ended meanwhil
     50,
     "of parallel steps another call brought it",
   );
+  const last = [ended("run", 50), ended("run", 70, 2)];
+  assert.equal(since({ isPlanning: true, steps: last }), 50, "also if it was the last of them");
 });
 
 test("after a step that sends, they count since the one before that: the answer may be quicker than the step", () => {
@@ -37,5 +39,8 @@ test("after a step that sends, they count since the one before that: the answer 
 
 test("without a step before, they count since the run began", () => {
   assert.equal(since({}), 10);
-  assert.equal(waitSince({ run: { startedAt: null, isParallel: false }, steps: [], ownSteps: [], stepsGiven: 0, startedAt: 40 }), 40);
+  assert.equal(
+    waitSince({ run: { startedAt: null, isParallel: false }, steps: [], ownSteps: [], stepsGiven: 0, isPlanning: false, startedAt: 40 }),
+    40,
+  );
 });

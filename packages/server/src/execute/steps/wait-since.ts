@@ -19,12 +19,14 @@ export interface WaitingCall {
   ownSteps: readonly Step[];
   /** How many results the call included. */
   stepsGiven: number;
+  /** The call was told to run no step itself. The run may have left its parallel part by the time of the response. */
+  isPlanning: boolean;
   /** When the call began. */
   startedAt: number;
 }
 
-export function waitSince({ run, steps, ownSteps, stepsGiven, startedAt }: WaitingCall): number {
-  const isHandedIn = ({ kind }: Step) => !run.isParallel && (kind === "run" || kind === "send" || kind === "wrap");
+export function waitSince({ run, steps, ownSteps, stepsGiven, isPlanning, startedAt }: WaitingCall): number {
+  const isHandedIn = ({ kind }: Step) => !isPlanning && !run.isParallel && (kind === "run" || kind === "send" || kind === "wrap");
   const known = steps.filter((step) => step.donePosition !== null && (step.donePosition < stepsGiven || isHandedIn(step)));
   const ends = [...known, ...ownSteps].flatMap(({ kind, endedAt }) => (endedAt === null || kind === "send" ? [] : [endedAt]));
   return Math.max(run.startedAt ?? startedAt, ...ends);
