@@ -79,6 +79,13 @@ export const SETTINGS = {
     default: 10,
     sentence: "Maximum number of connections of this node to PostgreSQL, plus one for LISTEN.",
   }),
+  databaseTimeout: setting({
+    reading: duration(500, 60_000),
+    default: 5_000,
+    shown: "5s",
+    sentence:
+      "How long a transaction of events or runs may take on PostgreSQL, which ends it then. A node that stands still keeps its locks for less.",
+  }),
   eventKey: setting<string[]>({
     reading: list(key()),
     default: [],

@@ -24,6 +24,6 @@ export async function openStore(config: Config, log: Logger, onCommitted: (figur
   // The PostgreSQL client is loaded only if it is used.
   const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
   const listenUrl = config.databaseListenUrl ?? url;
-  const { databaseConnections: connectionsMax, pollInterval: pollIntervalMs } = config;
-  return openPostgresStore({ ...options, compileWhere, url, listenUrl, connectionsMax, pollIntervalMs });
+  const { databaseConnections: connectionsMax, databaseTimeout: timeoutMs, pollInterval: pollIntervalMs } = config;
+  return openPostgresStore({ ...options, compileWhere, url, listenUrl, connectionsMax, timeoutMs, pollIntervalMs });
 }

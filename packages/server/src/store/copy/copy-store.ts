@@ -51,7 +51,7 @@ export async function copyStore({ folder, url, onProgress }: CopyStoreOptions): 
   try {
     const source = openSource(path);
     const database = new Database({
-      ...{ url, listenUrl: null, connectionsMax: 2, statementMs: STATEMENT_MS },
+      ...{ url, listenUrl: null, connectionsMax: 2, timeoutMs: STATEMENT_MS },
       onFault: () => undefined,
       onRecovery: () => undefined,
     });

@@ -1,17 +1,24 @@
-/** The connections of one node to PostgreSQL: how values are read, how failures are detected, and the server's time. */
+/**
+ * The connections of one node to PostgreSQL: how values are read, how failures are detected, how long each transaction may take, and the
+ * server's time.
+ *
+ * Transactions that events and runs wait for have connections of their own, so lists and maintenance cannot take them all.
+ */
 
 import assert from "node:assert/strict";
+import type { Socket } from "node:net";
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
 import { StoreUnavailable } from "../contract/index.ts";
-import { isCollision, isConnectionLost, serverFault, translate } from "./failures.ts";
+import { isCollision, isConnectionLost, NoAnswer, serverFault, translate } from "./failures.ts";
+import { beginText, TIMEOUT_MS_DEFAULT, timeLimits, type WorkKind } from "./time-limits.ts";
 
 export interface DatabaseOptions {
   url: string;
   connectionsMax: number;
   /** Null: no LISTEN connection. */
   listenUrl: string | null;
-  /** Time limit of a statement; absent: one minute. */
-  statementMs?: number;
+  /** How long a transaction may take that events and runs wait for; absent: five seconds. */
+  timeoutMs?: number;
   /** Called when PostgreSQL stops responding, and when it responds again. */
   onFault(reason: string): void;
   onRecovery(): void;
@@ -20,9 +27,13 @@ export interface DatabaseOptions {
 const BIGINT = 20;
 const BIGINT_ARRAY = 1016;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement takes long normally; one that does is cancelled. */
-const STATEMENT_TIMEOUT_MS = 60_000;
+/** PostgreSQL ends a transaction at its limit. This much later, the node takes it that there is no answer. */
+const GRACE_MS = 500;
+/** The share of the connections that is not kept for the work of events and runs. */
+const OTHER_SHARE = 0.3;
 const COLLISIONS_MAX = 5;
+const CLOCK = `
+  SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, current_setting('server_version_num')::integer AS version`;
 
 /** Our numbers stay below 2^53. */
 const TYPES = {
@@ -40,7 +51,9 @@ export type Read = <Row extends QueryResultRow>(text: string, values: readonly u
 
 export class Database {
   readonly #options: DatabaseOptions;
-  readonly #pool: Pool;
+  readonly #timeoutMs: number;
+  #pools: Record<"work" | "other", Pool>;
+  #serverVersion = 0;
   #faulty = false;
   #stopped: Promise<void> | null = null;
   /** PostgreSQL's time when `performance.now()`, which no clock change affects, was 0. Null until it has been read. */
@@ -48,53 +61,108 @@ export class Database {
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    this.#pool = new Pool({ ...this.#config(options.url), max: options.connectionsMax, idleTimeoutMillis: 60_000 });
-    // A broken idle connection is replaced when it is needed.
-    this.#pool.on("error", ignore);
-    // If a client is in use, its current statement fails anyway. But an error without a listener would end the process, and PostgreSQL
-    // may end a connection as soon as it is established, before the caller can listen.
-    this.#pool.on("connect", (client) => client.on("error", ignore));
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS_DEFAULT;
+    this.#pools = this.#openPools();
   }
 
-  /** Rows of one statement, in its own transaction. It is repeated if PostgreSQL aborts it to resolve a deadlock. */
-  async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  /** Rows of one statement, in its own transaction and one round trip. Repeated if PostgreSQL aborts it to resolve a deadlock. */
+  async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], kind: WorkKind = "work"): Promise<Row[]> {
     for (let collisions = 1; ; collisions++) {
       try {
-        return (await this.#watched(() => this.#pool.query<Row>(text, values as unknown[]))).rows;
+        return await this.#watched(() =>
+          this.#limited(kind, async (client) => {
+            const statements = [this.#begin(client, kind), client.query<Row>(text, values as unknown[]), client.query("COMMIT")] as const;
+            return (await Promise.all(statements))[1].rows;
+          }),
+        );
       } catch (error) {
         if (!isCollision(error) || collisions >= COLLISIONS_MAX) throw error;
       }
     }
   }
 
+  /** The same for lists and other reads that nothing else waits for. */
+  read<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.query(text, values, "read");
+  }
+
+  /** A statement that cannot be part of a transaction. Only the node limits it: VACUUM holds no lock that a transaction here waits for. */
+  async vacuum(table: string): Promise<void> {
+    await this.#watched(() => this.#limited("maintenance", (client) => client.query(`VACUUM ${table}`)));
+  }
+
   /** Runs several statements in one transaction. Throws CommitUnknown if only the response to the commit is missing. */
-  transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    return this.#watched(async () => {
-      const client = await this.#pool.connect();
-      let broken: Error | undefined;
-      try {
-        await client.query("BEGIN");
-        const result = await work(client);
+  transaction<Result>(work: (client: PoolClient) => Promise<Result>, kind: WorkKind = "work"): Promise<Result> {
+    return this.#watched(() =>
+      this.#limited(kind, async (client) => {
+        // The first statements are sent along with the beginning: they run after it.
+        const [, result] = await Promise.all([this.#begin(client, kind), work(client)]);
         await commit(client);
         return result;
-      } catch (error) {
-        if (isConnectionLost(error) || error instanceof CommitUnknown) broken = error as Error;
-        else {
-          await client.query("ROLLBACK").catch((failure) => {
-            broken = failure as Error;
-          });
-        }
-        throw error;
-      } finally {
-        client.release(broken);
+      }),
+    );
+  }
+
+  async #begin(client: PoolClient, kind: WorkKind): Promise<void> {
+    await client.query(beginText(timeLimits(kind, this.#timeoutMs), this.#serverVersion));
+  }
+
+  /** Lends a connection. If PostgreSQL does not answer in time, the connection is closed, and with it whatever it did. */
+  async #limited<Result>(kind: WorkKind, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    const pools = this.#pools;
+    const client = await pools[kind === "work" ? "work" : "other"].connect();
+    const { transactionMs } = timeLimits(kind, this.#timeoutMs);
+    let noAnswer: NoAnswer | undefined;
+    let broken: Error | undefined;
+    const deadline = setTimeout(() => {
+      noAnswer = new NoAnswer(`PostgreSQL did not answer within ${transactionMs + GRACE_MS} ms`);
+      this.#replace(pools);
+      socketOf(client).destroy();
+    }, transactionMs + GRACE_MS);
+    try {
+      return await work(client);
+    } catch (error) {
+      if (isConnectionLost(error) || error instanceof CommitUnknown) broken = error as Error;
+      else {
+        await client.query("ROLLBACK").catch((failure) => {
+          broken = failure as Error;
+        });
       }
-    });
+      throw noAnswer && !(error instanceof CommitUnknown) ? noAnswer : error;
+    } finally {
+      clearTimeout(deadline);
+      client.release(broken ?? noAnswer);
+    }
+  }
+
+  /** Where one connection has no answer, the others may be as dead: new work gets new connections. */
+  #replace(pools: Record<"work" | "other", Pool>): void {
+    if (this.#pools !== pools || this.#stopped) return;
+    this.#pools = this.#openPools();
+    void endPools(pools);
+  }
+
+  #openPools(): Record<"work" | "other", Pool> {
+    const { connectionsMax } = this.#options;
+    const others = Math.max(1, Math.floor(connectionsMax * OTHER_SHARE));
+    return { work: this.#openPool(Math.max(1, connectionsMax - others)), other: this.#openPool(others) };
+  }
+
+  #openPool(max: number): Pool {
+    const pool = new Pool({ ...this.#config(this.#options.url), max, idleTimeoutMillis: 60_000 });
+    // A broken idle connection is replaced when it is needed.
+    pool.on("error", ignore);
+    // If a client is in use, its current statement fails anyway. But an error without a listener would end the process, and PostgreSQL
+    // may end a connection as soon as it is established, before the caller can listen.
+    pool.on("connect", (client) => client.on("error", ignore));
+    return pool;
   }
 
   /** A dedicated connection for LISTEN: a pool, or a transaction-pooling proxy, would give it to others. Null: there is none. */
   dedicated(): Client | null {
     const { listenUrl } = this.#options;
-    return listenUrl === null ? null : new Client({ ...this.#config(listenUrl), keepAlive: true });
+    if (listenUrl === null) return null;
+    return new Client({ ...this.#config(listenUrl), keepAlive: true, query_timeout: this.#timeoutMs + GRACE_MS });
   }
 
   /** PostgreSQL's time: the same on every node, even if a node's own clock is wrong or is changed. */
@@ -104,9 +172,10 @@ export class Database {
 
   async readClock(): Promise<void> {
     const before = performance.now();
-    const [row] = await this.query<{ now: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now");
+    const [row] = await this.query<{ now: number; version: number }>(CLOCK);
     const after = performance.now();
     if (!row) return;
+    this.#serverVersion = row.version;
     const origin = row.now - (before + after) / 2;
     // A difference smaller than the round trip cannot be measured.
     const isKnown = this.#originMs !== null && Math.abs(origin - this.#originMs) <= Math.max(2, after - before);
@@ -115,7 +184,7 @@ export class Database {
 
   /** Idempotent. */
   stop(): Promise<void> {
-    this.#stopped ??= this.#pool.end();
+    this.#stopped ??= endPools(this.#pools);
     return this.#stopped;
   }
 
@@ -124,7 +193,6 @@ export class Database {
       connectionString: url,
       application_name: "inlet",
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: this.#options.statementMs ?? STATEMENT_TIMEOUT_MS,
       types: TYPES,
       // Statements are pipelined: they are sent without waiting for earlier responses, and PostgreSQL still runs them in order.
       pipeline: true,
@@ -158,6 +226,15 @@ async function commit(client: PoolClient): Promise<void> {
   } catch (error) {
     throw isConnectionLost(error) ? new CommitUnknown(serverFault(error) ?? String(error), error) : error;
   }
+}
+
+async function endPools(pools: Record<string, Pool>): Promise<void> {
+  await Promise.all(Object.values(pools).map((pool) => pool.end()));
+}
+
+/** `end()` of a client waits for the answers to what it has sent. */
+function socketOf(client: PoolClient): Socket {
+  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
 }
 
 function ignore(): void {}

@@ -12,11 +12,13 @@ const UNAVAILABLE: readonly [prefix: string, meaning: string][] = [
   ["53100", "the disk of PostgreSQL is full"],
   ["53", "PostgreSQL has no resources left"],
   ["57P", "PostgreSQL is stopping or starting"],
-  ["58", "PostgreSQL met an error of its system"],
+  ["58", "PostgreSQL reported a system error"],
   ["25006", "PostgreSQL is read-only"],
-  ["55P03", "a lock could not be had in time"],
+  ["25P03", "a transaction stood still too long"],
+  ["25P04", "a transaction took too long"],
+  ["55P03", "timed out waiting for a lock"],
   ["57014", "a statement took too long"],
-  ["XX", "PostgreSQL met an internal error"],
+  ["XX", "PostgreSQL reported an internal error"],
 ];
 
 /** Node's codes for a connection that was not established: nothing was sent. */
@@ -43,6 +45,7 @@ type Fault = "not connected" | "broken";
 /** A message for people, or null if the statement caused the error. */
 export function serverFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
+  if (error instanceof NoAnswer) return error.message;
   if (connectionFault(error) !== null) return `PostgreSQL cannot be reached (${error.message})`;
   const state = sqlStateOf(error);
   const known = state === null ? undefined : UNAVAILABLE.find(([prefix]) => state.startsWith(prefix));
@@ -63,12 +66,20 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlStateOf(error) === "55P03";
 }
 
-/** The connection broke: the last statement may have taken effect. */
+/** The connection broke: the last statement may have taken effect. PostgreSQL also ends that of a node that stood still. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const state = sqlStateOf(error);
-  return state === null ? connectionFault(error) === "broken" : state.startsWith("08") || state.startsWith("57P");
+  return state === null ? connectionFault(error) === "broken" : ["08", "57P", "25P03"].some((prefix) => state.startsWith(prefix));
 }
+
+/** PostgreSQL did not end the work in time: another attempt would wait as long again. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof NoAnswer || ["25P04", "55P03", "57014"].includes(sqlStateOf(error) ?? "");
+}
+
+/** The node closed the connection, because PostgreSQL did not even report that a limit was reached. */
+export class NoAnswer extends Error {}
 
 /** StoreUnavailable if the server caused the error, otherwise the error itself. */
 export function translate(error: unknown): unknown {

@@ -22,7 +22,7 @@ import type { PoolClient } from "pg";
 import { type LeasedEntry, StoreUnavailable } from "../contract/index.ts";
 import { callListeners } from "../policy/call-listeners.ts";
 import { CommitUnknown, type Database } from "./database.ts";
-import { isCollision, isConnectionLost, isUniqueViolation, serverFault } from "./failures.ts";
+import { isCollision, isConnectionLost, isTimeout, isUniqueViolation, serverFault } from "./failures.ts";
 
 /** Bounds the duration of one transaction. */
 const GROUP_ROWS_MAX = 1_000;
@@ -33,8 +33,10 @@ const GROUPS_AT_ONCE = 4;
  */
 const GROUPS_PER_ENVIRONMENT = 2;
 const COLLISIONS_MAX = 10;
-/** How long a unit whose connection broke is retried. */
-const LOST_MS = 10_000;
+/** How long after its submission a unit whose connection broke is tried again. */
+const RETRY_MS = 5_000;
+/** A unit that waited this long behind a group that PostgreSQL did not write in time fails with it, rather than wait as long again. */
+const STALLED_MS = 1_000;
 const LOST_PAUSE_MS = 100;
 
 export interface UnitTraits {
@@ -69,7 +71,8 @@ interface Unit<Work, Result> extends UnitTraits {
   mayBeWritten: boolean;
   isAlone: boolean;
   collisions: number;
-  lostAt: number | null;
+  /** By `performance.now()`. */
+  submittedAt: number;
   /** Leases of attempts whose outcome is unknown. */
   lostLeases: readonly LeasedEntry[];
   resolve(value: Result): void;
@@ -104,7 +107,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     if (this.#isStopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     return new Promise((resolve, reject) => {
       this.#open++;
-      const fresh = { mayBeWritten: false, isAlone: false, collisions: 0, lostAt: null, lostLeases: [] };
+      const fresh = { mayBeWritten: false, isAlone: false, collisions: 0, submittedAt: performance.now(), lostLeases: [] };
       this.#waiting.push({ ...traits, ...fresh, work, resolve, reject });
       this.#schedule();
     });
@@ -194,6 +197,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
   async #afterFailure(group: Unit<Work, Result>[], error: unknown): Promise<void> {
     const cause = error instanceof StoreUnavailable ? error.cause : error;
     if (error instanceof CommitUnknown || isConnectionLost(cause)) return this.#again(group, error);
+    if (isTimeout(cause)) this.#failStalled(group, error);
     if (error instanceof StoreUnavailable || serverFault(cause) !== null) return this.#fail(group, error);
     // Another group, or a lost attempt of this one, wrote the same id first: the next attempt finds it.
     if (isCollision(cause) || isUniqueViolation(cause)) for (const unit of group) unit.collisions++;
@@ -205,13 +209,19 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
   }
 
   async #again(group: Unit<Work, Result>[], error: unknown): Promise<void> {
-    const now = Date.now();
-    for (const unit of group) unit.lostAt ??= now;
-    const [over, others] = split(group, ({ lostAt }) => this.#isStopped || now - (lostAt ?? now) > LOST_MS);
+    const [over, others] = split(group, ({ submittedAt }) => this.#isStopped || performance.now() - submittedAt > RETRY_MS);
     this.#fail(over, error);
     if (others.length === 0) return;
     await pause(LOST_PAUSE_MS);
     this.#waiting.unshift(...others);
+  }
+
+  #failStalled([first]: readonly Unit<Work, Result>[], error: unknown): void {
+    const isStalled = ({ environmentId, submittedAt }: Unit<Work, Result>) =>
+      environmentId === first?.environmentId && performance.now() - submittedAt > STALLED_MS;
+    const [stalled, others] = split(this.#waiting, isStalled);
+    this.#waiting = others;
+    this.#fail(stalled, error);
   }
 
   #fail(units: readonly Unit<Work, Result>[], error: unknown): void {

@@ -60,7 +60,7 @@ import { mirrorStore } from "./webhooks/mirrors.ts";
 import { webhookRequestStore } from "./webhooks/webhook-requests.ts";
 import { webhookStore } from "./webhooks/webhooks.ts";
 
-export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onFault" | "onRecovery"> {
+export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "timeoutMs" | "onFault" | "onRecovery"> {
   connectionsMax?: number;
   /** How often this node looks for what no notification told it of. */
   pollIntervalMs?: number;
@@ -187,7 +187,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await database.query("UPDATE probe SET written_at = written_at + 1");
     },
     async storeBytes() {
-      const [row] = await database.query<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
+      const [row] = await database.read<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
       return row?.bytes ?? 0;
     },
     storeReport: () => beat.report(),

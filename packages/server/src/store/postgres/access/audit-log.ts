@@ -26,6 +26,7 @@ export function auditStore(database: Database): AuditStore {
         `DELETE FROM audit_log WHERE sequence IN (
            SELECT sequence FROM audit_log WHERE at <= $1 AND action = $2 ORDER BY at LIMIT $3) RETURNING 1`,
         [until, action, limit],
+        "maintenance",
       );
       return removed.length;
     },
@@ -43,7 +44,7 @@ async function listAudit(database: Database, params: AuditListParams): Promise<{
   if (actor !== undefined) where.add("(actor_id = ? OR actor_kind = ?)", actor, actor);
   if (action?.endsWith("*")) where.add("starts_with(action, ?)", action.slice(0, -1));
   else if (action !== undefined) where.add("action = ?", action);
-  const rows = await database.query<AuditRow>(
+  const rows = await database.read<AuditRow>(
     `SELECT * FROM audit_log WHERE ${where.text} ORDER BY at DESC, sequence DESC LIMIT ${limit + 1}`,
     where.values,
   );

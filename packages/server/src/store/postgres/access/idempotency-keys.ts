@@ -44,6 +44,7 @@ export function idempotencyStore(database: Database): IdempotencyStore {
            SELECT owner, key FROM idempotency_keys WHERE started_at <= $1 ORDER BY started_at LIMIT $2 FOR UPDATE SKIP LOCKED)
          RETURNING 1`,
         [startedUntil, limit],
+        "maintenance",
       );
       return rows.length;
     },

@@ -30,6 +30,7 @@ export function sessionStore(database: Database): SessionStore {
         `DELETE FROM sessions WHERE session_id IN (
            SELECT session_id FROM sessions WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1`,
         [expiredUntil, limit],
+        "maintenance",
       );
       return rows.length;
     },

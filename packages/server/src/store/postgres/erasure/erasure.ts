@@ -166,10 +166,10 @@ export function erasureStore(database: Database): ErasureStore {
   }
 
   return {
-    eventErase: (params) => database.transaction((client) => erase(client, params)),
+    eventErase: (params) => database.transaction((client) => erase(client, params), "maintenance"),
     async erasureSettle() {
-      for (const { name } of await database.query<{ name: string }>(PARTS, [TABLES])) await database.query(`VACUUM ${name}`);
-      for (const name of TABLES) await database.query(`ANALYZE ${name}`);
+      for (const { name } of await database.read<{ name: string }>(PARTS, [TABLES])) await database.vacuum(name);
+      for (const name of TABLES) await database.query(`ANALYZE ${name}`, [], "maintenance");
     },
   };
 }

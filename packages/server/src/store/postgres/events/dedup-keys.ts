@@ -86,6 +86,7 @@ export function dedupKeyStore(database: Database): DedupKeyStore {
            SELECT environment_id, dedup_key FROM dedup_keys WHERE first_seen_at <= $1 ORDER BY first_seen_at LIMIT $2 FOR UPDATE SKIP LOCKED)
          RETURNING 1`,
         [seenUntil, limit],
+        "maintenance",
       );
       return rows.length;
     },

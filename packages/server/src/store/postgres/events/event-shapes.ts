@@ -19,23 +19,23 @@ const PUT = `
 export function eventShapeStore(database: Database): EventShapeStore {
   return {
     async eventShapeProgress() {
-      const [row] = await database.query<{ sequence: number }>("SELECT sequence FROM event_shapes_read");
+      const [row] = await database.read<{ sequence: number }>("SELECT sequence FROM event_shapes_read");
       return row?.sequence ?? 0;
     },
     async eventSample({ after, limit, dataLengthMax }) {
       const last = await settledSequence(database);
       const reached = Math.max(after, Math.min(last, after + limit));
-      const rows = reached > after ? await database.query<EventRow>(SAMPLE, [after, reached, dataLengthMax]) : [];
+      const rows = reached > after ? await database.read<EventRow>(SAMPLE, [after, reached, dataLengthMax]) : [];
       return { events: rows.map(toStoredEvent), reached, last };
     },
     async eventShapeGetMany({ keys }) {
       const columns = [keys.map(({ environmentId }) => environmentId), keys.map(({ name }) => toStoreText(name))];
-      const rows = await database.query<{ environment_id: EnvironmentId; name: string; shape: string }>(FIND, columns);
+      const rows = await database.read<{ environment_id: EnvironmentId; name: string; shape: string }>(FIND, columns);
       return rows.map(({ environment_id, name, shape }) => ({ environmentId: environment_id, name: fromStoreText(name), shape }));
     },
     async eventShapeCount({ environmentId }) {
       const text = "SELECT count(*)::integer AS count FROM event_shapes WHERE environment_id = $1";
-      const [row] = await database.query<{ count: number }>(text, [environmentId]);
+      const [row] = await database.read<{ count: number }>(text, [environmentId]);
       return row?.count ?? 0;
     },
     eventShapePut: ({ from, reached, shapes }) =>

@@ -55,12 +55,12 @@ export function eventTypeStore(database: Database): EventTypeStore {
         await client.query(COUNT, [from, until]);
         await client.query("UPDATE event_types_counted SET sequence = $1", [until]);
         return until === settled;
-      });
+      }, "maintenance");
     },
     eventTypeList: (params) => listEventTypes(database, params),
     async eventTypeGet({ environmentId, name, since }) {
       const wanted = "name_id = (SELECT name_id FROM event_names WHERE name = $3)";
-      const [row] = await database.query<CountedRow>(`${TYPES} AND ${wanted}`, [firstHour(since), environmentId, toStoreText(name)]);
+      const [row] = await database.read<CountedRow>(`${TYPES} AND ${wanted}`, [firstHour(since), environmentId, toStoreText(name)]);
       return row ? toEventType(row, row.hours ?? []) : null;
     },
     async eventTypeHourExpireMany({ endedUntil, limit }) {
@@ -69,6 +69,7 @@ export function eventTypeStore(database: Database): EventTypeStore {
            SELECT environment_id, name_id, hour FROM event_type_hours WHERE hour <= $1 ORDER BY hour LIMIT $2 FOR UPDATE SKIP LOCKED)
          RETURNING 1`,
         [Math.floor(endedUntil / HOUR_MS) - 1, limit],
+        "maintenance",
       );
       return rows.length;
     },
@@ -88,7 +89,7 @@ const TYPES = `
 
 async function listEventTypes(database: Database, params: EventTypeListParams): Promise<{ types: EventType[]; next: number | null }> {
   const { environmentId, limit, after = 2 ** 31 - 1, since } = params;
-  const rows = await database.query<CountedRow>(`${TYPES} AND name_id < $3 ORDER BY name_id DESC LIMIT $4`, [
+  const rows = await database.read<CountedRow>(`${TYPES} AND name_id < $3 ORDER BY name_id DESC LIMIT $4`, [
     ...[firstHour(since), environmentId, after, limit + 1],
   ]);
   const page = rows.slice(0, limit);

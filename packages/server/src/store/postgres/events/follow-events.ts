@@ -19,7 +19,7 @@ export async function followEvents(
   { environmentId, after, limit, bytesMax = PAGE_BYTES_MAX }: EventFollowParams,
 ): Promise<{ events: StoredEvent[]; reached: number }> {
   const until = Math.min(after + WINDOW_ROWS, await settledSequence(database));
-  const found = await database.query<EventRow & { rows_found: number }>(
+  const found = await database.read<EventRow & { rows_found: number }>(
     `${rowsWithin(`(${BETWEEN})`, "sequence", EVENT_BYTES, bytesMax)} ORDER BY sequence`,
     [after, until, environmentId, limit],
   );
@@ -37,7 +37,7 @@ export async function sequenceBefore(
 ): Promise<number> {
   const settled = await settledSequence(database);
   // Many nodes assign numbers: an event received later may have a smaller one.
-  const [row] = await database.query<{ first: number | null }>(
+  const [row] = await database.read<{ first: number | null }>(
     `SELECT min(sequence) AS first FROM (
        SELECT sequence FROM events WHERE environment_id = $1 AND received_at >= $2 ORDER BY received_at, sequence LIMIT 1000) AS oldest`,
     [environmentId, receivedFrom - OVERTAKEN_MS],
@@ -49,6 +49,6 @@ export async function getEvent(
   database: Database,
   { environmentId, id }: { environmentId: EnvironmentId; id: EventId },
 ): Promise<StoredEvent | null> {
-  const [row] = await database.query<EventRow>(selectEvents("WHERE environment_id = $1 AND event_id = $2"), [environmentId, id]);
+  const [row] = await database.read<EventRow>(selectEvents("WHERE environment_id = $1 AND event_id = $2"), [environmentId, id]);
   return row ? toStoredEvent(row) : null;
 }

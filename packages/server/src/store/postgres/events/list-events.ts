@@ -50,7 +50,7 @@ async function plan(
 async function namesLike(database: Database, pattern: string): Promise<number[] | null> {
   const isPrefix = pattern.endsWith("*");
   const text = toStoreText(isPrefix ? pattern.slice(0, -1) : pattern);
-  const rows = await database.query<{ name_id: number; name: string }>(
+  const rows = await database.read<{ name_id: number; name: string }>(
     isPrefix
       ? "SELECT name_id, name FROM event_names WHERE name >= $1 ORDER BY name LIMIT $2"
       : "SELECT name_id, name FROM event_names WHERE name = $1 LIMIT $2",
@@ -77,7 +77,7 @@ async function readSlice(
   // Rows are selected before their names are looked up, so that the planner starts at the events.
   const order = "received_at DESC, sequence DESC";
   const newest = selectEvents(`WHERE ${where.text} ORDER BY ${order} LIMIT ${rows}`);
-  const found = await database.query<EventRow & { rows_found: number }>(
+  const found = await database.read<EventRow & { rows_found: number }>(
     `${rowsWithin(`(${newest})`, order, EVENT_BYTES, bytesMax)} ORDER BY ${order}`,
     where.values,
   );

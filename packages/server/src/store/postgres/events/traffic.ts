@@ -36,7 +36,7 @@ export function trafficStore(database: Database): TrafficStore {
     },
     async trafficList({ environmentId, from, to, intervalMs }) {
       const table = intervalMs < HOUR_MS ? "traffic_minutes" : "traffic_hours";
-      const rows = await database.query<TrafficRow>(
+      const rows = await database.read<TrafficRow>(
         `SELECT at - at % $1::bigint AS at, ${COLUMNS.map((column) => `sum(${column})::bigint AS ${column}`).join(", ")}
          FROM ${table} WHERE environment_id = $2 AND at >= $3 AND at < $4 GROUP BY 1 ORDER BY 1`,
         [intervalMs, environmentId, from, to],
@@ -48,7 +48,7 @@ export function trafficStore(database: Database): TrafficStore {
         const { rowCount: minutes } = await client.query(EXPIRE("traffic_minutes"), [minutesUntil, limit]);
         const { rowCount: hours } = await client.query(EXPIRE("traffic_hours"), [hoursUntil, limit - (minutes ?? 0)]);
         return (minutes ?? 0) + (hours ?? 0);
-      }),
+      }, "maintenance"),
   };
 }
 

@@ -156,7 +156,7 @@ async function listJobs(
   where.add("environment_id = ?", environmentId);
   if (after !== undefined) where.add("job_id < ?", after);
   if (status !== undefined) where.add("status = ?", status);
-  const rows = await database.query<JobRow>(`SELECT * FROM jobs WHERE ${where.text} ORDER BY job_id DESC LIMIT ${limit + 1}`, where.values);
+  const rows = await database.read<JobRow>(`SELECT * FROM jobs WHERE ${where.text} ORDER BY job_id DESC LIMIT ${limit + 1}`, where.values);
   const jobs = rows.slice(0, limit).map(readJob);
   return { jobs, next: rows.length > limit ? (jobs.at(-1)?.id ?? null) : null };
 }
@@ -165,6 +165,7 @@ async function expireJobs(database: Database, { endedUntil, limit }: Parameters<
   const ended = await database.query(
     `DELETE FROM jobs WHERE (environment_id, job_id) IN (SELECT environment_id, job_id FROM jobs WHERE ended_at <= $1 LIMIT $2) RETURNING 1`,
     [endedUntil, limit],
+    "maintenance",
   );
   return ended.length;
 }

@@ -60,7 +60,7 @@ export class NodeBeat {
       await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
       await refuseHalfCopy(client);
       await client.query(BEAT, [node, version, schemaKnown]);
-    });
+    }, "migration");
     // A failed heartbeat is made up for by the next one; other failures report the cause.
     this.#timer = setInterval(() => void this.#beat().catch(() => {}), BEAT_INTERVAL_MS).unref();
   }

@@ -185,10 +185,15 @@ export class Signals {
     else if ("look" in signal) void this.#look();
   }
 
+  /** Detects a connection that hangs without an error. Polling does not wait for it: it replaces what that connection does not deliver. */
+  async #check(): Promise<void> {
+    const client = this.#client;
+    await client?.query("SELECT 1").catch(() => this.#lose(client));
+  }
+
   async #look(): Promise<void> {
     try {
-      // Detects a connection that hangs without an error.
-      await this.#client?.query("SELECT 1").catch(() => this.#client && this.#lose(this.#client));
+      void this.#check();
       await this.#database.readClock();
       const now = this.#database.now();
       for (const { lane } of await this.#database.query<{ lane: string }>(LANES_DUE, [now])) this.queue.notify(fromStoreText(lane), now);

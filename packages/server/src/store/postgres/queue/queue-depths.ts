@@ -25,13 +25,13 @@ interface FunctionDepthRow {
 }
 
 export async function queueFunctionDepths(database: Database): Promise<FunctionQueueDepth[]> {
-  const rows = await database.query<FunctionDepthRow>(FUNCTION_DEPTHS);
+  const rows = await database.read<FunctionDepthRow>(FUNCTION_DEPTHS);
   return rows.map(({ environment_id: environmentId, function_no: functionNo, waiting, oldest: oldestDueAt }) => ({
     ...{ environmentId, functionNo, waiting, oldestDueAt },
   }));
 }
 
 export async function queueDepths(database: Database): Promise<QueueDepth[]> {
-  const rows = await database.query<{ environment_id: EnvironmentId; waiting: number; oldest: number | null }>(DEPTHS);
+  const rows = await database.read<{ environment_id: EnvironmentId; waiting: number; oldest: number | null }>(DEPTHS);
   return rows.map(({ environment_id, waiting, oldest }) => ({ environmentId: environment_id, waiting, oldestDueAt: oldest }));
 }

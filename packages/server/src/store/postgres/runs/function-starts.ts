@@ -58,7 +58,7 @@ function expireMarks(database: Database, until: number, limit: number): Promise<
       else await client.query(REMOVE, mark);
     }
     return rows.length;
-  });
+  }, "maintenance");
 }
 
 async function isActive(client: PoolClient, environmentId: EnvironmentId, runNo: RunNo): Promise<boolean> {

@@ -17,7 +17,7 @@ export function listFailures(database: Database, params: FailureListParams): Pro
     if (from !== undefined) where.add("run_id >= ?", firstIdAt(from));
     if (to !== undefined) where.add("run_id < ?", firstIdAt(to));
     if (functionNos) where.add("function_no = ANY (?::integer[])", functionNos);
-    return database.query<FailedRunRow>(
+    return database.read<FailedRunRow>(
       `SELECT run_id, function_no, ended_at, error FROM runs WHERE ${where.text} ORDER BY run_id DESC LIMIT ${FAILURE_SLICE_ROWS}`,
       where.values,
     );

@@ -20,7 +20,7 @@ const RUNS_OF_EVENT = `
 /** Ids first, then the columns shown, so that each statement has only one possible plan, whatever the statistics. */
 export async function listRuns(database: Database, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
   if (!hasRunFilters(params)) return pageOf(database, params);
-  const read: Read = (text, values) => database.query(text, values);
+  const read: Read = (text, values) => database.read(text, values);
   const events = async (sequences: readonly number[]) => [...(await eventsAt(read, params.environmentId, sequences)).values()];
   return filterRuns({ page: (page) => pageOf(database, page), events, pause: async () => undefined }, params, compileWhere);
 }
@@ -30,7 +30,7 @@ async function pageOf(database: Database, params: RunListParams): Promise<RunPag
   const where = new Conditions();
   const isMerged = eventId === undefined && jobId === undefined && !named && (functionNos || status === "completed");
   const ids = isMerged ? idsOfFunctions(where, params) : await idsInOneRange(database, where, params);
-  const found = await database.query<{ run_id: RunId; run_no: RunNo }>(`${ids} ORDER BY run_id DESC LIMIT ${limit + 1}`, where.values);
+  const found = await database.read<{ run_id: RunId; run_no: RunNo }>(`${ids} ORDER BY run_id DESC LIMIT ${limit + 1}`, where.values);
   const shown = found.slice(0, limit);
   const runs = await summariseRuns(database, { environmentId, runNos: shown.map(({ run_no }) => run_no) });
   runs.sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -41,7 +41,7 @@ async function idsInOneRange(database: Database, where: Conditions, params: RunL
   const { environmentId, status, functionNos, eventId, jobId, ids } = params;
   where.add("environment_id = ?", environmentId);
   if (eventId !== undefined) {
-    const runs = await database.query<{ run_no: number }>(RUNS_OF_EVENT, [environmentId, eventId]);
+    const runs = await database.read<{ run_no: number }>(RUNS_OF_EVENT, [environmentId, eventId]);
     where.add(
       "run_no = ANY (?::bigint[])",
       runs.map(({ run_no }) => run_no),

@@ -53,7 +53,7 @@ export async function summariseRuns(
   database: Database,
   { environmentId, runNos }: { environmentId: EnvironmentId; runNos: readonly RunNo[] },
 ): Promise<RunSummary[]> {
-  const rows = await database.query<RowOfRun>(`${SELECT_RUNS(SUMMARY)} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`, [
+  const rows = await database.read<RowOfRun>(`${SELECT_RUNS(SUMMARY)} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`, [
     environmentId,
     runNos,
   ]);
@@ -79,8 +79,8 @@ async function asSummaries<Row extends RowOfRun>(
   const sequences = [...new Set(rows.map(({ event_no }) => event_no))];
   const runNos = rows.map(({ run_no }) => run_no);
   const [found, failed] = await Promise.all([
-    database.query<NameOfEvent>(EVENT_NAMES, [environmentId, sequences]),
-    database.query<{ run_no: number; attempts: number }>(FAILED_ATTEMPTS, [environmentId, runNos]),
+    database.read<NameOfEvent>(EVENT_NAMES, [environmentId, sequences]),
+    database.read<{ run_no: number; attempts: number }>(FAILED_ATTEMPTS, [environmentId, runNos]),
   ]);
   const events = new Map(found.map((event) => [event.sequence, event]));
   const attempts = new Map(failed.map((row) => [row.run_no, row.attempts]));
@@ -95,13 +95,13 @@ export async function getRun(
   database: Database,
   { environmentId, id }: { environmentId: EnvironmentId; id: RunId },
 ): Promise<RunDetails | null> {
-  const found = await database.query<RowOfRun & { output: string | null }>(
+  const found = await database.read<RowOfRun & { output: string | null }>(
     `${SELECT_RUNS(", output, error")} WHERE runs.environment_id = $1 AND run_id = $2`,
     [environmentId, id],
   );
   const [row] = await asSummaries(database, environmentId, found);
   if (!row) return null;
-  const all = <Found extends object>(sql: string) => database.query<Found>(sql, [environmentId, row.run_no]);
+  const all = <Found extends object>(sql: string) => database.read<Found>(sql, [environmentId, row.run_no]);
   const [steps, attempts, calls] = await Promise.all([
     all<StepRow & { value: string | null; done_position: number | null }>(
       "SELECT * FROM steps WHERE environment_id = $1 AND run_no = $2 ORDER BY position",
@@ -129,22 +129,22 @@ export async function countByEvent(
   database: Database,
   { environmentId, eventIds }: { environmentId: EnvironmentId; eventIds: readonly EventId[] },
 ): Promise<EventRunCounts[]> {
-  const events = await database.query<{ event_id: EventId; sequence: number }>(
+  const events = await database.read<{ event_id: EventId; sequence: number }>(
     "SELECT event_id, sequence FROM events WHERE environment_id = $1 AND event_id = ANY ($2::text[])",
     [environmentId, eventIds],
   );
   const sequences = events.map(({ sequence }) => sequence);
   const [alone, batched] = await Promise.all([
-    database.query<{ event_no: number; status: RunStatus }>(
+    database.read<{ event_no: number; status: RunStatus }>(
       "SELECT event_no, status FROM runs WHERE environment_id = $1 AND event_no = ANY ($2::bigint[])",
       [environmentId, sequences],
     ),
-    database.query<{ event_no: number; run_no: number }>(
+    database.read<{ event_no: number; run_no: number }>(
       "SELECT event_no, run_no FROM batched_events WHERE environment_id = $1 AND event_no = ANY ($2::bigint[])",
       [environmentId, sequences],
     ),
   ]);
-  const statuses = await database.query<{ run_no: number; status: RunStatus }>(
+  const statuses = await database.read<{ run_no: number; status: RunStatus }>(
     "SELECT run_no, status FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",
     [environmentId, batched.map(({ run_no }) => run_no)],
   );

@@ -36,7 +36,7 @@ export async function timeRuns(
 ): Promise<RunTiming[]> {
   const others = RUN_STATUSES.filter((status) => status !== "completed");
   const bound = [environmentId, functionNos, firstIdAt(from), firstIdAt(to), limit, others];
-  const rows = await database.query<TimingRow>(NEWEST, bound);
+  const rows = await database.read<TimingRow>(NEWEST, bound);
   return rows.map(({ status, created_at, started_at, ended_at }) => ({
     ...{ status, createdAt: created_at, startedAt: started_at, endedAt: ended_at },
   }));
@@ -54,7 +54,7 @@ export async function countEnds(
   database: Database,
   { environmentId, functionNo, status, since, limit }: RunEndCountParams,
 ): Promise<number> {
-  const [row] = await database.query<{ count: number }>(ENDS[status], [environmentId, functionNo, limit, since]);
+  const [row] = await database.read<{ count: number }>(ENDS[status], [environmentId, functionNo, limit, since]);
   return row?.count ?? 0;
 }
 
@@ -63,11 +63,11 @@ export async function countWaits(
   database: Database,
   { environmentId, eventName, limit }: Parameters<RunStore["waitCountByFunction"]>[0],
 ): Promise<{ functionNo: FunctionNo; waits: number }[]> {
-  const waits = await database.query<{ run_no: RunNo }>(
+  const waits = await database.read<{ run_no: RunNo }>(
     "SELECT run_no FROM waits WHERE environment_id = $1 AND event_name = $2 AND kind = 'event' LIMIT $3",
     [environmentId, toStoreText(eventName), limit],
   );
-  const runs = await database.query<{ run_no: RunNo; function_no: FunctionNo }>(
+  const runs = await database.read<{ run_no: RunNo; function_no: FunctionNo }>(
     "SELECT run_no, function_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",
     [environmentId, [...new Set(waits.map(({ run_no }) => run_no))]],
   );

@@ -21,5 +21,5 @@ export function analyzeYoungTables(database: Database): Promise<string[]> {
     const { rows } = await client.query<{ name: string }>(YOUNG, [BYTES_MIN]);
     for (const { name } of rows) await client.query(`ANALYZE ${name}`);
     return rows.map(({ name }) => name);
-  });
+  }, "maintenance");
 }

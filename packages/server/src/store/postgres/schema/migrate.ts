@@ -9,14 +9,12 @@
  */
 
 import { readdirSync, readFileSync } from "node:fs";
-import type { PoolClient, QueryConfig } from "pg";
+import type { PoolClient } from "pg";
 import { StoreRefused } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import { aliveNodes, MIGRATION_LOCK } from "../nodes/nodes.ts";
 
 export const SCHEMA_FOLDER = new URL("./", import.meta.url);
-/** Indexes of large tables take long. */
-const MIGRATION_TIMEOUT_MS = 12 * 3_600_000;
 const OLDEST_SERVER = 150_000;
 
 interface SchemaRow {
@@ -31,12 +29,12 @@ export function schemaKnown(folder: URL = SCHEMA_FOLDER): number {
 }
 
 export async function migrate(database: Database, folder: URL = SCHEMA_FOLDER): Promise<void> {
-  for (let isBehind = true; isBehind; ) isBehind = await database.transaction((client) => migrateOne(client, folder));
+  for (let isBehind = true; isBehind; ) isBehind = await database.transaction((client) => migrateOne(client, folder), "migration");
 }
 
 /** Returns true if there is more to do. The lock belongs to the transaction, so this works through a transaction-pooling proxy. */
 async function migrateOne(client: PoolClient, folder: URL): Promise<boolean> {
-  await patiently(client, "SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+  await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
   await refuseServer(client);
   await refuseDevelopmentTables(client);
   await client.query(
@@ -52,7 +50,7 @@ async function migrateOne(client: PoolClient, folder: URL): Promise<boolean> {
   const next = files[version];
   if (next === undefined) return false;
   await replaceFunctions(client, folder);
-  await patiently(client, readFileSync(new URL(next, folder), "utf8"));
+  await client.query(readFileSync(new URL(next, folder), "utf8"));
   await client.query("INSERT INTO schema_version (only_row, version) VALUES (1, $1) ON CONFLICT (only_row) DO UPDATE SET version = $1", [
     version + 1,
   ]);
@@ -64,11 +62,6 @@ async function migrateOne(client: PoolClient, folder: URL): Promise<boolean> {
 async function replaceFunctions(client: PoolClient, folder: URL): Promise<void> {
   const functions = new URL("functions/", folder);
   for (const file of sqlFiles(functions)) await client.query(readFileSync(new URL(file, functions), "utf8"));
-}
-
-/** A text without parameters may contain several statements. */
-async function patiently(client: PoolClient, text: string, values?: unknown[]): Promise<void> {
-  await client.query({ text, ...(values && { values }), query_timeout: MIGRATION_TIMEOUT_MS } as QueryConfig);
 }
 
 async function readSchema(client: PoolClient): Promise<SchemaRow> {

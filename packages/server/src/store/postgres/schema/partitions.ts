@@ -50,7 +50,7 @@ interface PartitionRow {
 /** Past partitions, and those without a time range: old rows there are deleted individually, unless the partition is dropped. */
 export async function tablesUntil(database: Database, kind: PartitionKind, until: number): Promise<string[]> {
   const table = TABLES[kind][0] as string;
-  const rows = await database.query<PartitionRow>(
+  const rows = await database.read<PartitionRow>(
     "SELECT from_day, to_day FROM time_partitions WHERE kind = $1 AND (from_day = 0 OR to_day <= $2) ORDER BY from_day",
     [kind, dayAt(until)],
   );
@@ -60,7 +60,7 @@ export async function tablesUntil(database: Database, kind: PartitionKind, until
 export async function tendPartitions(database: Database, { now, keptMs }: RetentionTendParams): Promise<void> {
   for (const kind of ["events", "runs", "requests"] as const) {
     const days = daysPerPartition(keptMs[kind]);
-    while (await whenFree(() => database.transaction((client) => makeNext(client, kind, dayAt(now), days))));
+    while (await whenFree(() => database.transaction((client) => makeNext(client, kind, dayAt(now), days), "maintenance")));
     const kept = keptMs[kind];
     if (kept !== null) await dropOld(database, kind, now - kept);
   }
@@ -128,14 +128,14 @@ function partitionName(table: string, fromDay: number): string {
 }
 
 async function dropOld(database: Database, kind: PartitionKind, until: number): Promise<void> {
-  const old = await database.query<PartitionRow>(
+  const old = await database.read<PartitionRow>(
     "SELECT from_day, to_day FROM time_partitions WHERE kind = $1 AND to_day <= $2 ORDER BY from_day",
     [kind, dayAt(until)],
   );
   for (const { from_day } of old) {
     const tables = TABLES[kind].map((table) => partitionName(table, from_day));
     // Checked without a lock first; what may have changed since is checked again under the lock.
-    const [needed] = await database.query<{ stays: boolean }>(STAYS[kind](tables[0] as string), [until]);
+    const [needed] = await database.read<{ stays: boolean }>(STAYS[kind](tables[0] as string), [until]);
     if (!needed?.stays) await whenFree(() => dropOne(database, kind, from_day, tables));
   }
 }
@@ -149,7 +149,7 @@ function dropOne(database: Database, kind: PartitionKind, fromDay: number, table
     for (const table of tables) await client.query(`DROP TABLE ${table}`);
     await client.query("DELETE FROM time_partitions WHERE kind = $1 AND from_day = $2", [kind, fromDay]);
     return "done";
-  });
+  }, "maintenance");
 }
 
 /** Throws TablesInUse if another transaction held one of them for too long. */

@@ -24,7 +24,7 @@ export async function openSecretBox(database: Database, given: readonly string[]
 /** Another node may change a secret at the same time: a row is written only if it is unchanged since it was read. */
 async function reseal(database: Database, box: SecretBox): Promise<void> {
   for (const { table, id, column } of SEALED_COLUMNS) {
-    const rows = await database.query<SealedRow>(`SELECT ${id} AS id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL`);
+    const rows = await database.read<SealedRow>(`SELECT ${id} AS id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL`);
     for (const { id: rowId, before, after } of resealed(box, table, rows)) {
       await database.query(`UPDATE ${table} SET ${column} = $1 WHERE ${id} = $2 AND ${column} = $3`, [after, rowId, before]);
     }
@@ -46,7 +46,7 @@ interface RequestRow {
 
 /** Used while keys are rotated. Every request of an open step has an entry in the queue. */
 async function resealRequests(database: Database, box: SecretBox): Promise<void> {
-  for (const { environment_id, run_no, step_id, detail } of await database.query<RequestRow>(REQUESTS)) {
+  for (const { environment_id, run_no, step_id, detail } of await database.read<RequestRow>(REQUESTS)) {
     const after = resealedDetail(box, { runNo: run_no, stepId: fromStoreText(step_id) as StepId }, fromStoreText(detail));
     if (after !== null) await database.query(WRITE_REQUEST, [toStoreText(after), environment_id, [run_no], step_id, detail]);
   }

@@ -103,7 +103,7 @@ export function retentionStore(database: Database): RetentionStore {
     if (table === undefined) return { removed: 0, next: null };
     const [from, ofEnvironment] = table === partition ? [Number(number), Number(environment)] : [-1, 0];
     const values = [from, limit, until, ...(isByEnvironment ? [ofEnvironment] : [])];
-    const [row] = await database.query<WalkRow>(statement(table), values);
+    const [row] = await database.query<WalkRow>(statement(table), values, "maintenance");
     const { looked = 0, removed = 0, last_environment: lastOf = 0, last = null, last_at = null } = row ?? {};
     const isTooYoung = last_at !== null && last_at > until;
     if (looked === limit && !isTooYoung) return { removed, next: `${table} ${last} ${lastOf}` };
@@ -117,7 +117,7 @@ export function retentionStore(database: Database): RetentionStore {
     const [at = -1, no = -1] = after?.split(" ").map(Number) ?? [];
     const named = name === undefined ? [] : [toStoreText(name)];
     const statement = REMOVE_EVENTS("events", name === undefined ? WALK_ENVIRONMENT : WALK_NAME);
-    const [row] = await database.query<WalkRow>(statement, [no, limit, until, at, environmentId, ...named]);
+    const [row] = await database.query<WalkRow>(statement, [no, limit, until, at, environmentId, ...named], "maintenance");
     const { looked = 0, removed = 0, last_no: last = null, last_at: lastAt = null } = row ?? {};
     const isOver = looked < limit || lastAt === null || lastAt > until;
     return { removed, next: isOver ? null : `${lastAt} ${last}` };
@@ -125,7 +125,7 @@ export function retentionStore(database: Database): RetentionStore {
 
   async function removeRunsIn(environmentId: EnvironmentId, { until, after, limit }: RemovalParams): Promise<Removal> {
     const statement = REMOVE_RUNS("runs", "environment_id = $4 AND run_no > $1");
-    const [row] = await database.query<WalkRow>(statement, [Number(after ?? -1), limit, until, environmentId]);
+    const [row] = await database.query<WalkRow>(statement, [Number(after ?? -1), limit, until, environmentId], "maintenance");
     const { looked = 0, removed = 0, last = null, last_at: lastAt = null } = row ?? {};
     const isOver = looked < limit || lastAt === null || lastAt > until;
     return { removed, next: isOver ? null : String(last) };
@@ -138,12 +138,12 @@ export function retentionStore(database: Database): RetentionStore {
     runExpireMany: ({ environmentId, ...params }) =>
       environmentId === undefined ? remove("runs", params) : removeRunsIn(environmentId, params),
     async retentionUsedBytes() {
-      const [row] = await database.query<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
+      const [row] = await database.read<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
       return row?.bytes ?? 0;
     },
     // Space is freed when a partition is dropped: the oldest partition can be dropped first.
     async retentionOldestAt() {
-      const [row] = await database.query<{ day: number | null }>("SELECT min(to_day) AS day FROM time_partitions WHERE from_day > 0");
+      const [row] = await database.read<{ day: number | null }>("SELECT min(to_day) AS day FROM time_partitions WHERE from_day > 0");
       return row?.day == null ? null : (row.day - 1) * DAY_MS;
     },
   };

@@ -84,7 +84,7 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
       await writer.submit({ ...batch, events: [], webhookRequest: request }, { environmentId, rows: 1, keys: [] });
     },
     async webhookRequestGet({ environmentId, webhookId, id }) {
-      const [row] = await database.query<RequestRow>(
+      const [row] = await database.read<RequestRow>(
         "SELECT * FROM webhook_requests WHERE environment_id = $1 AND webhook_id = $2 AND request_id = $3",
         [environmentId, webhookId, id],
       );
@@ -95,7 +95,7 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
     webhookRequestSequence: () => settledSequence(database, "requests"),
     async webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom }) {
       const settled = await settledSequence(database, "requests");
-      const [row] = await database.query<{ first: number | null }>(
+      const [row] = await database.read<{ first: number | null }>(
         `SELECT min(sequence) AS first FROM (
            SELECT sequence FROM webhook_requests WHERE environment_id = $1 AND webhook_id = $2 AND received_at >= $3
            ORDER BY received_at, sequence LIMIT 1000) AS oldest`,
@@ -121,6 +121,7 @@ async function expireRequestsIn(
        WHERE w.environment_id = $2 LIMIT $3) AS old
      WHERE gone.environment_id = old.environment_id AND gone.webhook_id = old.webhook_id AND gone.request_id = old.request_id RETURNING 1`,
     [receivedUntil, environmentId, limit],
+    "maintenance",
   );
   return removed.length;
 }
@@ -135,6 +136,7 @@ async function expireRequests(database: Database, { receivedUntil, limit }: { re
          WHERE received_at <= $1)
        RETURNING 1`,
       [receivedUntil, limit - removed],
+      "maintenance",
     );
     removed += rows.length;
   }
@@ -151,7 +153,7 @@ function listRequests(database: Database, params: WebhookRequestListParams): Pro
     if (params.to !== undefined) where.add("received_at < ?", params.to);
     const order = "received_at DESC, sequence DESC";
     const newest = `(SELECT * FROM webhook_requests WHERE ${where.text} ORDER BY ${order} LIMIT ${rows})`;
-    const found = await database.query<RequestRow & { rows_found: number }>(
+    const found = await database.read<RequestRow & { rows_found: number }>(
       `${rowsWithin(newest, order, REQUEST_BYTES, bytesMax)} ORDER BY ${order}`,
       where.values,
     );
@@ -168,7 +170,7 @@ async function followRequests(
   const oldest = `(
     SELECT * FROM webhook_requests WHERE sequence > $1 AND sequence <= $2 AND environment_id = $3 AND webhook_id = $4
     ORDER BY sequence LIMIT $5)`;
-  const found = await database.query<RequestRow & { rows_found: number }>(
+  const found = await database.read<RequestRow & { rows_found: number }>(
     `${rowsWithin(oldest, "sequence", REQUEST_BYTES, bytesMax)} ORDER BY sequence`,
     [after, until, environmentId, webhookId, limit],
   );
