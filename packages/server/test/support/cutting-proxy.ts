@@ -1,12 +1,14 @@
 /**
- * A proxy between a node and PostgreSQL that cuts a connection at a named point: before a statement reaches the server, or after the
- * server has executed it and before its answer reaches the node. It reads just enough of the protocol to tell statements apart:
- * https://www.postgresql.org/docs/current/protocol-message-formats.html
+ * A proxy between a node and PostgreSQL that cuts or holds a connection at a named point: before a statement reaches the server, or after
+ * the server has executed it and before its answer reaches the node. A connection that is held stays open on both sides, and nothing
+ * passes any more, as if the network or the machine of the node were gone. It reads just enough of the protocol to tell statements
+ * apart: https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 
-import { connect, createServer, type Socket } from "node:net";
+import { connect, createServer } from "node:net";
 import type { TestContext } from "node:test";
 import { onEnd } from "./on-end.ts";
+import { type Armed, ProxiedConnection } from "./proxied-connection.ts";
 
 export interface Cut {
   /** Matched with the text of a statement and, after it, the values it is executed with. */
@@ -23,6 +25,10 @@ export interface CuttingProxy {
   url: string;
   /** Arms it for one cut; resolves when it was made, and fails if it never is. */
   cut(cut: Cut): Promise<void>;
+  /** The same, but the connection is held. */
+  hold(cut: Cut): Promise<void>;
+  /** Holds every connection that exists. New ones pass. */
+  holdAll(): void;
   /** Counts the statements that come from now on. */
   count(statement: RegExp): () => number;
   /** From now on, whoever sends a statement may lose the connection over it, again and again; null: nobody any more. */
@@ -31,9 +37,7 @@ export interface CuttingProxy {
   close(): void;
 }
 
-interface Armed extends Cut {
-  done?(): void;
-}
+const MADE_WITHIN_MS = 20_000;
 
 export async function cuttingProxy(t: TestContext, databaseUrl: string): Promise<CuttingProxy> {
   const proxy = await openCuttingProxy(databaseUrl);
@@ -43,48 +47,44 @@ export async function cuttingProxy(t: TestContext, databaseUrl: string): Promise
 
 export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const target = new URL(databaseUrl);
-  const sockets = new Set<Socket>();
+  const connections = new Set<ProxiedConnection>();
+  const counted: ((statement: string) => void)[] = [];
   let armed: Armed | null = null;
   let choose: Parameters<CuttingProxy["cutBy"]>[0] = null;
-  const counted: ((statement: string) => void)[] = [];
+  const find = (statement: string, before: readonly string[]) => {
+    for (const count of counted) count(statement);
+    if (armed && isMeant(armed, statement, before)) return armed;
+    const when = choose?.(statement);
+    return when ? { statement: /./, when, action: "cut" as const } : null;
+  };
+  const made = (point: Armed) => {
+    if (armed === point) armed = null;
+    point.done?.();
+  };
   const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket.setNoDelay());
-      socket.on("error", () => {});
-      socket.on("close", () => {
-        client.destroy();
-        upstream.destroy();
-        sockets.delete(socket);
-      });
-    }
-    join(client, upstream, {
-      find(statement, before) {
-        for (const count of counted) count(statement);
-        if (armed && isMeant(armed, statement, before)) return armed;
-        const when = choose?.(statement);
-        return when ? { statement: /./, when } : null;
-      },
-      made(cut) {
-        if (armed === cut) armed = null;
-        (cut as Armed).done?.();
-      },
-    });
+    const connection = new ProxiedConnection(client, connect(Number(target.port), target.hostname), { find, made });
+    connections.add(connection);
+    connection.onClose = () => connections.delete(connection);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = new URL(databaseUrl);
   url.port = String((server.address() as { port: number }).port);
+  const arm = (action: Armed["action"], cut: Cut) =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no statement came for a ${action}: ${cut.when} ${cut.statement}`)), MADE_WITHIN_MS);
+      const done = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      armed = { ...cut, action, done };
+    });
   return {
     url: url.href,
-    cut: (cut) =>
-      new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`no statement was cut: ${cut.when} ${cut.statement}`)), MADE_WITHIN_MS);
-        const done = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        armed = { ...cut, done };
-      }),
+    cut: (cut) => arm("cut", cut),
+    hold: (cut) => arm("hold", cut),
+    holdAll() {
+      for (const connection of connections) connection.hold();
+    },
     count(statement) {
       let count = 0;
       counted.push((text) => statement.test(text) && count++);
@@ -93,85 +93,11 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
     cutBy: (chosen) => (choose = chosen),
     close() {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const connection of connections) connection.end();
     },
   };
 }
 
-function isMeant({ statement, following }: Cut, text: string, before: readonly string[]): boolean {
-  return statement.test(text) && (!following || before.some((earlier) => following.test(earlier)));
-}
-
-interface Cutting {
-  /** The cut that is to be made at this statement; `before` are those since the connection's last transaction began. */
-  find(statement: string, before: readonly string[]): Cut | null;
-  made(cut: Cut): void;
-}
-
-const READY = "Z";
-const MADE_WITHIN_MS = 20_000;
-
-function join(client: Socket, upstream: Socket, { find, made }: Cutting): void {
-  const named = new Map<string, string>();
-  let earlier: string[] = [];
-  let statement = "";
-  let held: { cut: Cut; answer: Buffer[] } | null = null;
-  const end = (cut: Cut) => {
-    made(cut);
-    client.destroy();
-    upstream.destroy();
-  };
-
-  const readClient = messages({ startsUntyped: true }, (type, body, whole) => {
-    if (client.destroyed) return;
-    if (type === "P") {
-      const [name = "", text = ""] = body.toString("utf8").split("\0");
-      named.set(name, text);
-    }
-    if (type === "Q" || type === "B") {
-      const [, name = ""] = body.toString("utf8").split("\0");
-      statement = type === "Q" ? body.toString("utf8") : `${named.get(name)}\n${body.toString("utf8")}`;
-      if (/^BEGIN/.test(statement)) earlier = [];
-      const cut = find(statement, earlier);
-      earlier.push(statement);
-      if (cut?.when === "before") return end(cut);
-      if (cut) held = { cut, answer: [] };
-    }
-    upstream.write(whole);
-  });
-
-  const readServer = messages({ startsUntyped: false }, (type, _body, whole) => {
-    if (!held) return void client.write(whole);
-    held.answer.push(whole);
-    if (type !== READY) return;
-    const { cut, answer } = held;
-    held = null;
-    const bytes = Buffer.concat(answer);
-    if (!cut.answer || cut.answer.test(bytes.toString("utf8"))) end(cut);
-    else client.write(bytes);
-  });
-
-  client.on("data", readClient);
-  upstream.on("data", readServer);
-}
-
-type OnMessage = (type: string, body: Buffer, whole: Buffer) => void;
-
-/** Takes a stream of bytes apart into messages. The first one of a client has a length and no type. */
-function messages({ startsUntyped }: { startsUntyped: boolean }, onMessage: OnMessage): (chunk: Buffer) => void {
-  let rest: Buffer = Buffer.alloc(0);
-  let typeBytes = startsUntyped ? 0 : 1;
-  return (chunk) => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    while (rest.length >= typeBytes + 4) {
-      const length = typeBytes + rest.readInt32BE(typeBytes);
-      if (rest.length < length) return;
-      const whole = rest.subarray(0, length);
-      rest = rest.subarray(length);
-      const type = typeBytes === 0 ? "" : String.fromCharCode(whole[0] as number);
-      const body = whole.subarray(typeBytes + 4);
-      typeBytes = 1;
-      onMessage(type, body, whole);
-    }
-  };
+function isMeant({ statement: meant, following }: Cut, statement: string, before: readonly string[]): boolean {
+  return meant.test(statement) && (!following || before.some((earlier) => following.test(earlier)));
 }
