@@ -8,17 +8,9 @@
 import { connect, createServer } from "node:net";
 import type { TestContext } from "node:test";
 import { onEnd } from "./on-end.ts";
-import { type Armed, ProxiedConnection } from "./proxied-connection.ts";
+import { type Armed, type Cut, ProxiedConnection } from "./proxied-connection.ts";
 
-export interface Cut {
-  /** Matched with the text of a statement and, after it, the values it is executed with. */
-  statement: RegExp;
-  when: "before" | "after";
-  /** Only if the answer says this; of no use before. */
-  answer?: RegExp;
-  /** Only on a connection on which such a statement came before: a COMMIT is known by what it commits. */
-  following?: RegExp;
-}
+export type { Cut };
 
 export interface CuttingProxy {
   /** The database behind it. */

@@ -1,7 +1,16 @@
 /** One connection through the cutting proxy: tells its statements and their answers apart, and cuts or holds it at a point. */
 
 import type { Socket } from "node:net";
-import type { Cut } from "./cutting-proxy.ts";
+
+export interface Cut {
+  /** Matched with the text of a statement and, after it, the values it is executed with. */
+  statement: RegExp;
+  when: "before" | "after";
+  /** Only if the answer says this; of no use before. */
+  answer?: RegExp;
+  /** Only on a connection on which such a statement came before: a COMMIT is known by what it commits. */
+  following?: RegExp;
+}
 
 export interface Armed extends Cut {
   action: "cut" | "hold";
