@@ -28,5 +28,6 @@ function namesIn(cell: string): string[] {
 }
 
 function pathOf(name: string): string {
+  if (name.startsWith("packages/")) return name;
   return name.startsWith("src/") ? `packages/server/${name}` : `packages/server/test/${name}.test.ts`;
 }

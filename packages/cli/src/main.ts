@@ -3,6 +3,7 @@
 import packageFile from "../package.json" with { type: "json" };
 import type { Io } from "./command-line/command-row.ts";
 import { runCommand } from "./command-line/run-command.ts";
+import { printableStream } from "./command-line/terminal-text.ts";
 import { GROUPS, ROWS } from "./commands.ts";
 
 const argv = process.argv.slice(2);
@@ -19,8 +20,8 @@ else process.exitCode = await runCommand({ rows: ROWS, groups: GROUPS }, argv, p
 function processIo(): Io {
   let controller: AbortController | null = null;
   return {
-    out: process.stdout,
-    err: process.stderr,
+    out: printableStream(process.stdout),
+    err: printableStream(process.stderr),
     stdin: process.stdin,
     variables: process.env,
     interrupted() {

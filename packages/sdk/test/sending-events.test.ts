@@ -86,6 +86,28 @@ test("an address that is no Inlet service is named as such", async (t) => {
   assert.deepEqual([second.code, second.status], ["response_invalid", 404]);
 });
 
+test("an error does not contain the event key, whatever answers at the address", async () => {
+  const eventKey = "a/key of many characters";
+  const pages = [
+    { status: 404, body: `<pre>Cannot POST /e/${encodeURIComponent(eventKey)}</pre>` },
+    { status: 200, body: `you sent ${eventKey}` },
+    { status: 404, body: JSON.stringify({ error: `no route for /e/${eventKey}` }) },
+    { status: 404, body: JSON.stringify({ error: `no route for /e/${eventKey}`, code: "NOT_FOUND" }) },
+    { status: 404, body: JSON.stringify({ error: `no route for /e/${eventKey}`, code: "missing" }) },
+  ];
+  for (const { status, body } of pages) {
+    const fetch = async () => new Response(body, { status });
+    const error = await refusal(new Inlet({ id: "shop", isDev: false, baseUrl: "http://127.0.0.1:1", eventKey, fetch }).send(order));
+    for (const text of [eventKey, encodeURIComponent(eventKey)]) assert.ok(!inspect(error).includes(text), inspect(error));
+  }
+  const fetch = async (url: string) => {
+    throw new TypeError(`cannot fetch ${url}`);
+  };
+  const failed = await refusal(new Inlet({ id: "shop", isDev: false, baseUrl: "http://127.0.0.1:1", eventKey, fetch }).send(order));
+  assert.equal(failed.code, "connection_failed");
+  assert.ok(!inspect(failed).includes(encodeURIComponent(eventKey)), inspect(failed));
+});
+
 test("nobody listening is a SendError without status that names the address", async () => {
   const error = await refusal(new Inlet({ id: "shop", isDev: true, baseUrl: "http://127.0.0.1:1" }).send(order));
   assert.deepEqual([error.code, error.status], ["connection_failed", null]);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { HEADER_BYTES } from "../src/store/sqlite/backup/backup-file.ts";
@@ -174,7 +174,7 @@ test("killed at any moment, backup and restore leave nothing half done and can b
     await until("the file appears, or the command ends", () => found() || command.child.exitCode !== null || undefined);
     await command.end("SIGKILL");
   };
-  for (const part of [`${file}.copy`, `${file}.part`]) {
+  for (const part of [join(`${file}.part`, "copy"), join(`${file}.part`, "backup")]) {
     await killWhen(["backup", "--to", file, "--data-dir", dataDir], () => existsSync(part));
     if (existsSync(file)) break;
   }
@@ -191,4 +191,28 @@ test("killed at any moment, backup and restore leave nothing half done and can b
   }
   const revived = await startInlet(t, start(target));
   assert.equal(await statusOf(revived.url, kept), 200);
+});
+
+test("a backup is private, whatever others have prepared where it is made", async (t) => {
+  const folder = temporaryFolder(t);
+  const dataDir = join(folder, "data");
+  const service = await startInlet(t, start(dataDir));
+  await service.end("SIGTERM");
+  const bait = join(folder, "bait");
+  const prepare: Record<string, (part: string) => void> = {
+    file: (part) => writeFileSync(part, "", { mode: 0o666 }),
+    link: (part) => symlinkSync(bait, part),
+    "link to a folder": (part) => symlinkSync(folder, part),
+    folder: (part) => mkdirSync(part, { mode: 0o777 }),
+  };
+  for (const [what, make] of Object.entries(prepare)) {
+    const file = join(folder, `${what}.backup`);
+    writeFileSync(bait, "", { mode: 0o666 });
+    for (const part of [`${file}.part`, `${file}.copy`]) make(part);
+    await makeBackup({ folder: dataDir, to: file });
+    assert.deepEqual([statSync(file).mode & 0o777, lstatSync(file).isFile()], [0o600, true], what);
+    assert.equal(readFileSync(bait, "utf8"), "", `${what}: nothing was written elsewhere`);
+    assert.ok(existsSync(join(dataDir, "inlet.db")), `${what}: nothing was removed elsewhere`);
+    assert.ok(!existsSync(`${file}.part`));
+  }
 });

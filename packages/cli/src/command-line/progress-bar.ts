@@ -1,5 +1,9 @@
 /** A progress bar for long operations, shown only in a terminal. */
 
+import { OWN_ESCAPE } from "./terminal-text.ts";
+
+/** To the first column, and empty from there. */
+const LINE_START = `${OWN_ESCAPE}[G${OWN_ESCAPE}[K`;
 const QUIET_MS = 400;
 const EVERY_MS = 100;
 const BAR_UNITS = 24;
@@ -21,10 +25,10 @@ export function createProgressBar(
       const at = now();
       if (!stream.isTTY || at - startedAt < QUIET_MS || at - shownAt < EVERY_MS) return;
       shownAt = at;
-      stream.write(`\r\x1b[K${text(at - startedAt).slice(0, (stream.columns ?? 80) - 1)}`);
+      stream.write(`${LINE_START}${text(at - startedAt).slice(0, (stream.columns ?? 80) - 1)}`);
     },
     clear() {
-      if (shownAt > 0) stream.write("\r\x1b[K");
+      if (shownAt > 0) stream.write(LINE_START);
     },
   };
 }

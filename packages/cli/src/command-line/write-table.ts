@@ -1,6 +1,6 @@
 /** Tables in a terminal. The last column is truncated at the terminal's width. */
 
-import { styleText } from "node:util";
+import { styleText } from "./terminal-text.ts";
 
 export interface Table {
   headings: readonly string[];

@@ -1,8 +1,8 @@
 /** `inlet doctor`: runs all checks and prints findings with suggested fixes. */
 
-import { styleText } from "node:util";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
+import { styleText } from "../command-line/terminal-text.ts";
 import { checkApp } from "./check-app.ts";
 import { checkData, checkFolder, checkNode, checkPort, checkSettings } from "./check-machine.ts";
 import { checkService, isInlet, look } from "./check-service.ts";

@@ -66,7 +66,7 @@ function previewText({ total, samples }: Preview): string {
 async function confirmed(preview: Preview, question: string, io: Io): Promise<boolean> {
   if (!io.stdin.isTTY) throw new CommandFault(`${question} Standard input is not a terminal: confirm with --yes.`, "usage", EXIT.usage);
   io.err.write(`${previewText(preview)}\n`);
-  const lines = createInterface({ input: io.stdin, output: io.err });
+  const lines = createInterface({ input: io.stdin, output: io.err, terminal: false });
   const answer = await lines.question(`${question} [y/N] `);
   lines.close();
   return /^y(es)?$/i.test(answer.trim());

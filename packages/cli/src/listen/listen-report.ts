@@ -1,7 +1,7 @@
 /** The output of `inlet listen`: a line for each copy and for each wait. */
 
-import { styleText } from "node:util";
 import type { Io } from "../command-line/command-row.ts";
+import { styleText } from "../command-line/terminal-text.ts";
 import { visible } from "../command-line/write-table.ts";
 import type { Delivered } from "./deliver.ts";
 

@@ -1,7 +1,7 @@
 /** Differences for the terminal. Colours are omitted if the output is not a terminal. */
 
-import { styleText } from "node:util";
 import type { AcceptList } from "@inlet/protocol";
+import { styleText } from "../command-line/terminal-text.ts";
 import { comparable, type FieldChange } from "./compare/changed-fields.ts";
 import { lineDiff } from "./compare/line-diff.ts";
 

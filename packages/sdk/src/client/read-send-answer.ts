@@ -1,19 +1,26 @@
-/** Reads the service's response to a send: the ids, or a SendError with all details. */
+/**
+ * Reads the service's response to a send: the ids, or a SendError with all details. Errors end up in logs, and a response that is not the
+ * service's own, such as the error page of a proxy, often repeats the URL with the event key: of such a response only the size is told.
+ */
 
 import { type EventFault, SendError } from "../errors.ts";
 
-const SHOWN_MAX = 200;
+/** Codes of the service; others have theirs in other forms. */
+const CODE = /^[a-z]+(?:_[a-z]+)*$/;
 
 export function readSendAnswer(status: number, text: string, count: number): string[] | SendError {
   const body = parse(text);
   if (status === 200 && Array.isArray(body?.ids) && body.ids.length === count) return body.ids.map(String);
   if (status >= 200 && status < 300) {
-    const message = `Expected ${count} ids, got ${shown(text)}. Is this the address of an Inlet service?`;
+    const message = `Expected ${count} ids, got ${sizeOf(text)}. Is this the address of an Inlet service?`;
     return new SendError(message, { code: "response_invalid", status });
   }
-  const message = typeof body?.error === "string" && body.error ? body.error : `The service answered ${status}: ${shown(text)}`;
-  const code = typeof body?.code === "string" ? body.code : "response_invalid";
-  return new SendError(message, { code, status, details: Array.isArray(body?.details) ? (body.details as EventFault[]) : [] });
+  if (typeof body?.error !== "string" || typeof body.code !== "string" || !CODE.test(body.code)) {
+    const message = `The answer has status ${status} and ${sizeOf(text)} that is not an Inlet service's. Is this its address?`;
+    return new SendError(message, { code: "response_invalid", status });
+  }
+  const { error: message, code, details } = body;
+  return new SendError(message, { code, status, details: Array.isArray(details) ? (details as EventFault[]) : [] });
 }
 
 function parse(text: string): Record<string, unknown> | null {
@@ -25,7 +32,6 @@ function parse(text: string): Record<string, unknown> | null {
   }
 }
 
-function shown(text: string): string {
-  if (!text) return "an empty body";
-  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+function sizeOf(text: string): string {
+  return text === "" ? "an empty body" : `a body of ${text.length} characters`;
 }

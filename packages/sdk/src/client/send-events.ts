@@ -58,13 +58,23 @@ async function attemptSend(
     answer = await settings.fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS) });
     text = await answer.text();
   } catch (cause) {
-    const message = `No answer from ${settings.baseUrl}: ${reasonOf(cause)}`;
-    return { error: new SendError(message, { code: "connection_failed", cause }), retryable: true };
+    const message = `No answer from ${settings.baseUrl}: ${withoutKey(reasonOf(cause), settings)}`;
+    const holdsKey = withoutKey(String(cause), settings) !== String(cause);
+    return { error: new SendError(message, { code: "connection_failed", ...(!holdsKey && { cause }) }), retryable: true };
   }
-  const read = readSendAnswer(answer.status, text, count);
+  const read = readSendAnswer(answer.status, withoutKey(text, settings), count);
   if (Array.isArray(read)) return read;
   const retryable = answer.status === 429 || answer.status >= 500;
   return { error: read, retryable, retryAfterMs: retryAfterMs(answer.headers.get(HEADER.retryAfter)) };
+}
+
+/** Shorter keys, such as those of a dev server, are words that texts contain anyway. */
+const KEY_UNITS_MIN = 8;
+
+/** Errors are logged, and must not contain the key. */
+function withoutKey(text: string, { eventKey = "" }: Settings): string {
+  if (eventKey.length < KEY_UNITS_MIN) return text;
+  return [eventKey, encodeURIComponent(eventKey)].reduce((shown, key) => shown.split(key).join("***"), text);
 }
 
 function sendUrl({ baseUrl, eventKey, isDev }: Settings): string {

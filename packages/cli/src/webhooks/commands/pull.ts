@@ -6,10 +6,10 @@
  */
 
 import { mkdirSync, writeFileSync } from "node:fs";
-import { styleText } from "node:util";
 import { stopOn } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
+import { styleText } from "../../command-line/terminal-text.ts";
 import { inEnvironment, readServer } from "../compare/both-sides.ts";
 import { changedFields, type FieldChange } from "../compare/changed-fields.ts";
 import { type Match, matchEntries } from "../compare/match-entries.ts";

@@ -1,9 +1,9 @@
 /** `inlet webhooks test`: runs the fixtures of the folder offline. */
 
-import { styleText } from "node:util";
 import { CommandFault } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
+import { styleText } from "../../command-line/terminal-text.ts";
 import { eventDiff } from "../fixtures/event-diff.ts";
 import { type EntryReport, type FixtureReport, hasFailed, runFixtures } from "../fixtures/run-fixtures.ts";
 import type { Entry } from "../folder/entry.ts";

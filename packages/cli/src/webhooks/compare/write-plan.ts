@@ -1,6 +1,6 @@
 /** A plan as text and as JSON. `apply` prints its steps in the same format, in the past tense. */
 
-import { styleText } from "node:util";
+import { styleText } from "../../command-line/terminal-text.ts";
 import type { Entry } from "../folder/entry.ts";
 import { changeLines, indented, written, writtenSetting } from "../write-difference.ts";
 import type { Plan, PlanStep } from "./make-plan.ts";

@@ -1,9 +1,12 @@
 /**
  * Makes a backup of a data folder, even while a service uses it: SQLite's online backup, in one step, of a snapshot taken at the start.
  * It contains everything acknowledged before. A file under the final name is always complete.
+ *
+ * A backup holds every payload and the encryption key, and may be made in a folder that others can write to. It is therefore written in a
+ * folder that only its owner can enter, with files that did not exist before: nothing prepared by others is opened or followed.
  */
 
-import { accessSync, closeSync, constants, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../../contract/index.ts";
@@ -30,8 +33,10 @@ export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<Bac
   if (move)
     throw new StoreRefused(`the data in ${folder} was moved to ${move.to}: back up that database with pg_dump, see docs/operation.md`);
   if (existsSync(to)) throw new StoreRefused(`${to} already exists; choose another name with --to`);
-  const [copy, part] = [`${to}.copy`, `${to}.part`];
+  const folderMade = `${to}.part`;
+  const [copy, part] = [join(folderMade, "copy"), join(folderMade, "backup")];
   try {
+    makeFolder(folderMade);
     const schema = await copyDatabase(path, copy);
     const header = writeBackup(copy, part, { schema, encryptionKey: keyIn(folder) });
     renameSync(part, to);
@@ -41,7 +46,7 @@ export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<Bac
     if (error instanceof StoreRefused) throw error;
     throw new StoreRefused(`the backup could not be written: ${diskFault(error) ?? (error as Error).message}`, error);
   } finally {
-    for (const file of [copy, `${copy}-journal`, `${copy}-wal`, `${copy}-shm`, part]) rmSync(file, { force: true });
+    rmSync(folderMade, { recursive: true, force: true });
   }
 }
 
@@ -55,10 +60,14 @@ function refuseUnreadable(folder: string, path: string): void {
   }
 }
 
+/** Removes what a killed backup left behind, or somebody prepared: a link itself, not what it leads to. Fails if there is one again. */
+function makeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
+}
+
 async function copyDatabase(path: string, copy: string): Promise<number> {
-  // Left behind by a backup that was killed.
-  rmSync(copy, { force: true });
-  closeSync(openSync(copy, "w", 0o600));
+  closeSync(openSync(copy, "wx", 0o600));
   const source = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
   try {
     await backup(source, copy, { rate: ALL_PAGES });
@@ -74,7 +83,7 @@ function keyIn(folder: string): string | null {
 }
 
 function writeBackup(copy: string, part: string, facts: Pick<BackupHeader, "schema" | "encryptionKey">): BackupHeader {
-  const file = openSync(part, "w", 0o600);
+  const file = openSync(part, "wx", 0o600);
   try {
     const header = { createdAt: new Date().toISOString(), ...facts, ...copyHashed(copy, 0, file, HEADER_BYTES) };
     writeHeader(file, header);

@@ -39,7 +39,7 @@ function restoreChecked(from: string, folder: string, header: BackupHeader): Bac
   try {
     copyChecked(from, part, header);
     checkDatabase(part);
-    if (header.encryptionKey !== null) writeFileSync(join(folder, KEY_FILE), header.encryptionKey, { mode: 0o600, flush: true });
+    if (header.encryptionKey !== null) writeKey(join(folder, KEY_FILE), header.encryptionKey);
     renameSync(part, join(folder, DATABASE_FILE));
     syncFolder(folder);
     return header;
@@ -60,8 +60,15 @@ function isLeftOver(folder: string, name: string): boolean {
   return name === KEY_FILE && existsSync(join(folder, RESTORING_FILE));
 }
 
+function writeKey(path: string, key: string): void {
+  // Left behind by a restore that was killed.
+  rmSync(path, { force: true });
+  writeFileSync(path, key, { mode: 0o600, flag: "wx", flush: true });
+}
+
 function copyChecked(from: string, part: string, header: BackupHeader): void {
-  const file = openSync(part, "w", 0o600);
+  rmSync(part, { force: true });
+  const file = openSync(part, "wx", 0o600);
   try {
     const { sha256 } = copyHashed(from, HEADER_BYTES, file, 0);
     if (sha256 !== header.sha256) throw new StoreRefused(`the backup ${from} is damaged: its checksum is not the one it was made with`);
