@@ -5,8 +5,8 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { test } from "node:test";
 import { poll } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { type OneRun, startOneRun } from "./support/one-run.ts";
 
 test("a call that ends in time: its answer is kept, the service exits with 0, and the step is not run again", async (t) => {

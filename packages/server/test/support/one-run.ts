@@ -1,13 +1,17 @@
-/** The service as a process and an app without an SDK: one run, looked at step by step. */
+/** The service as a process, on the store of its test, and an app without an SDK: one run, looked at step by step. */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BareApp } from "./bare-app.ts";
+import { currentStore } from "./both-stores.ts";
+import { migratedDatabase } from "./postgres.ts";
 import { type InletProcess, startInlet } from "./process.ts";
 import { call, temporaryFolder } from "./service.ts";
 
-const END_MS_MAX = 20_000;
+const END_MS_MAX = 60_000;
+/** What a killed process held is taken over soon. */
+const SOON = ["--lease", "2s", "--poll-interval", "200ms"];
 
 export interface OneRun {
   app: BareApp;
@@ -23,6 +27,7 @@ export interface OneRun {
 }
 
 export interface OneRunOptions {
+  /** Of the embedded store. */
   dataDir?: string;
   retryInterval?: string;
   drainTimeout?: string;
@@ -30,7 +35,8 @@ export interface OneRunOptions {
 
 export async function startOneRun(t: TestContext, options: OneRunOptions = {}): Promise<OneRun> {
   const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "10s" } = options;
-  const flags = ["--port", "0", "--data-dir", dataDir, "--retry-interval", retryInterval, "--drain-timeout", drainTimeout];
+  const store = currentStore() === "sqlite" ? ["--data-dir", dataDir] : ["--database-url", await migratedDatabase(t), ...SOON];
+  const flags = ["--port", "0", "--retry-interval", retryInterval, "--drain-timeout", drainTimeout, ...store];
   const start = () => startInlet(t, ["dev", ...flags]);
   const app = await BareApp.start(t);
   const scene: OneRun = {
