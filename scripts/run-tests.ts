@@ -4,13 +4,16 @@
  * - Test processes and their threads share a compile cache, in node_modules/.cache: a file that starts services needs less
  *   CPU time.
  * - Tests that need PostgreSQL share one server, each with its own database.
- * - The longest files start first, so that the end does not wait for one of them.
+ * - The longest files start first, so that the end does not wait for one of them. The longest are listed at the end.
+ * - Unit tests share one process: most of them take less time than a process needs to start.
  *
  *   node scripts/run-tests.ts [pattern ...]
  */
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { globSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
@@ -21,6 +24,9 @@ const ALL = ["packages/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.t
 /** One more than the cores of a small machine: some files mostly wait. */
 const CONCURRENCY = 3;
 const TIMEOUT_MS = 300_000;
+/** Of pure rules and small parts. The engines' own tests are long, and remain files of their own. */
+const UNIT = /^packages\/\w+\/src\/(?!store\/(sqlite|postgres)\/)/;
+const SLOWEST_SHOWN = 15;
 
 /** Longest first. */
 const LONG = [
@@ -47,7 +53,9 @@ const LONG = [
 ];
 
 const wanted = process.argv.slice(2);
-const files = globSync(wanted.length > 0 ? wanted : ALL, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort(byLength);
+const all = globSync(wanted.length > 0 ? wanted : ALL, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort(byLength);
+const units = all.filter((file) => UNIT.test(file));
+const files = all.filter((file) => !UNIT.test(file));
 const postgres = isPostgresInstalled() && !process.env.TEST_DATABASE_URL ? await startPostgres({ fsync: false }) : null;
 const env = {
   ...process.env,
@@ -55,12 +63,39 @@ const env = {
   ...(postgres && { [SHARED_POSTGRES]: postgres.url }),
 };
 
-const tests = run({ files, cwd: ROOT, env, concurrency: CONCURRENCY, timeout: TIMEOUT_MS });
-tests.on("test:fail", () => {
-  process.exitCode = 1;
-});
-tests.once("end", () => postgres?.remove());
-tests.compose(spec).pipe(process.stdout);
+const [failedUnits, failedFiles] = await Promise.all([runInOneProcess(units), runEach(files)]);
+await postgres?.remove();
+if (failedUnits || failedFiles) process.exitCode = 1;
+
+/** Shows the results when all are there. Returns whether a test failed. */
+async function runInOneProcess(shared: readonly string[]): Promise<boolean> {
+  if (shared.length === 0) return false;
+  const args = ["--test", "--test-isolation=none", "--test-reporter=spec", `--test-timeout=${TIMEOUT_MS}`, ...shared];
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "inherit"] });
+  const output: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+  const [code] = await once(child, "close");
+  process.stdout.write(Buffer.concat(output));
+  return code !== 0;
+}
+
+/** Runs each file in a process of its own. Returns whether a test failed. */
+async function runEach(separate: readonly string[]): Promise<boolean> {
+  if (separate.length === 0) return false;
+  const durations: [file: string, ms: number][] = [];
+  let hasFailed = false;
+  const tests = run({ files: [...separate], cwd: ROOT, env, concurrency: CONCURRENCY, timeout: TIMEOUT_MS });
+  tests.on("test:fail", () => (hasFailed = true));
+  tests.on("test:summary", ({ file, duration_ms }) => file && durations.push([relative(ROOT, file), duration_ms]));
+  const shown = tests.compose(spec);
+  shown.pipe(process.stdout);
+  await once(shown, "end");
+  const slowest = durations.sort(([, one], [, other]) => other - one).slice(0, SLOWEST_SHOWN);
+  console.log(
+    ["the slowest files:", ...slowest.map(([file, ms]) => `${String(Math.round(ms / 1_000)).padStart(5)} s  ${file}`)].join("\n"),
+  );
+  return hasFailed;
+}
 
 function byLength(one: string, other: string): number {
   return rank(one) - rank(other) || one.localeCompare(other);
