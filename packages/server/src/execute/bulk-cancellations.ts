@@ -130,11 +130,11 @@ export class BulkCancellations {
   }
 
   /** Renews the turn during long work; false once the cancellation has been deleted. */
-  async #goesOn({ environmentId, id }: Cancellation): Promise<boolean> {
+  async #goesOn(cancellation: Cancellation): Promise<boolean> {
     const { store, clock } = this.#parts;
     const now = clock.now();
     await store.turnTake({ ...this.#turn(), now, until: now + TURN_MS });
-    return (await store.cancellationList({ environmentId })).some((one) => one.id === id);
+    return (await store.cancellationGet(cancellation)) !== null;
   }
 
   #turn() {

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { REMEMBERED_MS } from "../api/access/idempotency.ts";
 import type { Config } from "../config/config.ts";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import { expireCancellations } from "../maintenance/expire-cancellations.ts";
 import { expireDedupKeys } from "../maintenance/expire-dedup-keys.ts";
 import { expireEvents } from "../maintenance/expire-events.ts";
 import { expireFigures } from "../maintenance/expire-figures.ts";
@@ -53,5 +54,6 @@ export function createUpkeep({ config, store, dedupWindow, budgetBytes, log, now
     expireFigures(swept),
     expireMarks(swept),
     expireJobs(swept),
+    expireCancellations(swept),
   ];
 }

@@ -7,7 +7,7 @@ import type { Environment, Job, JobStore } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { faultsOf, invalid, invalidRequest, RestRefusal } from "../rest-errors.ts";
-import { closed, PAGE_PARAMETERS, queryFaults } from "../rest-schemas.ts";
+import { closed, compileQueryCheck, PAGE_PARAMETERS, type QueryCheck } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
 import { CREATE_BODY, JOB, JOB_PREVIEW } from "./job-schemas.ts";
 
@@ -81,6 +81,7 @@ const CREATE = {
 
 export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts): void {
   const { access, audit, store, jobs, now } = parts;
+  const readRequest = createRequestReader(parts);
 
   async function find(environment: Environment, text: string): Promise<Job> {
     const id = text.toUpperCase();
@@ -106,7 +107,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
 
   app.post<{ Body: CreateBody }>("/jobs", { config: { repair: true, idempotent: "replayed" }, schema: CREATE }, async (request, reply) => {
     const environment = environmentOf(access, request);
-    const asked = readRequest(parts, environment, request.body);
+    const asked = readRequest(environment, request.body);
     if (request.body.dryRun) {
       const { total, samples } = await jobs.preview(environment, asked);
       reply.type("application/json");
@@ -144,23 +145,28 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
   });
 }
 
-/** What is asked for, with every rule of its kind checked. */
-function readRequest({ jobs, registry }: JobsRoutesParts, environment: Environment, body: CreateBody): JobRequest {
-  const { kind, all = false, function: functionId, rate } = body;
-  const rules = jobs.kinds.find((candidate) => candidate.kind === kind);
-  if (!rules) throw invalid("kind", `must be one of ${jobs.kinds.map((known) => known.kind).join(", ")}`);
-  const filter = { ...body.filter };
-  checkFilter(rules, filter, all);
-  if (functionId !== undefined && !rules.takesFunction) throw invalid("function", `is not for jobs of the kind ${kind}`);
-  if (functionId !== undefined && !registry.functions(environment).some(({ stored }) => stored.id === functionId)) {
-    throw new RestRefusal("function_not_found", `There is no function ${functionId} in the environment "${environment.name}".`);
-  }
-  return { kind, filter, ...(functionId !== undefined && { function: functionId }), ...(rate !== undefined && { rate }) };
+/** Reads what is asked for, with every rule of its kind checked. */
+export function createRequestReader({ jobs, registry }: Pick<JobsRoutesParts, "jobs" | "registry">) {
+  const kinds = new Map(
+    jobs.kinds.map((rules) => [rules.kind, { rules, check: compileQueryCheck(closed(rules.filters, [...rules.filtersRequired])) }]),
+  );
+  return (environment: Environment, body: CreateBody): JobRequest => {
+    const { kind, all = false, function: functionId, rate } = body;
+    const known = kinds.get(kind);
+    if (!known) throw invalid("kind", `must be one of ${[...kinds.keys()].join(", ")}`);
+    const filter = { ...body.filter };
+    checkFilter(known.rules, known.check, filter, all);
+    if (functionId !== undefined && !known.rules.takesFunction) throw invalid("function", `is not for jobs of the kind ${kind}`);
+    if (functionId !== undefined && !registry.functions(environment).some(({ stored }) => stored.id === functionId)) {
+      throw new RestRefusal("function_not_found", `There is no function ${functionId} in the environment "${environment.name}".`);
+    }
+    return { kind, filter, ...(functionId !== undefined && { function: functionId }), ...(rate !== undefined && { rate }) };
+  };
 }
 
 /** A filter without any field would choose everything: that has to be said. */
-function checkFilter({ kind, filters, filtersRequired, takesAll }: JobRules, filter: Record<string, unknown>, all: boolean): void {
-  const faults = queryFaults(closed(filters, [...filtersRequired]), filter);
+function checkFilter({ kind, takesAll }: JobRules, check: QueryCheck, filter: Record<string, unknown>, all: boolean): void {
+  const faults = check(filter);
   if (faults) {
     const named = faultsOf(faults as Parameters<typeof faultsOf>[0]).map(({ field, message }) => ({ field: `filter.${field}`, message }));
     const refused = invalidRequest(named);

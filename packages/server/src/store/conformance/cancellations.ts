@@ -36,6 +36,20 @@ export function cancellationConformance(engine: Engine): void {
     assert.deepEqual(await again.cancellationListOpen(), [first, third]);
   });
 
+  test(`${engine.name}: a cancellation is found by its id in its environment, and removed some time after its end`, async (t) => {
+    const { store } = await engine.open(t);
+    const { id: environmentId } = await makeEnvironment(store);
+    const all = [1, 2, 3, 4].map((n) => sampleCancellation(n, environmentId, { endedAt: n === 4 ? null : n * 10 }));
+    for (const cancellation of all) await store.cancellationInsert(cancellation);
+    const [first] = all as [Cancellation];
+    assert.deepEqual(await store.cancellationGet(first), first);
+    assert.equal(await store.cancellationGet({ ...first, environmentId: (environmentId + 1_000) as EnvironmentId }), null);
+    assert.equal(await store.cancellationExpireMany({ endedUntil: 9, limit: 10 }), 0);
+    assert.equal(await store.cancellationExpireMany({ endedUntil: 20, limit: 1 }), 1);
+    assert.equal(await store.cancellationExpireMany({ endedUntil: 20, limit: 10 }), 1);
+    assert.deepEqual(await store.cancellationList({ environmentId }), [all[3], all[2]]);
+  });
+
   test(`${engine.name}: a cancellation is deleted once, in its environment`, async (t) => {
     const { store } = await engine.open(t);
     const { id: environmentId } = await makeEnvironment(store);

@@ -1,4 +1,4 @@
-/** Bulk cancellations: which runs of a function are to be cancelled, stored until all of them are. Few rows, read whole. */
+/** Bulk cancellations: which runs of a function are to be cancelled, stored until all of them are. Kept for a while after that. */
 
 import type { CancellationId, EnvironmentId } from "@inlet/protocol";
 
@@ -20,6 +20,7 @@ export interface Cancellation {
 
 export interface CancellationStore {
   cancellationInsert(cancellation: Cancellation): Promise<void>;
+  cancellationGet(params: { environmentId: EnvironmentId; id: CancellationId }): Promise<Cancellation | null>;
   /** Newest first. */
   cancellationList(params: { environmentId: EnvironmentId }): Promise<Cancellation[]>;
   /** Unfinished cancellations of every environment, oldest first. */
@@ -28,4 +29,6 @@ export interface CancellationStore {
   cancellationEnd(params: { environmentId: EnvironmentId; id: CancellationId; endedAt: number }): Promise<void>;
   /** Null if there is no such cancellation. */
   cancellationDelete(params: { environmentId: EnvironmentId; id: CancellationId }): Promise<Cancellation | null>;
+  /** Removes at most `limit` cancellations that ended at or before `endedUntil`. Returns how many. */
+  cancellationExpireMany(params: { endedUntil: number; limit: number }): Promise<number>;
 }

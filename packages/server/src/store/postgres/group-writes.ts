@@ -85,7 +85,7 @@ export class GroupWrites {
 
   /** Resolves when every statement sent has completed. */
   async settle(): Promise<void> {
-    if (this.#matched.size > 0) this.send(MARK_MATCHED, this.environmentId, [...this.#matched].sort());
+    if (this.#matched.size > 0) this.send(MARK_MATCHED, this.environmentId, [...this.#matched]);
     await Promise.all(this.#sent);
     if (this.#fault !== null) throw this.#fault;
   }

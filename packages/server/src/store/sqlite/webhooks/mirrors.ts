@@ -6,7 +6,9 @@ import { type MirrorRow, mirrorRow, toPendingMirror } from "../../rows/mirror-ro
 import type { GroupCommit } from "../group-commit.ts";
 
 export function prepareNoteMirror(db: DatabaseSync): (pending: PendingMirror) => void {
-  const insert = db.prepare("INSERT INTO pending_mirrors (environment_id, event_id, webhook_id, targets) VALUES (?, ?, ?, ?)");
+  const insert = db.prepare(
+    "INSERT INTO pending_mirrors (environment_id, event_id, webhook_id, targets) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  );
   return (pending) => {
     const { environment_id, event_id, webhook_id, targets } = mirrorRow(pending);
     insert.run(environment_id, event_id, webhook_id, targets);
