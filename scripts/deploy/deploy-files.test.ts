@@ -27,7 +27,11 @@ function withTool(t: TestContext, command: string, ...argv: string[]): string | 
 }
 
 test("the image has no shell, is not root, stops by a signal, and says whether it is healthy", () => {
-  assert.match(IMAGE.from, /^gcr\.io\/distroless\/nodejs24-debian\d+:nonroot$/);
+  const dockerfile = read("deploy/image/Dockerfile");
+  const bases = new Map([...dockerfile.matchAll(/^ARG (\w+_BASE)=(\S+)$/gm)].map(([, name = "", image = ""]) => [`\${${name}}`, image]));
+  assert.match(bases.get(IMAGE.from) ?? "", /^gcr\.io\/distroless\/nodejs24-debian\d+:nonroot(?:@sha256:[0-9a-f]{64})?$/);
+  const used = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, from = ""]) => from);
+  assert.deepEqual(used.sort(), [...bases.keys()].sort(), "every base can be given with its digest");
   assert.deepEqual([IMAGE.user, IMAGE.stopSignal, IMAGE.command.at(-1)], ["65532:65532", "SIGTERM", "start"]);
   assert.equal(IMAGE.volume, IMAGE.variables.SERVICE_DATA_DIR);
   assert.match(IMAGE.healthCheck.join(" "), /health-check\.mjs$/);

@@ -22,7 +22,7 @@ export const INSTALL_PAGES = [
 ];
 
 const REPOSITORY = "The packages are not on npm yet: build them in a clone of this repository. `INLET` is the folder of the clone.";
-const BUILD = 'npm --prefix "$INLET" run release';
+const BUILD = 'npm --prefix "$INLET" run release -- --without-advisories';
 const packed = (name: string) => `"$INLET"/dist/inlet-${name}-*.tgz`;
 const source = (name: string) => (PUBLISHED ? `@inlet/${name}` : packed(name));
 

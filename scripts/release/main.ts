@@ -3,6 +3,8 @@
  *
  *   npm run release                  builds dist/
  *   npm run release -- --out DIR     builds another folder
+ *   npm run release -- --without-advisories
+ *                                    builds although the registry was not asked for advisories, or although it knows some
  *   npm run release -- --check       also installs the packages with npm, pnpm and Yarn on Node 20, 22 and 24 and follows the guides;
  *                                    needs the npm registry, bash and curl. --only TEXT runs the checks whose name contains it
  */
@@ -11,6 +13,7 @@ import { globSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildRelease } from "./build-release.ts";
+import { findAdvisories } from "./check-advisories.ts";
 import { ROOT } from "./pack-packages.ts";
 
 const { values } = parseArgs({
@@ -18,11 +21,24 @@ const { values } = parseArgs({
     out: { type: "string", default: join(ROOT, "dist") },
     check: { type: "boolean", default: false },
     only: { type: "string", default: "" },
+    "without-advisories": { type: "boolean", default: false },
   },
 });
+if (values["without-advisories"]) console.warn("warning: this release is not checked against published advisories");
+else await stopOnAdvisories();
 const release = await buildRelease(resolve(values.out));
 for (const file of globSync("*", { cwd: release.folder }).sort()) console.log(join(values.out, file));
 if (values.check) {
   const { checkRelease } = await import("./check/check-release.ts");
   if (!(await checkRelease(release, values.only))) process.exitCode = 1;
+}
+
+async function stopOnAdvisories(): Promise<void> {
+  const found = await findAdvisories();
+  if (found.length === 0) return;
+  const advice = "Update the dependencies, or build with --without-advisories once each was judged (docs/security.md).";
+  console.error(
+    ["error: the release was not built, because of published advisories:", ...found.map((text) => `  ${text}`), advice].join("\n"),
+  );
+  process.exit(1);
 }
