@@ -100,11 +100,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   let keyHash: Store["storeKeyHash"];
   try {
     await migrate(database, schemaFolder);
-    await database.readClock();
     await beat.start();
-    box = await openSecretBox(database, options.encryptionKeys ?? []);
-    keyHash = await openKeyHash(database, box);
-    await signals.start();
+    const secrets = openSecrets(database, options.encryptionKeys ?? []);
+    [{ box, keyHash }] = await Promise.all([secrets, database.readClock(), signals.start()]);
   } catch (error) {
     await beat.stop();
     await Promise.all([signals.stop(), database.stop()]);
@@ -193,6 +191,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     storeReport: () => beat.report(),
     stop: () => (stopped ??= close()),
   };
+}
+
+async function openSecrets(database: Database, encryptionKeys: readonly string[]) {
+  const box = await openSecretBox(database, encryptionKeys);
+  return { box, keyHash: await openKeyHash(database, box) };
 }
 
 function eventStore(

@@ -28,6 +28,8 @@ import { MessagePieces, REALTIME_CHANNEL } from "./realtime.ts";
 const EVENTS_CHANNEL = "inlet_events";
 const RUNS_CHANNEL = "inlet_runs";
 const GATHER_MS = 10;
+/** The same for events and runs, which only live streams wait for. */
+const STREAM_GATHER_MS = 100;
 /** A notification holds at most 8,000 bytes. */
 const RUNS_PER_SIGNAL = 400;
 const TEXT_UNITS_MAX = 2_000;
@@ -61,7 +63,8 @@ export class Signals {
   readonly #pieces = new MessagePieces();
   #gathered: News = noNews();
   #client: Client | null = null;
-  #isGathering = false;
+  /** What was noted since the last notification is sent after this time; null: nothing was. */
+  #gatherMs: number | null = null;
   /** By `performance.now()`. */
   #sentAt = 0;
   #gathering: NodeJS.Timeout | null = null;
@@ -103,16 +106,19 @@ export class Signals {
   }
 
   #gather(): void {
-    if (this.#stopped || this.#isGathering) return;
-    this.#isGathering = true;
-    const restMs = GATHER_MS - (performance.now() - this.#sentAt);
+    const { lanes, limitIds } = this.#gathered;
+    const gatherMs = lanes.size > 0 || limitIds.size > 0 ? GATHER_MS : STREAM_GATHER_MS;
+    if (this.#stopped || (this.#gatherMs !== null && this.#gatherMs <= gatherMs)) return;
+    this.#gatherMs = gatherMs;
+    if (this.#gathering) clearTimeout(this.#gathering);
+    const restMs = gatherMs - (performance.now() - this.#sentAt);
     if (restMs <= 0) setImmediate(() => this.#notify());
     else this.#gathering = setTimeout(() => this.#notify(), restMs);
   }
 
   #notify(): void {
-    this.#isGathering = false;
-    if (this.#stopped) return;
+    if (this.#stopped || this.#gatherMs === null) return;
+    this.#gatherMs = null;
     this.#sentAt = performance.now();
     const signals = signalsOf(this.#gathered, this.#node);
     this.#gathered = noNews();

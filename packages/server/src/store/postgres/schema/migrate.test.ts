@@ -6,8 +6,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { freshDatabase, inDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import { temporaryFolder } from "../../../../test/support/service.ts";
 import { StoreRefused } from "../../contract/index.ts";
+import { Database } from "../database.ts";
+import { MIGRATION_LOCK } from "../nodes/nodes.ts";
 import { openPostgresStore } from "../postgres-store.ts";
-import { SCHEMA_FOLDER } from "./migrate.ts";
+import { migrate, SCHEMA_FOLDER } from "./migrate.ts";
 
 const skip = whyNoPostgres() ?? false;
 
@@ -52,4 +54,15 @@ test("functions of the database are replaced whole with an upgrade, and not with
   assert.equal(await endOfId(), "1");
   await (await open(url)).stop();
   assert.equal(await endOfId(), "1", "an older program that may still work here changes nothing");
+});
+
+test("a database that needs no migration is not locked to see it", { skip, timeout: 60_000 }, async (t) => {
+  const url = await freshDatabase(t);
+  await (await open(url)).stop();
+  const database = new Database({ url, connectionsMax: 4, listenUrl: null, onFault: () => undefined, onRecovery: () => undefined });
+  t.after(() => database.stop());
+  await inDatabase(url, async (client) => {
+    await client.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
+    await migrate(database);
+  });
 });

@@ -17,6 +17,11 @@ import { aliveNodes, MIGRATION_LOCK } from "../nodes/nodes.ts";
 export const SCHEMA_FOLDER = new URL("./", import.meta.url);
 const OLDEST_SERVER = 150_000;
 
+/** Anything else is refused, or created, under the lock. */
+const IS_USABLE = `
+  SELECT to_regclass('schema_version') IS NOT NULL AND to_regclass('number_blocks') IS NULL
+    AND current_setting('server_version_num')::integer >= $1 AS usable`;
+
 interface SchemaRow {
   version: number;
   /** Absent before the first file is applied. */
@@ -29,7 +34,16 @@ export function schemaKnown(folder: URL = SCHEMA_FOLDER): number {
 }
 
 export async function migrate(database: Database, folder: URL = SCHEMA_FOLDER): Promise<void> {
+  if (await isCurrent(database, folder)) return;
   for (let isBehind = true; isBehind; ) isBehind = await database.transaction((client) => migrateOne(client, folder), "migration");
+}
+
+/** Most starts have nothing to do, and need no lock to see it. */
+async function isCurrent(database: Database, folder: URL): Promise<boolean> {
+  const [is] = await database.query<{ usable: boolean }>(IS_USABLE, [OLDEST_SERVER]);
+  if (!is?.usable) return false;
+  const [row] = await database.query<SchemaRow>("SELECT * FROM schema_version");
+  return row?.version === schemaKnown(folder);
 }
 
 /** Returns true if there is more to do. The lock belongs to the transaction, so this works through a transaction-pooling proxy. */
