@@ -49,6 +49,27 @@ test("a statement that PostgreSQL ends to resolve a deadlock is done again", { s
   });
 });
 
+test("work that is over its time limit is a fault of the server; maintenance that is over its own is not", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const faults: string[] = [];
+  const database = new Database({
+    ...{ url, connectionsMax: 4, listenUrl: null, timeoutMs: 500 },
+    ...{ onFault: (reason: string) => faults.push(reason), onRecovery: () => undefined },
+  });
+  onEnd(t, () => database.stop());
+  await database.query("CREATE TABLE cleaned ()");
+  await inDatabase(url, async (other) => {
+    await other.query("BEGIN");
+    await other.query("LOCK TABLE cleaned IN SHARE UPDATE EXCLUSIVE MODE");
+    const isRefused = (error: unknown) => error instanceof StoreUnavailable && /lock/.test(error.message);
+    await assert.rejects(database.query("ANALYZE cleaned", [], "maintenance"), isRefused);
+    assert.deepEqual(faults, []);
+    await assert.rejects(database.query("ANALYZE cleaned"), isRefused);
+    assert.equal(faults.length, 1);
+    await other.query("COMMIT");
+  });
+});
+
 /** Ends each connection when it is ready, and passes on in one piece that it is ready and that it was ended. */
 async function endingProxy(t: TestContext, url: string, end: () => Promise<unknown>): Promise<string> {
   const address = new URL(url);

@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
 import { StoreUnavailable } from "../contract/index.ts";
-import { isCollision, isConnectionLost, NoAnswer, serverFault, translate } from "./failures.ts";
+import { isCollision, isConnectionLost, isTimeout, NoAnswer, serverFault, translate } from "./failures.ts";
 import { beginText, TIMEOUT_MS_DEFAULT, timeLimits, type WorkKind } from "./time-limits.ts";
 
 export interface DatabaseOptions {
@@ -69,11 +69,13 @@ export class Database {
   async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], kind: WorkKind = "work"): Promise<Row[]> {
     for (let collisions = 1; ; collisions++) {
       try {
-        return await this.#watched(() =>
-          this.#limited(kind, async (client) => {
-            const statements = [this.#begin(client, kind), client.query<Row>(text, values as unknown[]), client.query("COMMIT")] as const;
-            return (await Promise.all(statements))[1].rows;
-          }),
+        return await this.#watched(
+          () =>
+            this.#limited(kind, async (client) => {
+              const statements = [this.#begin(client, kind), client.query<Row>(text, values as unknown[]), client.query("COMMIT")] as const;
+              return (await Promise.all(statements))[1].rows;
+            }),
+          kind,
         );
       } catch (error) {
         if (!isCollision(error) || collisions >= COLLISIONS_MAX) throw error;
@@ -88,18 +90,20 @@ export class Database {
 
   /** A statement that cannot be part of a transaction. Only the node limits it: VACUUM holds no lock that a transaction here waits for. */
   async vacuum(table: string): Promise<void> {
-    await this.#watched(() => this.#limited("maintenance", (client) => client.query(`VACUUM ${table}`)));
+    await this.#watched(() => this.#limited("maintenance", (client) => client.query(`VACUUM ${table}`)), "maintenance");
   }
 
   /** Runs several statements in one transaction. Throws CommitUnknown if only the response to the commit is missing. */
   transaction<Result>(work: (client: PoolClient) => Promise<Result>, kind: WorkKind = "work"): Promise<Result> {
-    return this.#watched(() =>
-      this.#limited(kind, async (client) => {
-        // The first statements are sent along with the beginning: they run after it.
-        const [, result] = await Promise.all([this.#begin(client, kind), work(client)]);
-        await commit(client);
-        return result;
-      }),
+    return this.#watched(
+      () =>
+        this.#limited(kind, async (client) => {
+          // The first statements are sent along with the beginning: they run after it.
+          const [, result] = await Promise.all([this.#begin(client, kind), work(client)]);
+          await commit(client);
+          return result;
+        }),
+      kind,
     );
   }
 
@@ -116,7 +120,8 @@ export class Database {
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
       noAnswer = new NoAnswer(`PostgreSQL did not answer within ${transactionMs + GRACE_MS} ms`);
-      this.#replace(pools);
+      // Cleaning a large table takes its time: that says nothing about other connections.
+      if (kind !== "maintenance") this.#replace(pools);
       socketOf(client).destroy();
     }, transactionMs + GRACE_MS);
     try {
@@ -199,7 +204,8 @@ export class Database {
     };
   }
 
-  async #watched<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** What reads and maintenance take too long for says nothing about whether events can be stored: that is no fault of the server. */
+  async #watched<Result>(work: () => Promise<Result>, kind: WorkKind): Promise<Result> {
     if (this.#stopped) throw new StoreUnavailable("the store has stopped");
     try {
       const result = await work();
@@ -208,8 +214,9 @@ export class Database {
       return result;
     } catch (error) {
       const fault = error instanceof CommitUnknown ? error.message : serverFault(error);
-      if (fault && !this.#faulty) this.#options.onFault(fault);
-      this.#faulty ||= fault !== null;
+      const isFaulty = fault !== null && (kind === "work" || !isTimeout(error));
+      if (isFaulty && !this.#faulty) this.#options.onFault(fault);
+      this.#faulty ||= isFaulty;
       throw error instanceof CommitUnknown ? error : translate(error);
     }
   }
