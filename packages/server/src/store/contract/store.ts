@@ -25,6 +25,7 @@ import type { MirrorStore } from "./mirrors.ts";
 import type { OrderStore } from "./orders.ts";
 import type { QueueStore } from "./queue.ts";
 import type { RealtimeStore } from "./realtime.ts";
+import type { ResumptionStore } from "./resumptions.ts";
 import type { RetentionStore } from "./retention.ts";
 import type { RunStore } from "./runs.ts";
 import type { SessionStore } from "./sessions.ts";
@@ -62,6 +63,7 @@ export interface Store
     EventSchemaStore,
     EventShapeStore,
     TrafficStore,
+    ResumptionStore,
     TurnStore {
   /** Waits for operations in progress, then closes the store. Idempotent. */
   stop(): Promise<void>;

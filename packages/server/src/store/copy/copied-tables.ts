@@ -208,13 +208,18 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["wait_no"],
     columns: same(
       ...["wait_no", "environment_id", "event_name", "match_path", "match_key", "kind", "run_no", "step_id"],
-      ...["expression", "since", "expires_at"],
+      ...["expression", "since", "expires_at", "look_at", "look_no"],
     ),
     convert: {
-      ...escaped("step_id"),
+      ...escaped("step_id", "expression"),
       match_path: pathOf,
       match_key: (text, row) => (pathOf(row.match_path ?? "") === ANY_PATH ? "" : boundText(text as string)),
     },
+  },
+  {
+    name: "resumptions",
+    key: ["environment_id", "event_name", "event_no"],
+    columns: same("environment_id", "event_name", "event_no", "after_wait_no"),
   },
   {
     name: "marks",

@@ -103,10 +103,12 @@ export interface News {
   /** Lanes with unleased entries, and when these are due. */
   lanes: Map<string, Set<number>>;
   limitIds: Set<string>;
+  /** Events or waits were left to further transactions. Only this node is notified. */
+  hasResumptions: boolean;
 }
 
 export function noNews(): News {
-  return { hasEvents: false, runNos: new Set(), lanes: new Map(), limitIds: new Set() };
+  return { hasEvents: false, runNos: new Set(), lanes: new Map(), limitIds: new Set(), hasResumptions: false };
 }
 
 export function noteLane({ lanes }: News, lane: string, dueAt: number): void {

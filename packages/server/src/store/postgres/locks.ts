@@ -25,6 +25,11 @@ export function nameLock(environmentId: EnvironmentId, eventName: string): bigin
   return lockNumber("name", environmentId, toStoreText(eventName));
 }
 
+/** Held by the one node that continues with what is left of an event name. Never waited for. */
+export function resumptionLock(environmentId: EnvironmentId, eventName: string): bigint {
+  return lockNumber("resumption", environmentId, toStoreText(eventName));
+}
+
 /** `key` as it is stored. */
 export function markLock(environmentId: EnvironmentId, functionNo: FunctionNo, { kind, key }: MarkKey): bigint {
   return lockNumber("mark", environmentId, functionNo, kind, key);

@@ -40,11 +40,13 @@ import { jobStore } from "./jobs/jobs.ts";
 import { createAnnounced } from "./nodes/announce.ts";
 import { NodeBeat } from "./nodes/nodes.ts";
 import { realtimeStore } from "./nodes/realtime.ts";
+import { Listeners } from "./nodes/listeners.ts";
 import { Signals } from "./nodes/signals.ts";
 import { turnStore } from "./nodes/turns.ts";
 import { admissionStore } from "./queue/admissions.ts";
 import { queueStore } from "./queue/queue.ts";
 import { orderStore } from "./queue/run-order.ts";
+import { resumptionStore } from "./runs/continue-resumptions.ts";
 import { cancellationStore } from "./runs/cancellations.ts";
 import type { Decision, DecisionResult } from "./runs/decisions.ts";
 import { functionStartStore } from "./runs/function-starts.ts";
@@ -110,7 +112,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
   }
   const announced = createAnnounced(database, node);
-  const notify = (news: News) => signals.notify(news);
+  const resumptions = new Listeners<() => void>();
+  const notify = (news: News) => {
+    signals.notify(news);
+    if (news.hasResumptions) resumptions.notify();
+  };
   const interned = new InternedIds();
   const queue = queueStore({
     ...{ database, notify },
@@ -167,6 +173,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...admissionStore({ database, notify }),
     ...orderStore({ database, notify }),
     ...signalStore({ database, notify }),
+    ...resumptionStore({ database, rules, notify, watch: (listener) => resumptions.add(listener) }),
     ...runStore({ database, writer: decisions, notify, compileWhere, box, watch: (listener) => signals.runs.add(listener) }),
     ...alertStore(database),
     ...mirrorStore(database),

@@ -41,7 +41,9 @@ import { AdvanceRun, type AppendInside } from "./runs/advance-run.ts";
 import { cancellationStore } from "./runs/cancellations.ts";
 import { ChangedRuns } from "./runs/changed-runs.ts";
 import { functionStartStore } from "./runs/function-starts.ts";
+import { resumptionStore } from "./runs/continue-resumptions.ts";
 import { ResumeRuns } from "./runs/resume-runs.ts";
+import { Resumptions } from "./runs/resumptions.ts";
 import { RunStates } from "./runs/run-state.ts";
 import { runStore } from "./runs/runs.ts";
 import { signalStore } from "./runs/signals.ts";
@@ -114,14 +116,15 @@ export function openSqliteStore({
   const limits = new Limits(db);
   const onRollback = () => {
     eventsInGroup = 0;
-    for (const remembered of [interned, rows, waits, changed, limits]) remembered.forget();
+    for (const remembered of [interned, rows, waits, changed, limits, resumeRuns]) remembered.forget();
   };
   const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
   const states = new RunStates(db, box);
   const entries = new QueueEntries(db);
   const order = new RunOrder(db, limits);
   const startRuns = new StartRuns(db, { entries, order, waits, changed, rows });
-  const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows });
+  const resumptions = new Resumptions(db);
+  const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows, resumptions });
   const events = prepareAppendEvents(db, { rows, interned, startRuns, resumeRuns });
   const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
   const appendCounted = (batch: EventBatch) => {
@@ -168,6 +171,7 @@ export function openSqliteStore({
     ...mirrorStore(db, writer),
     ...jobStore(db, { writer, startRuns }),
     ...signalStore({ writer, resumeRuns }),
+    ...resumptionStore({ writer, waits, states, resumeRuns, resumptions }),
     ...retentionStore(db, writer),
     ...erasureStore(db, writer),
     ...functionStartStore(db, { writer, states, startRuns, resumeRuns, entries, append }),

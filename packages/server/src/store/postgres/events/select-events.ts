@@ -3,7 +3,9 @@
 import type { EnvironmentId } from "@inlet/protocol";
 import type { StoredEvent } from "../../contract/index.ts";
 import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
+import { PAGE_BYTES_MAX } from "../../rows/byte-bounds.ts";
 import type { Read } from "../database.ts";
+import { EVENT_BYTES, rowsWithin } from "../rows-within.ts";
 
 /** Events with their names and sources instead of interned ids. Conditions and order are in the subquery, so that the planner starts there. */
 export function selectEvents(conditions: string): string {
@@ -18,4 +20,27 @@ export async function eventsAt(read: Read, environmentId: EnvironmentId, sequenc
   if (sequences.length === 0) return new Map();
   const rows = await read<EventRow>(AT, [environmentId, [...new Set(sequences)]]);
   return new Map(rows.map((row) => [row.sequence, toStoredEvent(row)]));
+}
+
+const WITHIN = rowsWithin(
+  `(${selectEvents("WHERE sequence = ANY ($2::bigint[])")} WHERE environment_id = $1)`,
+  "sequence",
+  EVENT_BYTES,
+  PAGE_BYTES_MAX,
+);
+
+/** The same in parts, each bounded by the size of its events. */
+export async function* eventsWithin(
+  read: Read,
+  environmentId: EnvironmentId,
+  sequences: readonly number[],
+): AsyncGenerator<Map<number, StoredEvent>> {
+  let left = [...new Set(sequences)].sort((one, other) => one - other);
+  while (left.length > 0) {
+    const rows = await read<EventRow>(WITHIN, [environmentId, left]);
+    if (rows.length === 0) return;
+    yield new Map(rows.map((row) => [row.sequence, toStoredEvent(row)]));
+    const last = Math.max(...rows.map(({ sequence }) => sequence));
+    left = left.filter((sequence) => sequence > last);
+  }
 }

@@ -1,7 +1,7 @@
 /** Reads the input of decisions, for all runs of a group at once. The rows of the runs are locked until the group is written. */
 
 import type { EntryNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
-import { type EntryRecord, fromStoreText, type RunRecord, type RunState, type StepRecord, type StoredEvent } from "../../contract/index.ts";
+import { type EntryRecord, fromStoreText, type RunRecord, type RunState, type StepRecord } from "../../contract/index.ts";
 import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../../rows/run-rows.ts";
 import { eventsAt } from "../events/select-events.ts";
 import type { GroupWrites } from "../group-writes.ts";
@@ -83,33 +83,19 @@ export function goingOn<Row extends { ended_at: number | null }>(rows: readonly 
 }
 
 export interface RunStart {
-  run: Pick<RunRecord, "no" | "functionNo" | "eventSequence">;
-  event: StoredEvent | null;
+  functionNo: RunRecord["functionNo"];
+  eventSequence: number;
 }
 
-/** The event and function of each unfinished run. Events only on request. */
-export async function runStarts(
-  writes: GroupWrites,
-  runNos: readonly RunNo[],
-  { withEvents }: { withEvents: boolean },
-): Promise<Map<RunNo, RunStart>> {
-  const { environmentId } = writes;
+/** The function and the event of each unfinished run. */
+export async function runStarts(writes: GroupWrites, runNos: readonly RunNo[]): Promise<Map<RunNo, RunStart>> {
   if (runNos.length === 0) return new Map();
-  const rows = goingOn(
-    await writes.rows<EndRow & { function_no: RunRecord["functionNo"]; event_no: number }>(
-      "SELECT run_no, ended_at, function_no, event_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",
-      environmentId,
-      [...new Set(runNos)],
-    ),
+  const rows = await writes.rows<EndRow & { function_no: RunRecord["functionNo"]; event_no: number }>(
+    "SELECT run_no, ended_at, function_no, event_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",
+    writes.environmentId,
+    [...new Set(runNos)],
   );
-  const sequences = withEvents ? rows.map(({ event_no }) => event_no) : [];
-  const events = await eventsAt(writes.read, environmentId, sequences);
-  return new Map(
-    rows.map(({ run_no, function_no, event_no }) => {
-      const run = { no: run_no, functionNo: function_no, eventSequence: event_no };
-      return [run_no, { run, event: events.get(event_no) ?? null }];
-    }),
-  );
+  return new Map(goingOn(rows).map(({ run_no, function_no, event_no }) => [run_no, { functionNo: function_no, eventSequence: event_no }]));
 }
 
 export function sequencesOf({ event_nos, event_no }: Pick<RunRow, "event_nos" | "event_no">): number[] {

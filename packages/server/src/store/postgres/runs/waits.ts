@@ -5,6 +5,7 @@
 
 import type { RunNo, StepId } from "@inlet/protocol";
 import { fromStoreText, type NewWait, type StoredWait, toStoreText } from "../../contract/index.ts";
+import type { MatchedWait } from "../../policy/match-waits.ts";
 import { boundedKey, isShort } from "../bounded-key.ts";
 import type { GroupWrites } from "../group-writes.ts";
 import { insertInto } from "../json-rows.ts";
@@ -27,11 +28,22 @@ const PATHS = `
         WHERE w.environment_id = $1 AND w.event_name = asked.name AND w.match_path > walk.match_path
         ORDER BY w.match_path LIMIT 1) AS next)
     SELECT match_path FROM walk) AS path`;
-/** The ORDER BY is not needed for the result: it forces one index lookup per key, whatever the statistics. */
+const COLUMNS = "wait_no, event_name, match_path, match_key, kind, run_no, step_id, expression, since, expires_at";
+/** The first waits of each key: one index lookup per key, whatever the statistics. */
 const FIND = `
   SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS asked(name, path, key) CROSS JOIN LATERAL (
-    SELECT wait_no, event_name, match_path, match_key, kind, run_no, step_id, expression, since, expires_at FROM waits
-    WHERE environment_id = $1 AND event_name = asked.name AND match_path = asked.path AND match_key = asked.key ORDER BY wait_no) AS found`;
+    SELECT ${COLUMNS} FROM waits
+    WHERE environment_id = $1 AND event_name = asked.name AND match_path = asked.path AND match_key = asked.key AND wait_no > $5
+    ORDER BY wait_no LIMIT $6) AS found`;
+const LOOKING_BACK = `
+  SELECT ${COLUMNS}, look_at, look_no FROM waits WHERE environment_id = $1 AND event_name = $2 AND look_at IS NOT NULL
+  ORDER BY look_at, look_no LIMIT $3`;
+const START_LOOK_BACK = `
+  UPDATE waits SET look_at = since, look_no = 0 FROM unnest($2::bigint[], $3::text[]) AS r(run_no, step_id)
+  WHERE waits.environment_id = $1 AND waits.run_no = r.run_no AND waits.step_id = r.step_id AND waits.kind = 'event'`;
+const LOOKED_BACK = `
+  UPDATE waits SET look_at = $3, look_no = $4
+  WHERE environment_id = $1 AND wait_no = ANY ($2::bigint[]) AND ($3::bigint IS NULL OR (look_at, look_no) < ($3::bigint, $4::bigint))`;
 const DROP = `
   DELETE FROM waits USING unnest($2::bigint[], $3::text[]) AS gone(run_no, step_id)
   WHERE waits.environment_id = $1 AND waits.run_no = gone.run_no AND waits.step_id = gone.step_id`;
@@ -54,9 +66,15 @@ export interface WaitKey {
   key: string;
 }
 
-export interface FoundWait extends Omit<StoredWait, "match"> {
+/** A wait as it is stored. */
+export interface FoundWait extends MatchedWait, Pick<StoredWait, "kind" | "eventName" | "runNo" | "stepId"> {
   no: number;
-  kept: WaitKey;
+}
+
+/** How far a wait has looked back. */
+export interface LookedBack {
+  at: number;
+  no: number;
 }
 
 interface WaitRow {
@@ -89,7 +107,8 @@ export function insertWaits(writes: GroupWrites): void {
     const { kind, stepId, expression, since, expiresAt } = wait;
     return {
       ...{ environment_id: environmentId, event_name: name, match_path: path, match_key: key, kind, run_no: runNo },
-      ...{ step_id: stepId === null ? null : toStoreText(stepId), expression, since, expires_at: expiresAt },
+      ...{ step_id: stepId === null ? null : toStoreText(stepId), since, expires_at: expiresAt },
+      expression: expression === null ? null : toStoreText(expression),
     };
   });
   writes.send(INSERT, JSON.stringify(rows));
@@ -137,10 +156,39 @@ export async function waitPaths(writes: GroupWrites, names: Iterable<string>): P
   return paths;
 }
 
-export async function findWaits(writes: GroupWrites, keys: readonly WaitKey[]): Promise<FoundWait[]> {
+/** Of each key the first waits after a number. */
+export async function findWaits(
+  writes: GroupWrites,
+  keys: readonly WaitKey[],
+  { after, limit }: { after: number; limit: number },
+): Promise<FoundWait[]> {
   if (keys.length === 0) return [];
   const columns = [keys.map(({ name }) => name), keys.map(({ path }) => path), keys.map(({ key }) => key)];
-  return (await writes.rows<WaitRow>(FIND, writes.environmentId, ...columns)).map(toWait);
+  return (await writes.rows<WaitRow>(FIND, writes.environmentId, ...columns, after, limit)).map(toWait);
+}
+
+/** The waits that have just been stored look back in further transactions. */
+export function startLookBack(writes: GroupWrites, waits: readonly { runNo: RunNo; stepId: StepId }[]): void {
+  if (waits.length === 0) return;
+  const columns = [waits.map(({ runNo }) => runNo), waits.map(({ stepId }) => toStoreText(stepId))];
+  writes.send(START_LOOK_BACK, writes.environmentId, ...columns);
+  writes.news.hasResumptions = true;
+}
+
+/** Those that have come least far first. */
+export async function waitsLookingBack(
+  writes: GroupWrites,
+  eventName: string,
+  limit: number,
+): Promise<(FoundWait & { looked: LookedBack })[]> {
+  const rows = await writes.rows<WaitRow & LookRow>(LOOKING_BACK, writes.environmentId, toStoreText(eventName), limit);
+  return rows.map((row) => ({ ...toWait(row), looked: { at: row.look_at, no: row.look_no } }));
+}
+
+/** Null: they have examined every event. */
+export function noteLookedBack(writes: GroupWrites, waits: readonly Pick<FoundWait, "no">[], looked: LookedBack | null): void {
+  const numbers = waits.map(({ no }) => no);
+  writes.send(LOOKED_BACK, writes.environmentId, numbers, looked?.at ?? null, looked?.no ?? null);
 }
 
 /** The waits that still exist. Until this transaction ends, no other can end them. */
@@ -149,14 +197,21 @@ export async function lockWaits(writes: GroupWrites, numbers: readonly number[])
   return new Set(rows.map(({ wait_no }) => wait_no));
 }
 
+interface LookRow {
+  look_at: number;
+  look_no: number;
+}
+
 function toWait(row: WaitRow): FoundWait {
   return {
-    ...{
-      no: row.wait_no,
-      kept: { name: row.event_name, path: row.match_path, key: row.match_key },
-      eventName: fromStoreText(row.event_name),
-    },
-    ...{ kind: row.kind, expression: row.expression, since: row.since, expiresAt: row.expires_at, runNo: row.run_no },
+    ...{ no: row.wait_no, kind: row.kind, eventName: fromStoreText(row.event_name), runNo: row.run_no },
+    ...{ since: row.since, expiresAt: row.expires_at, expression: row.expression === null ? null : fromStoreText(row.expression) },
     stepId: row.step_id === null ? null : (fromStoreText(row.step_id) as StepId),
+    kept: keptOf({ path: row.match_path, key: row.match_key }),
   };
+}
+
+/** Null: every event of the name is tested. */
+export function keptOf({ path, key }: Pick<WaitKey, "path" | "key">): MatchedWait["kept"] {
+  return path === ANY_PATH ? null : { path, key };
 }

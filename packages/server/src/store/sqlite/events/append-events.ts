@@ -53,7 +53,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRun
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
     if (event.starts) for (const start of event.starts) startRuns.request(allocation, environmentId, sequence, start);
-    resumeRuns.resume(allocation, environmentId, event, receivedAt, sequence);
+    resumeRuns.resume(allocation, environmentId, { event, sequence, receivedAt });
   }
 
   function appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult {

@@ -9,16 +9,27 @@ import {
   type NewWait,
   type RunRecord,
   SIGNAL_TAKEN,
-  type StoredWait,
   signalEventName,
   TIMER_LANE,
+  toStoreText,
   type WaitRules,
 } from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import {
+  candidateEvents,
+  coversLookBack,
+  firstMatch,
+  type MatchedWait,
+  ResumptionPlan,
+  type SeenEvent,
+  WAITS_PER_EVENT_MAX,
+  type WaitingRun,
+} from "../../policy/match-waits.ts";
 import type { InsertEvents } from "../events/insert-events.ts";
 import type { QueueEntries } from "../queue/queue-entries.ts";
+import type { Resumptions } from "./resumptions.ts";
 import type { RunStates } from "./run-state.ts";
-import type { Waits } from "./waits.ts";
+import type { FoundWait, Waits } from "./waits.ts";
 
 export interface ResumeRunsParts {
   waits: Waits;
@@ -26,34 +37,67 @@ export interface ResumeRunsParts {
   entries: QueueEntries;
   rules: WaitRules;
   rows: InsertEvents;
+  resumptions: Resumptions;
 }
+
+type EndedWait = Pick<FoundWait, "kind" | "runNo" | "stepId">;
 
 export class ResumeRuns {
   readonly #parts: ResumeRunsParts;
+  #plan = new ResumptionPlan();
 
   constructor(parts: ResumeRunsParts) {
     this.#parts = parts;
   }
 
-  /** Called when the event has just been stored. */
-  resume(allocation: LeaseAllocation, environmentId: EnvironmentId, event: NewEvent, receivedAt: number, sequence: number): void {
-    const { waits, rules, rows } = this.#parts;
-    const candidates = waits.candidates(environmentId, event.name, (path) => rules.keyAt(event, path));
-    const open = candidates.filter(({ since, expiresAt }) => since <= receivedAt && expiresAt > allocation.now);
-    if (open.length === 0) return;
-    // The event that started a run is looked up, and may be this one.
-    rows.flush();
-    for (const wait of open) if (this.#matches(wait, event, sequence)) this.#end(allocation, wait, sequence);
+  /** The transaction has ended: the next one has bounds of its own. */
+  forget(): void {
+    this.#plan = new ResumptionPlan();
   }
 
-  /** Called when the wait has just been stored, so that events stored shortly before it are not missed. */
+  /** Called when the event has just been stored. */
+  resume(allocation: LeaseAllocation, environmentId: EnvironmentId, seen: SeenEvent): void {
+    const { resumptions, rows } = this.#parts;
+    const { name } = seen.event;
+    const found = this.candidates(environmentId, seen.event, { after: 0, limit: WAITS_PER_EVENT_MAX + 1 });
+    if (found.length === 0) return;
+    // The event that started a run is looked up, and may be this one.
+    rows.flush();
+    const isPending = resumptions.isPending({ environmentId, eventName: name });
+    if (this.#plan.isDeferred({ name: `${environmentId} ${name}`, waits: found.length, isPending }))
+      resumptions.add({ environmentId, eventName: name }, seen.sequence);
+    else this.endMatching(allocation, found, [seen]);
+  }
+
+  /** Waits for the event's name, and for its values. */
+  candidates(environmentId: EnvironmentId, event: NewEvent, range: { after: number; limit: number }): FoundWait[] {
+    const { waits, rules } = this.#parts;
+    return waits.candidates({ environmentId, eventName: event.name, keyAt: (path) => rules.keyAt(event, path) }, range);
+  }
+
+  /** Called when the wait has just been stored, so that events stored before it are not missed. */
   lookBack(allocation: LeaseAllocation, run: RunRecord, wait: NewWait): void {
-    if (wait.kind !== "event") return;
-    const stored = { ...wait, runNo: run.no };
-    for (const event of this.#parts.states.eventsSince(run.environmentId, wait.eventName, wait.since)) {
-      if (!this.#matches(stored, event, event.sequence)) continue;
-      this.#end(allocation, stored, event.sequence);
-      return;
+    const { states, waits, resumptions } = this.#parts;
+    const { kind, stepId, eventName, match, since, expiresAt, expression } = wait;
+    if (kind !== "event" || stepId === null) return;
+    const newest = states.newestEvents(run.environmentId, eventName, since);
+    if (coversLookBack(wait, newest)) {
+      const kept = match && { path: match.path, key: toStoreText(match.key) };
+      this.endMatching(allocation, [{ kind, stepId, since, expiresAt, expression, runNo: run.no, kept }], newest.events);
+    } else {
+      waits.startLookBack(run.no, stepId);
+      resumptions.announce();
+    }
+  }
+
+  /** Ends those of the waits for one name that one of these events matches; of several events, by the first. */
+  endMatching(allocation: LeaseAllocation, waits: readonly (EndedWait & MatchedWait)[], seen: readonly SeenEvent[]): void {
+    if (seen.length === 0) return;
+    const candidatesOf = candidateEvents(seen, this.#parts.rules, toStoreText);
+    for (const wait of waits) {
+      const candidates = candidatesOf(wait);
+      const first = candidates.length > 0 && firstMatch(wait, candidates, this.#waitingRun(wait), this.#parts.rules);
+      if (first) this.#end(allocation, wait, first.sequence);
     }
   }
 
@@ -71,17 +115,16 @@ export class ResumeRuns {
     if (stepId !== null) this.#parts.entries.makeDue(allocation, runNo, stepId, { outcome: { fault: SIGNAL_TAKEN } });
   }
 
-  /** The event that started a run neither resumes nor cancels it. */
-  #matches(wait: StoredWait, event: NewEvent, sequence: number): boolean {
-    const { states, rules } = this.#parts;
-    const run = states.run(wait.runNo);
-    if (!run || run.eventSequence === sequence) return false;
-    if (wait.expression === null) return true;
-    const [runEvent] = states.events([run.eventSequence]);
-    return runEvent !== undefined && rules.matches(wait, event, runEvent);
+  /** Its event is read only if an expression needs it. */
+  #waitingRun({ runNo, expression }: EndedWait & MatchedWait): WaitingRun | undefined {
+    const { states } = this.#parts;
+    const run = states.run(runNo);
+    if (!run || run.endedAt !== null) return undefined;
+    const [event = null] = expression === null ? [] : states.events([run.eventSequence]);
+    return { eventSequence: run.eventSequence, event };
   }
 
-  #end(allocation: LeaseAllocation, { kind, runNo, stepId }: StoredWait, sequence: number): void {
+  #end(allocation: LeaseAllocation, { kind, runNo, stepId }: EndedWait, sequence: number): void {
     if (kind === "cancel") return this.cancel(allocation, runNo, sequence);
     if (stepId === null) return;
     if (!this.#parts.entries.makeDue(allocation, runNo, stepId, { eventSequence: sequence })) return;

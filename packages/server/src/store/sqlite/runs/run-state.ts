@@ -13,14 +13,14 @@ import {
   type StoredEvent,
   toStoreText,
 } from "../../contract/index.ts";
-import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
+import { LOOK_BACK_EVENTS_MAX, type NewestEvents, type SeenEvent, seenEvent } from "../../policy/match-waits.ts";
+import { PAGE_BYTES_MAX, sliceWithin } from "../../rows/byte-bounds.ts";
+import { bytesOfEvent, type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../../rows/run-rows.ts";
 import { type RequestRow, toStepRequest } from "../../rows/sealed-requests.ts";
 import type { SecretBox } from "../../rows/secret-box.ts";
 import { selectEvents } from "../events/select-events.ts";
-
-/** Bounds how many past events a new wait examines. */
-const RECENT_EVENTS_MAX = 10_000;
+import type { LookedBack } from "./waits.ts";
 
 export class RunStates {
   readonly #run;
@@ -29,7 +29,8 @@ export class RunStates {
   readonly #values;
   readonly #entries;
   readonly #event;
-  readonly #eventsSince;
+  readonly #newestEvents;
+  readonly #eventsAfter;
   readonly #end;
   readonly #request;
   readonly #box: SecretBox;
@@ -44,10 +45,10 @@ export class RunStates {
       FROM steps WHERE run_no = ? ORDER BY position`);
     this.#values = db.prepare("SELECT step_id, value FROM steps WHERE run_no = ? AND done_position IS NOT NULL ORDER BY done_position");
     this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue WHERE run_no = ?");
-    this.#eventsSince = db.prepare(`
-      ${selectEvents("events_by_name")}
-      WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?) AND received_at >= ?
-      ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`);
+    const ofName = `
+      ${selectEvents("events_by_name")} WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?)`;
+    this.#newestEvents = db.prepare(`${ofName} AND received_at >= ? ORDER BY received_at DESC, sequence DESC LIMIT ?`);
+    this.#eventsAfter = db.prepare(`${ofName} AND (received_at, sequence) > (?, ?) ORDER BY received_at, sequence LIMIT ?`);
     this.#end = db.prepare("SELECT status, ended_at, output, error FROM runs WHERE run_no = ? AND ended_at IS NOT NULL");
     this.#request = db.prepare(`
       SELECT kind, detail FROM steps WHERE run_no = ? AND step_id = ? AND done_position IS NULL AND kind IN ('fetch', 'infer')`);
@@ -103,10 +104,16 @@ export class RunStates {
     return { status: row.status, endedAt: row.ended_at, output: row.output, error };
   }
 
-  /** Events of this name received since then, oldest first, read lazily. */
-  *eventsSince(environmentId: EnvironmentId, name: string, since: number): Generator<StoredEvent> {
-    const rows = this.#eventsSince.iterate(environmentId, toStoreText(name), since);
-    for (const row of rows) yield toStoredEvent(row as unknown as EventRow);
+  /** The newest events of this name received since then: bounded in number and size. */
+  newestEvents(environmentId: EnvironmentId, name: string, since: number): NewestEvents {
+    const found = this.#newestEvents.iterate(environmentId, toStoreText(name), since, LOOK_BACK_EVENTS_MAX);
+    const { events, isEnd } = seenWithin(found);
+    return { events: events.reverse(), isWhole: isEnd };
+  }
+
+  /** The next events of this name, bounded likewise. */
+  eventsAfter(environmentId: EnvironmentId, name: string, after: LookedBack): { events: SeenEvent[]; isEnd: boolean } {
+    return seenWithin(this.#eventsAfter.iterate(environmentId, toStoreText(name), after.at, after.no, LOOK_BACK_EVENTS_MAX));
   }
 
   #entriesOf(runNo: RunNo): EntryRecord[] {
@@ -121,6 +128,11 @@ export class RunStates {
       goesAgain: (row.again as unknown as number) === 1,
     }));
   }
+}
+
+function seenWithin(found: Iterable<unknown>): { events: SeenEvent[]; isEnd: boolean } {
+  const { rows, isEnd } = sliceWithin(found as Iterable<EventRow>, LOOK_BACK_EVENTS_MAX, PAGE_BYTES_MAX, bytesOfEvent);
+  return { events: rows.map((row) => seenEvent(toStoredEvent(row))), isEnd };
 }
 
 function sequencesOf({ eventNos, eventSequence }: { eventNos: string | null; eventSequence: number }): number[] {

@@ -317,7 +317,8 @@ CREATE INDEX queue_held ON queue (function_no, run_no) WHERE due_at = 8640000000
 CREATE UNIQUE INDEX queue_by_subject ON queue (function_no, kind, subject) WHERE subject IS NOT NULL;
 
 -- Events that resume or cancel a run. `match_path` and `match_key` find one of many waits without testing each. Events received
--- before `since` do not match.
+-- before `since` do not match. A wait that still looks back has examined the events up to `look_at` and `look_no`, the time and
+-- sequence of the last one.
 CREATE TABLE waits (
   wait_no        INTEGER PRIMARY KEY,
   environment_id INTEGER NOT NULL,
@@ -329,13 +330,25 @@ CREATE TABLE waits (
   step_id        TEXT,
   expression     TEXT,
   since          INTEGER NOT NULL,
-  expires_at     INTEGER NOT NULL
+  expires_at     INTEGER NOT NULL,
+  look_at        INTEGER,
+  look_no        INTEGER
 ) STRICT;
 
+CREATE INDEX waits_looking_back ON waits (environment_id, event_name, look_at, look_no) WHERE look_at IS NOT NULL;
 CREATE INDEX waits_by_event ON waits (environment_id, event_name, match_path, match_key);
 CREATE INDEX waits_by_run ON waits (run_no);
 -- At most one run waits for a signal.
 CREATE UNIQUE INDEX waits_by_signal ON waits (environment_id, event_name) WHERE kind = 'signal';
+
+-- Events that have not ended all of their waits yet: those up to `after_wait_no` have been examined.
+CREATE TABLE resumptions (
+  environment_id INTEGER NOT NULL,
+  event_name     TEXT NOT NULL,
+  event_no       INTEGER NOT NULL,
+  after_wait_no  INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, event_name, event_no)
+) STRICT, WITHOUT ROWID;
 
 -- The state of rate limits, throttles, debounces, batches and singletons.
 CREATE TABLE marks (

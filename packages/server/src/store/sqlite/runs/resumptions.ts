@@ -1,0 +1,73 @@
+/** The rows of what is left of matching events with waits. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId } from "@inlet/protocol";
+import { fromStoreText, type ResumptionKey, toStoreText } from "../../contract/index.ts";
+
+export interface Resumption {
+  eventSequence: number;
+  /** Waits up to this one have been examined. */
+  after: number;
+}
+
+export class Resumptions {
+  readonly #pending;
+  readonly #add;
+  readonly #next;
+  readonly #note;
+  readonly #remove;
+  readonly #list;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(db: DatabaseSync) {
+    const key = "environment_id = ? AND event_name = ?";
+    this.#pending = db.prepare(`SELECT 1 FROM resumptions WHERE ${key} LIMIT 1`);
+    this.#add = db.prepare("INSERT INTO resumptions (environment_id, event_name, event_no, after_wait_no) VALUES (?, ?, ?, 0)");
+    this.#next = db.prepare(`SELECT event_no, after_wait_no FROM resumptions WHERE ${key} ORDER BY event_no LIMIT 1`);
+    this.#note = db.prepare(`UPDATE resumptions SET after_wait_no = ? WHERE ${key} AND event_no = ?`);
+    this.#remove = db.prepare(`DELETE FROM resumptions WHERE ${key} AND event_no = ?`);
+    this.#list = db.prepare(`
+      SELECT environment_id, event_name FROM resumptions
+      UNION SELECT environment_id, event_name FROM waits INDEXED BY waits_looking_back WHERE look_at IS NOT NULL LIMIT ?`);
+  }
+
+  isPending({ environmentId, eventName }: ResumptionKey): boolean {
+    return this.#pending.get(environmentId, toStoreText(eventName)) !== undefined;
+  }
+
+  /** The event ends its waits in further transactions. */
+  add({ environmentId, eventName }: ResumptionKey, sequence: number): void {
+    this.#add.run(environmentId, toStoreText(eventName), sequence);
+    this.announce();
+  }
+
+  /** The oldest event of the name that has not ended all of its waits. */
+  next({ environmentId, eventName }: ResumptionKey): Resumption | null {
+    const row = this.#next.get(environmentId, toStoreText(eventName));
+    return row ? { eventSequence: row.event_no as number, after: row.after_wait_no as number } : null;
+  }
+
+  /** `after` null: it has ended all of them. */
+  note({ environmentId, eventName }: ResumptionKey, sequence: number, after: number | null): void {
+    const key = [environmentId, toStoreText(eventName), sequence];
+    if (after === null) this.#remove.run(...key);
+    else this.#note.run(after, ...key);
+  }
+
+  list(limit: number): ResumptionKey[] {
+    return this.#list.all(limit).map(({ environment_id, event_name }) => ({
+      environmentId: environment_id as EnvironmentId,
+      eventName: fromStoreText(event_name as string),
+    }));
+  }
+
+  /** Listeners are notified before the transaction ends: their own store operations run after it. */
+  announce(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
