@@ -34,6 +34,7 @@ import {
 } from "./function-calls.ts";
 import { GatewayCalls } from "./gateway/gateway-calls.ts";
 import { type GateRule, Gates } from "./queue/gates.ts";
+import { Resumptions } from "./queue/resumptions.ts";
 import { type LaneRules, Scheduler } from "./queue/scheduler.ts";
 import { Suspects } from "./queue/suspects.ts";
 import { Timers } from "./queue/timers.ts";
@@ -70,6 +71,8 @@ const RENEWALS = 4;
 const FAULT_REST_MS = 1_000;
 const FAULT_RESTS_MAX = 12;
 const STORE_RETRY_MS = [50, 200, 1_000, 5_000];
+/** Bounds the entries in memory that call no app. */
+const TIMERS_IN_WORK_MAX = 1_000;
 const QUARANTINED = "It was quarantined: the service crashed or failed each time it processed this run.";
 
 /** A call that was made. */
@@ -88,6 +91,7 @@ export class Executor {
   readonly #gateway: GatewayCalls;
   readonly #suspects: Suspects;
   readonly #gates: Gates;
+  readonly #resumptions: Resumptions;
   readonly #renewIntervalMs: number;
   /** Timers in progress. Their leases are renewed like those of calls. */
   readonly #timersInWork = new Map<ClaimedEntry, Promise<void>>();
@@ -114,6 +118,7 @@ export class Executor {
       acquit: (entry, phase) => store.queueAcquit({ ...entry, phase }),
       clock,
     });
+    this.#resumptions = new Resumptions(parts);
     this.#timers = new Timers({ store, clock, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
   }
 
@@ -133,8 +138,8 @@ export class Executor {
   }
 
   #roomIn(lane: string): number {
-    // Entries that call no app are processed as they arrive.
-    if (lane === TIMER_LANE) return this.#isStopping ? 0 : Number.POSITIVE_INFINITY;
+    // Entries that call no app are processed as they arrive, as far as they do not pile up: others are claimed when these are done.
+    if (lane === TIMER_LANE) return this.#isStopping ? 0 : Math.max(TIMERS_IN_WORK_MAX - this.#timersInWork.size, 0);
     return this.#gates.isGate(lane) ? 0 : this.#scheduler.roomIn(lane);
   }
 
@@ -175,6 +180,7 @@ export class Executor {
     ];
     for (const lane of await store.queueLanes()) if (lane !== TIMER_LANE) this.#noteBacklog(lane);
     this.#timers.start();
+    this.#resumptions.start();
     if (store.storeIsShared) this.#renewLater();
   }
 
@@ -197,6 +203,7 @@ export class Executor {
     this.#isStopping = true;
     for (const stopWatching of this.#stopWatching) stopWatching();
     this.#gates.stop();
+    await this.#resumptions.stop();
     await this.#timers.stop();
     const cancelCut = clock.after(timeoutMs, () => void caller.stop());
     await Promise.all([this.#scheduler.stop(), ...this.#timersInWork.values()]);

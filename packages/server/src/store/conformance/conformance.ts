@@ -25,6 +25,7 @@ import { orderConformance } from "./orders.ts";
 import { pageBytesConformance } from "./page-bytes.ts";
 import { queueConformance } from "./queue.ts";
 import { realtimeConformance } from "./realtime.ts";
+import { resumptionConformance } from "./resumptions.ts";
 import { retentionConformance } from "./retention.ts";
 import { runAdvanceConformance } from "./run-advance.ts";
 import { runCallConformance } from "./run-calls.ts";
@@ -60,6 +61,7 @@ export function storeConformance(engine: Engine): void {
   runStartConformance(engine);
   runAdvanceConformance(engine);
   runWaitConformance(engine);
+  resumptionConformance(engine);
   signalConformance(engine);
   functionStartConformance(engine);
   runCallConformance(engine);

@@ -1,0 +1,83 @@
+/**
+ * Continues with what is left of matching events with waits: after a transaction of this node left something, at the start, and on a
+ * shared store now and then, for what other nodes left when they died. One bounded transaction follows the other, name by name, until
+ * nothing is left or other nodes are at it.
+ */
+
+import type { Logger } from "pino";
+import { type ResumptionStore, type Store, StoreUnavailable } from "../../store/contract/index.ts";
+import type { Clock } from "../clock.ts";
+
+export interface ResumptionsParts {
+  store: ResumptionStore & Pick<Store, "storeIsShared">;
+  clock: Clock;
+  log: Logger;
+}
+
+const NAMES_AT_ONCE = 100;
+const POLL_INTERVAL_MS = 5_000;
+const RETRY_MS = 1_000;
+
+export class Resumptions {
+  readonly #parts: ResumptionsParts;
+  #stopWatching: (() => void) | null = null;
+  #cancelPoll: (() => void) | null = null;
+  #working: Promise<void> | null = null;
+  /** Something was left since the last list was read. */
+  #wasNoted = false;
+  #isStopped = false;
+
+  constructor(parts: ResumptionsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#stopWatching = this.#parts.store.resumptionWatch(() => this.#note());
+    this.#note();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopWatching?.();
+    this.#cancelPoll?.();
+    await this.#working;
+  }
+
+  #note(): void {
+    this.#wasNoted = true;
+    if (this.#isStopped || this.#working) return;
+    this.#cancelPoll?.();
+    this.#cancelPoll = null;
+    this.#working = this.#work().then((pollMs) => {
+      this.#working = null;
+      if (this.#isStopped || pollMs === null) return;
+      if (this.#wasNoted && pollMs !== RETRY_MS) this.#note();
+      else this.#cancelPoll = this.#parts.clock.after(pollMs, () => this.#note());
+    });
+  }
+
+  /** Returns after how many milliseconds to look again; null: when something is left. */
+  async #work(): Promise<number | null> {
+    const { store, log } = this.#parts;
+    try {
+      while (!this.#isStopped && (await this.#continueAll()));
+      return store.storeIsShared ? POLL_INTERVAL_MS : this.#wasNoted ? 0 : null;
+    } catch (error) {
+      // A store that cannot be used has its own log line.
+      if (!(error instanceof StoreUnavailable)) log.warn({ err: error }, "waits could not be matched with events; this is retried");
+      return RETRY_MS;
+    }
+  }
+
+  /** One transaction for each name, so that they share the time. Returns whether to go on. */
+  async #continueAll(): Promise<boolean> {
+    const { store, clock } = this.#parts;
+    this.#wasNoted = false;
+    let isProgress = false;
+    for (const key of await store.resumptionList({ limit: NAMES_AT_ONCE })) {
+      if (this.#isStopped) return false;
+      isProgress = (await store.resumptionContinue({ ...key, now: clock.now() })).isOurs || isProgress;
+    }
+    return isProgress;
+  }
+}
