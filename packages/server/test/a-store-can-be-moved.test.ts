@@ -367,6 +367,7 @@ async function addRest(folder: string): Promise<void> {
   db.prepare("INSERT INTO pending_mirrors (environment_id, event_id, webhook_id, targets) VALUES (?, ?, ?, ?)").run(
     ...[MIRROR.environmentId, MIRROR.eventId, MIRROR.webhookId, JSON.stringify(MIRROR.targets)],
   );
+  db.prepare("INSERT INTO resumptions (environment_id, event_name, event_no, after_wait_no) VALUES (1, 'shop/rest', 999999999, 7)").run();
   db.close();
 }
 
@@ -374,6 +375,7 @@ async function checkRest(url: string): Promise<void> {
   const store = await openPostgresStore({ url, ...hooks });
   assert.deepEqual(await store.alertRuleList(), [ALERT_RULE]);
   assert.deepEqual(await store.mirrorList({ limit: 5 }), [MIRROR]);
+  assert.deepEqual(await store.resumptionList({ limit: 5 }), [{ environmentId: 1, eventName: "shop/rest" }]);
   const job = await store.jobGet(JOB);
   const { items, lease: _lease, ...facts } = JOB;
   assert.deepEqual({ ...job, ...facts, total: 1 }, job);

@@ -2,10 +2,21 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NewEvent, NewWait } from "../contract/index.ts";
-import { LOOK_BACK_EVENTS_MAX, WAITS_PER_EVENT_MAX, WAITS_PER_PART_MAX } from "../policy/match-waits.ts";
+import { LOOK_BACK_EVENTS_MAX, type NewEvent, type NewWait, WAITS_PER_EVENT_MAX, WAITS_PER_PART_MAX } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
-import { advance, type Begun, begin, claimAll, makeScene, type Scene, sampleEnd, sampleLease, sampleRun, sampleStep, stepId } from "./run-samples.ts";
+import {
+  advance,
+  type Begun,
+  begin,
+  claimAll,
+  makeScene,
+  type Scene,
+  sampleEnd,
+  sampleLease,
+  sampleRun,
+  sampleStep,
+  stepId,
+} from "./run-samples.ts";
 import { sampleBatch, sampleEvent } from "./samples.ts";
 
 const FAR = 9_000_000;
@@ -19,7 +30,12 @@ async function beginMany(scene: Scene, count: number, changes: Partial<NewEvent>
     const batch = sampleBatch(scene.environment, events.slice(at, at + 200), { lease: sampleLease() });
     const { leased } = await scene.store.eventAppend(batch);
     for (const [index, entry] of leased.entries())
-      begun.push({ environmentId: scene.environment.id, run: runs[at + index] as Begun["run"], entry, runNo: entry.runNo as Begun["runNo"] });
+      begun.push({
+        environmentId: scene.environment.id,
+        run: runs[at + index] as Begun["run"],
+        entry,
+        runNo: entry.runNo as Begun["runNo"],
+      });
   }
   return begun;
 }
@@ -31,7 +47,12 @@ function wait(scene: Scene, begun: Begun, changes: Partial<NewWait> = {}) {
   };
   const step = sampleStep("wait", { kind: "wait", status: "waiting", until: FAR, detail: waiting.eventName });
   const entries = [{ kind: "timeout", stepId: step.id, dueAt: FAR } as const];
-  return advance(scene, begun, { status: "waiting", steps: [step], waits: [waiting], entries }, { lease: sampleLease({ roomIn: () => 0 }) });
+  return advance(
+    scene,
+    begun,
+    { status: "waiting", steps: [step], waits: [waiting], entries },
+    { lease: sampleLease({ roomIn: () => 0 }) },
+  );
 }
 
 const sameN = (n: number, changes: Partial<NewWait> = {}): Partial<NewWait> => ({
@@ -101,7 +122,11 @@ export function resumptionConformance(engine: Engine): void {
     await finish(again);
     const rest = await resumed(again);
     assert.equal(first.size + rest.size, count);
-    assert.deepEqual([...rest.keys()].filter((runNo) => first.has(runNo)), [], "nothing twice");
+    assert.deepEqual(
+      [...rest.keys()].filter((runNo) => first.has(runNo)),
+      [],
+      "nothing twice",
+    );
     assert.deepEqual((await send(again, '{"n":2}')).leased, []);
     assert.equal((await resumed(again)).size, 0, "nothing is left to resume");
   });

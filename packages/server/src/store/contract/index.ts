@@ -21,7 +21,7 @@ export * from "./new-runs.ts";
 export * from "./orders.ts";
 export * from "./queue.ts";
 export type * from "./realtime.ts";
-export type * from "./resumptions.ts";
+export * from "./resumptions.ts";
 export type * from "./retention.ts";
 export * from "./runs.ts";
 export type * from "./sessions.ts";

@@ -8,6 +8,17 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 
+/** An event that more waits may match ends none of them in its own transaction. */
+export const WAITS_PER_EVENT_MAX = 100;
+/** The most waits that the events of one transaction examine. */
+export const WAITS_PER_TRANSACTION_MAX = 1_000;
+/** The most waits that one further transaction examines. */
+export const WAITS_PER_PART_MAX = 200;
+/** The most waits that look back together. */
+export const LOOKING_BACK_MAX = 500;
+/** The most events that are examined together; their size is bounded as well. */
+export const LOOK_BACK_EVENTS_MAX = 500;
+
 export interface ResumptionKey {
   environmentId: EnvironmentId;
   eventName: string;

@@ -2,8 +2,8 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { StoredEvent } from "../../contract/index.ts";
-import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import { PAGE_BYTES_MAX } from "../../rows/byte-bounds.ts";
+import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import type { Read } from "../database.ts";
 import { EVENT_BYTES, rowsWithin } from "../rows-within.ts";
 

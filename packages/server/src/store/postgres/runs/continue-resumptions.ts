@@ -1,8 +1,15 @@
 /** Continues with what is left of matching events with waits, in PostgreSQL. One node at a time works on an event name. */
 
-import type { ResumptionKey, ResumptionPart, ResumptionStore, WaitRules } from "../../contract/index.ts";
+import {
+  LOOKING_BACK_MAX,
+  type ResumptionKey,
+  type ResumptionPart,
+  type ResumptionStore,
+  WAITS_PER_PART_MAX,
+  type WaitRules,
+} from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
-import { LOOKING_BACK_MAX, seenEvent, WAITS_PER_PART_MAX } from "../../policy/match-waits.ts";
+import { seenEvent } from "../../policy/match-waits.ts";
 import type { Database } from "../database.ts";
 import { eventsAt } from "../events/select-events.ts";
 import { GroupWrites, type News } from "../group-writes.ts";

@@ -5,9 +5,9 @@
  */
 
 import type { RunNo, StepId } from "@inlet/protocol";
-import { toStoreText, type WaitRules } from "../../contract/index.ts";
+import { LOOK_BACK_EVENTS_MAX, toStoreText, type WaitRules } from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
-import { coversLookBack, LOOK_BACK_EVENTS_MAX, type MatchedWait, type NewestEvents, seenEvent } from "../../policy/match-waits.ts";
+import { coversLookBack, type MatchedWait, type NewestEvents, seenEvent } from "../../policy/match-waits.ts";
 import { PAGE_BYTES_MAX } from "../../rows/byte-bounds.ts";
 import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import { selectEvents } from "../events/select-events.ts";

@@ -7,9 +7,9 @@
  */
 
 import type { RunNo } from "@inlet/protocol";
-import { type NewEvent, TIMER_LANE, toStoreText, type WaitRules } from "../../contract/index.ts";
+import { type NewEvent, TIMER_LANE, toStoreText, WAITS_PER_EVENT_MAX, type WaitRules } from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
-import { ResumptionPlan, type SeenEvent, WAITS_PER_EVENT_MAX } from "../../policy/match-waits.ts";
+import { ResumptionPlan, type SeenEvent } from "../../policy/match-waits.ts";
 import { boundedKey } from "../bounded-key.ts";
 import type { Appended } from "../events/append-events.ts";
 import type { GroupWrites } from "../group-writes.ts";
@@ -18,7 +18,6 @@ import { type Match, matchWaits } from "./match-waits.ts";
 import { addResumptions, pendingNames } from "./resumptions.ts";
 import { groupBy, type RunStart, runStarts } from "./run-state.ts";
 import { ANY_PATH, dropWaits, type FoundWait, findWaits, lockWaits, type WaitKey, waitPaths } from "./waits.ts";
-
 
 /** A stored event that runs may wait for. */
 export interface ArrivedEvent extends SeenEvent {

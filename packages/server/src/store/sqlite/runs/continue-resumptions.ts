@@ -1,8 +1,14 @@
 /** Continues with what is left of matching events with waits, in SQLite. */
 
-import type { ResumptionKey, ResumptionPart, ResumptionStore } from "../../contract/index.ts";
+import {
+  LOOKING_BACK_MAX,
+  type ResumptionKey,
+  type ResumptionPart,
+  type ResumptionStore,
+  WAITS_PER_PART_MAX,
+} from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
-import { LOOKING_BACK_MAX, seenEvent, WAITS_PER_PART_MAX } from "../../policy/match-waits.ts";
+import { seenEvent } from "../../policy/match-waits.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { ResumeRuns } from "./resume-runs.ts";
 import type { Resumptions } from "./resumptions.ts";
@@ -49,7 +55,8 @@ export function resumptionStore({ writer, waits, states, resumeRuns, resumptions
     let examined = lookBack(allocation, key);
     while (examined < WAITS_PER_PART_MAX) {
       const waitsOfEvent = resume(allocation, key);
-      if (waitsOfEvent === null) return { isOurs: true, waits: examined, isDone: waits.lookingBack(key.environmentId, key.eventName, 1).length === 0 };
+      if (waitsOfEvent === null)
+        return { isOurs: true, waits: examined, isDone: waits.lookingBack(key.environmentId, key.eventName, 1).length === 0 };
       // An event counts even if nothing waits for it any more, so that the transaction is bounded.
       examined += Math.max(waitsOfEvent, 1);
     }

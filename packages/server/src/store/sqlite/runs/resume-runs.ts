@@ -12,6 +12,7 @@ import {
   signalEventName,
   TIMER_LANE,
   toStoreText,
+  WAITS_PER_EVENT_MAX,
   type WaitRules,
 } from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
@@ -22,7 +23,6 @@ import {
   type MatchedWait,
   ResumptionPlan,
   type SeenEvent,
-  WAITS_PER_EVENT_MAX,
   type WaitingRun,
 } from "../../policy/match-waits.ts";
 import type { InsertEvents } from "../events/insert-events.ts";

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import {
   type EntryRecord,
+  LOOK_BACK_EVENTS_MAX,
   type RunContext,
   type RunEnd,
   type RunError,
@@ -13,7 +14,7 @@ import {
   type StoredEvent,
   toStoreText,
 } from "../../contract/index.ts";
-import { LOOK_BACK_EVENTS_MAX, type NewestEvents, type SeenEvent, seenEvent } from "../../policy/match-waits.ts";
+import { type NewestEvents, type SeenEvent, seenEvent } from "../../policy/match-waits.ts";
 import { PAGE_BYTES_MAX, sliceWithin } from "../../rows/byte-bounds.ts";
 import { bytesOfEvent, type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../../rows/run-rows.ts";

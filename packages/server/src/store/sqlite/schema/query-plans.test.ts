@@ -23,6 +23,8 @@ const FIRST_ROWS = [
   /^SELECT 1 FROM waits LIMIT 1$/,
   /FROM webhook_requests ORDER BY sequence LIMIT \?\)/,
   /^SELECT min\(at\) AS at FROM \(/,
+  // An index of the few waits that still look back.
+  /FROM waits INDEXED BY waits_looking_back WHERE look_at IS NOT NULL LIMIT \?$/,
 ];
 /** Erasure is rare: it may examine every event that a debounce or a batch still collects. */
 const ERASURE = /^SELECT function_no, kind, key, value FROM marks\s+WHERE kind IN \('debounce', 'batch'\)/;

@@ -1,0 +1,53 @@
+/** One event resumes every run that waits for it, in parts, while other events are accepted and their runs end. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { serveApp, syncApp } from "./support/apps/app-server.ts";
+import type { SentEvent } from "./support/apps/published-sdk.ts";
+import { V4 } from "./support/apps/sdk-v4.ts";
+import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { EVENT_KEY, startTestService } from "./support/service.ts";
+
+const RUNS = 450;
+const DEADLINE_MS = 60_000;
+
+async function reach(what: string, isReached: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS;
+  while (!(await isReached())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  const skip = engine === "postgres" ? (whyNoPostgres() ?? false) : false;
+  test(`${engine}: every run is resumed, once`, { skip }, async (t) => {
+    const databaseUrl = engine === "postgres" ? await freshDatabase(t) : undefined;
+    const service = await startTestService(t, { mode: "dev", ...(databaseUrl !== undefined && { databaseUrl }) });
+    const client = V4.client({ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: true });
+    const resumed: number[] = [];
+    let others = 0;
+    const waits = client.createFunction({ id: "waits" }, [{ event: "app/begin" }], async ({ event, step }) => {
+      const go = await step.waitForEvent("go", { event: "app/go", timeout: "1h" });
+      if (go) resumed.push(event.data.n);
+    });
+    const other = client.createFunction({ id: "other" }, [{ event: "app/other" }], () => {
+      others++;
+    });
+    const app = await serveApp(t, V4.listener(client, [waits, other]));
+    await syncApp(service, app.url);
+    const events = Array.from({ length: RUNS }, (_, n): SentEvent => ({ name: "app/begin", data: { n } }));
+    for (let at = 0; at < RUNS; at += 150) await client.send(events.slice(at, at + 150));
+    await reach("all wait", async () => {
+      const { body } = await service.rest("GET", "/runs?limit=1&status=running");
+      const { body: queued } = await service.rest("GET", "/runs?limit=1&status=queued");
+      return body.data.length === 0 && queued.data.length === 0;
+    });
+    await client.send({ name: "app/go", data: {} });
+    for (let n = 0; n < 5; n++) await client.send({ name: "app/other", data: { n } });
+    await reach("the others", () => others === 5);
+    await reach("all are resumed", () => resumed.length >= RUNS);
+    assert.equal(new Set(resumed).size, RUNS);
+    assert.equal(resumed.length, RUNS, "no run goes on twice");
+  });
+}
