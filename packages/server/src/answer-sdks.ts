@@ -3,7 +3,7 @@
 import { type EventIdGenerator, jsonMembers, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
-import type { AppSync } from "./execute/apps/app-sync.ts";
+import type { AppSync, MayUse } from "./execute/apps/app-sync.ts";
 import type { InBandAnswer } from "./execute/apps/ask-to-register.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
 import type { Executor } from "./execute/executor.ts";
@@ -35,7 +35,7 @@ const EARLY_OPERATIONS: readonly string[] = ["step", "steprun", "stepfailed", "s
 
 export interface SdkAnswers extends RoutesAnswers {
   /** Registers the functions that an app returned when it was asked to register; a sentence if they are refused. */
-  registerInBand(home: Environment, answer: InBandAnswer): Promise<App | string>;
+  registerInBand(home: Environment, answer: InBandAnswer, mayUse: MayUse): Promise<App | string | Refusal>;
 }
 
 type RoutesAnswers = SdkRoutesParts["sdk"];
@@ -68,9 +68,9 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   };
   return {
     ...answers,
-    async registerInBand(home, { environment: name, registration, ...sdk }) {
-      const environment = name === null ? home : await answers.environment(name, null);
-      if (environment instanceof Refusal) return environment.message;
+    async registerInBand(home, { environment: name, registration, ...sdk }, mayUse) {
+      const environment = name === null ? home : await environmentFor(parts, name, null, mayUse);
+      if (environment instanceof Refusal) return environment.code === "environment_forbidden" ? environment : environment.message;
       const outcome = await answers.register({ ...sdk, environment, body: registration, deployId: null });
       return outcome instanceof Refusal ? outcome.message : outcome.app;
     },
@@ -82,10 +82,17 @@ async function environmentFor(
   { store, directory, sync, defaultEnvironment, now }: SdkAnswersParts,
   name: string | null,
   deployId: string | null,
+  mayUse?: MayUse,
 ): Promise<Environment | Refusal> {
   const asked = deployId === null ? undefined : sync.pending(deployId);
   const wanted = name ?? asked?.environment.name ?? defaultEnvironment;
   const known = directory.environmentNamed(wanted);
+  const isAllowed = mayUse ?? asked?.mayUse;
+  if (isAllowed && !isAllowed({ name: wanted, kind: known?.kind ?? "branch" }))
+    return new Refusal(
+      "environment_forbidden",
+      `The app names the environment "${wanted}", which whoever asked it to register may not use.`,
+    );
   if (known?.archivedAt != null) return new Refusal("environment_not_found", `The environment "${wanted}" is archived.`);
   if (known && known.kind !== "shared") return known;
   if (!ENVIRONMENT_NAME.test(wanted) || RESERVED_ENVIRONMENTS.includes(wanted)) {

@@ -1,6 +1,6 @@
 /** Connects fan-out and execution: what event-life.ts, the routes and service.ts need of functions. */
 
-import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId, type RunNo } from "@inlet/protocol";
+import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, Refusal, type RunId, type RunNo } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { createInngestAnswers, type InngestAnswers } from "./answer-inngest.ts";
 import { createSdkAnswers, type SdkAnswers } from "./answer-sdks.ts";
@@ -11,7 +11,7 @@ import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { SendingRun } from "./event-life.ts";
-import { AppSync } from "./execute/apps/app-sync.ts";
+import { AppSync, type MayUse } from "./execute/apps/app-sync.ts";
 import { AppWatch } from "./execute/apps/app-watch.ts";
 import type { AppCaller } from "./execute/call/call-app.ts";
 import type { Clock } from "./execute/clock.ts";
@@ -193,7 +193,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
   const sync: AppSync = new AppSync({
     ...{ caller, signingKeys, now },
     apps: () => registry.apps(),
-    register: (home, answer) => sdk.registerInBand(home, answer),
+    register: (home, answer, mayUse) => sdk.registerInBand(home, answer, mayUse),
     newId: () => eventIds.next(now()),
   });
 
@@ -204,13 +204,17 @@ export function createFunctions(parts: FunctionsParts): Functions {
     asksAgain: config.mode === "dev",
     ownPort: () => ownPort,
     known: () => registry.apps(directory.environmentNamed(parts.defaultEnvironment)?.id),
-    sync: (url) => syncIn(directory.environmentNamed(parts.defaultEnvironment) as Environment, url),
+    sync: async (url) => {
+      const home = directory.environmentNamed(parts.defaultEnvironment) as Environment;
+      const outcome = await syncIn(home, url, () => true);
+      return outcome instanceof Refusal ? outcome.message : outcome;
+    },
     onFault: (url, fault) => log.warn({ url, fault }, "an app could not be synced"),
   });
 
   /** The reason of a failure is shown with the app, if the app is known. */
-  async function syncIn(home: Environment, url: string): Promise<App | string> {
-    const outcome = await sync.ask(home, url);
+  async function syncIn(home: Environment, url: string, mayUse: MayUse): Promise<App | string | Refusal> {
+    const outcome = await sync.ask(home, url, mayUse);
     if (typeof outcome !== "string") return outcome;
     const known = registry.apps(home.id).filter((app) => app.url === url && app.error !== outcome);
     if (known.length > 0) {

@@ -128,14 +128,18 @@ test("code answers, or lets the request go on; it sees what the contract names",
     if (headers["X-Ask"] === undefined) return;
     console.log("asked with", secrets);
     const body = { method, a: queryParams.a, raw, mac: hmac("sha256", secrets[0], raw, "hex"), sum: sha256(raw, "base64") };
-    return { status: 207, headers: { "X-Own": "1", "Set-Cookie": "a=b", "Access-Control-Allow-Origin": "*", "Content-Type": "text/html" }, body: JSON.stringify(body) };
+    return { status: 207, headers: { "Smartsheet-Hook-Response": "1", "X-Accel-Redirect": "/internal", "X-Sendfile": "/etc/passwd", "X-Content-Type-Options": "none", "X-Hook-Secret": "x".repeat(100000), "Set-Cookie": "a=b", "Access-Control-Allow-Origin": "*", "Content-Type": "text/html" }, body: JSON.stringify(body) };
   }`;
   const { service, webhook } = await open(t, { source, secrets: [SECRET] });
   const answer = await post(`${webhook.url}?a=1&a=2`, '{"n":1}', { "x-ask": "yes" });
   assert.equal(answer.status, 207);
   assert.deepEqual(
-    ["x-own", "set-cookie", "access-control-allow-origin", "content-type"].map((name) => answer.headers.get(name)),
-    ["1", null, null, "text/plain; charset=utf-8"],
+    ["smartsheet-hook-response", "x-accel-redirect", "x-sendfile", "x-hook-secret"].map((name) => answer.headers.get(name)),
+    ["1", null, null, null],
+  );
+  assert.deepEqual(
+    ["set-cookie", "access-control-allow-origin", "content-type"].map((name) => answer.headers.get(name)),
+    [null, null, "text/plain; charset=utf-8"],
   );
   assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
   assert.deepEqual(
@@ -175,6 +179,54 @@ test("code that throws, runs too long, says too much or nothing of use is handsh
   const most = { source: "() => ({ body: 'x'.repeat(8192) })" };
   await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { handshake: most } });
   assert.equal((await call(webhook.url)).text.length, 8192);
+});
+
+test("no preset answers with more than 8 KiB", async (t) => {
+  const long = "x".repeat(9_000);
+  const { service, webhook } = await open(t, { preset: "slack" });
+  const asks: Record<string, () => ReturnType<typeof call>> = {
+    slack: () => post(webhook.url, { type: "url_verification", challenge: long }),
+    dropbox: () => call(`${webhook.url}?challenge=${long}`),
+    "microsoft-graph": () => call(`${webhook.url}?validationToken=${long}`, { method: "POST" }),
+    okta: () => call(webhook.url, { headers: { "x-okta-verification-challenge": long } }),
+  };
+  for (const [preset, ask] of Object.entries(asks)) {
+    await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { handshake: { preset } } });
+    const { status, body } = await ask();
+    assert.deepEqual([status, body.code], [400, "handshake_failed"], preset);
+  }
+});
+
+test("an answer of X's handshake is no signature of an event", async (t) => {
+  const verify = { scheme: "hmac", header: "x-twitter-webhooks-signature", prefix: "sha256=", encoding: "base64", secrets: [SECRET] };
+  const { webhook } = await open(t, { preset: "x" }, { verify });
+  const forged = '{"for_user_id":"1"}';
+  assert.equal((await call(`${webhook.url}?crc_token=${encodeURIComponent(forged)}`)).status, 401);
+  for (const token of ["123", "true", "null", "abc"]) {
+    const answer = await call(`${webhook.url}?crc_token=${token}`);
+    assert.equal(answer.status, 200);
+    const sent = await post(webhook.url, token, { "x-twitter-webhooks-signature": answer.body.response_token });
+    assert.deepEqual([sent.status, sent.body.code], [401, "signature_invalid"], token);
+  }
+  const real = await post(webhook.url, forged, { "x-twitter-webhooks-signature": `sha256=${hmac(forged, "base64")}` });
+  assert.equal(real.status, 200, real.text);
+});
+
+test("code cannot answer with a secret, in any usual form", async (t) => {
+  const { service, webhook } = await open(t, { source: "() => {}" }, { verify: { scheme: "github", secrets: [SECRET] } });
+  const hex = "[...secrets[0]].map((letter) => letter.charCodeAt(0).toString(16)).join('')";
+  for (const answer of [
+    "{ body: secrets[0] }",
+    "{ body: { secrets } }",
+    "{ headers: { 'X-Hook-Secret': secrets[0] } }",
+    `{ body: ${hex} }`,
+  ]) {
+    const source = `function handshake({ secrets }) { console.log(${hex}); return ${answer}; }`;
+    await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { handshake: { source } } });
+    const { status, body } = await call(webhook.url);
+    assert.deepEqual([status, body.code], [400, "handshake_failed"], answer);
+    assert.deepEqual((await lastOf(service, webhook)).logs, ["***"]);
+  }
 });
 
 test("without a handshake GET and HEAD stay 405, unrecorded", async (t) => {

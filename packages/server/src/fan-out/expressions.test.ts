@@ -206,6 +206,15 @@ test("the work of an evaluation is bounded, whatever the event carries", () => {
     isFault(compile(`event.data.n == 1 && (${"true && (".repeat(60)}event.data.x > 1${")".repeat(60)})`).matches({ event: EVENT })),
   );
   assert.equal(compile("event.data.long.matches('^(a+)+$')").matches({ event }), false);
+  // RE2 follows each of a thousand states at every character.
+  assert.deepEqual(compile("event.data.long.matches('[ab]*a[ab]{1000}[cd]')").matches({ event }), tooMuch);
+  assert.deepEqual(
+    compile("event.data.many.exists(x, 'a'.matches(event.data.pattern))").matches({
+      event: { data: { ...event.data, pattern: "a{1000}" } },
+    }),
+    tooMuch,
+  );
+  assert.ok(isFault(compileExpression(`event.data.long.matches('(${"a?".repeat(400)}){1000}')`)));
   assert.equal(compile("event.data.many.exists(x, x == 99999)").matches({ event }), true);
   assert.ok(performance.now() - started < 5_000);
 });

@@ -9,6 +9,7 @@ import { bodyText } from "./body/body-text.ts";
 import { contentKind } from "./body/content-kind.ts";
 import { type DecodeMemory, decodeContent } from "./body/decode-content.ts";
 import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
+import { isChallenge } from "./handshake/presets.ts";
 import { type HandshakeOutcome, runHandshake } from "./handshake/run-handshake.ts";
 import type { TransformOwner } from "./transform-outcome.ts";
 import type { TransformRunner } from "./transform-runner.ts";
@@ -91,14 +92,18 @@ function shake(runner: TransformRunner, params: AdmitParams, bytes: Buffer): Pro
 
 function verification(params: AdmitParams, bytes: Buffer): VerifyFault | null {
   const { rules, headers, contentType, urls, receipt, explains = false } = params;
-  const { verify, secrets } = rules;
+  const { verify, secrets, handshake } = rules;
   if (!verify) return null;
   if (isMasked(params)) {
     if (receipt.wasVerified) return null;
     return { reason: "The credentials of this request were masked when it was recorded, and it was not verified then." };
   }
   if (secrets.verify.length === 0) return { reason: "The webhook has no secret yet." };
-  const verdict = verifyRequest({ verify, secrets: secrets.verify, bytes, headers, contentType, urls, at: receipt.at, explains });
+  const request = { bytes, headers, contentType, urls, at: receipt.at, explains };
+  const verdict = verifyRequest({
+    ...{ ...request, verify, secrets: secrets.verify },
+    isChallenge: (text) => isChallenge(handshake, text),
+  });
   return verdict.ok ? null : verdict;
 }
 

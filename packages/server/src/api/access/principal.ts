@@ -50,6 +50,14 @@ export function mayUse({ environments }: Principal, { name, kind }: Pick<Environ
   return environments === null || environments.includes(name) || (kind === "branch" && environments.includes("branch"));
 }
 
+/**
+ * Refuses a write that reaches branch environments by name or by a pattern that ends in *. A pattern also reaches branches that
+ * are created later, so it needs access to all of them.
+ */
+export function checkMayUseBranches(request: FastifyRequest, names: readonly string[]): void {
+  for (const name of names) checkMayUse(request, { name: name.endsWith("*") ? "branch" : name, kind: "branch" });
+}
+
 /** Refuses a request for an environment that the caller may not access. */
 export function checkMayUse(request: FastifyRequest, environment: Pick<Environment, "name" | "kind">): void {
   const principal = principalOf(request);

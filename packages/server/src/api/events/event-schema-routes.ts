@@ -11,7 +11,7 @@ import {
   type SchemaMode,
 } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
-import { checkMayUse } from "../access/principal.ts";
+import { checkMayUse, principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
@@ -108,6 +108,7 @@ export function registerEventSchemaRoutes(app: FastifyInstance, parts: EventSche
     if (fault) throw invalid("name", fault);
     const { schema, mode, description, retention } = request.body;
     const retentionMs = readRetention("retention", retention);
+    await checkMayDiscard(parts, request, { environmentId: scope, name });
     if (schema !== undefined && schema !== null) await checkSchema(parts, scope, name, schema);
     const change = {
       ...(schema !== undefined && { schema: schema && JSON.stringify(schema) }),
@@ -184,6 +185,20 @@ interface PutBody {
   mode?: SchemaMode;
   description?: string | null;
   retention?: string | null;
+}
+
+/** Refusing events and removing old ones loses data: that takes more than the right to manage webhooks. */
+async function checkMayDiscard(
+  { store }: EventSchemaRoutesParts,
+  request: FastifyRequest,
+  key: { environmentId: EnvironmentId; name: string },
+): Promise<void> {
+  if (principalOf(request).role !== "ingest-admin") return;
+  const { schema, mode, retention } = request.body as PutBody;
+  const known = await store.eventSchemaGet(key);
+  const refuses = (mode ?? known?.mode) === "refuse" && (mode !== undefined || schema !== undefined);
+  if (retention === undefined && !refuses) return;
+  throw new RestRefusal("role_forbidden", "The role ingest-admin does not allow retention or the mode refuse; these need the role admin.");
 }
 
 async function checkSchema(

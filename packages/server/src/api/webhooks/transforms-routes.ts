@@ -1,9 +1,12 @@
 /** REST: tests of transforms, on a payload, on a recorded request, or on many of them. Nothing is stored. */
 
 import { canonicalHeaders, parseQuery } from "@inlet/protocol";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
+import { principalOf } from "../access/principal.ts";
+import { seesSecrets } from "../access/roles.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
+import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
 import { jsonDiff } from "./json-diff.ts";
@@ -137,7 +140,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       reply.type("application/json");
       if (requestId === undefined && webhookId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
       const webhook = findWebhook(directory, request, webhookId ?? "");
-      if (requestId === undefined) return trialView(await parts.tryTransform(asked(request.body, webhook, transform)));
+      if (requestId === undefined) return trialView(await parts.tryTransform(asked(request, request.body, webhook, transform)));
       const record = await findRequest(store, webhook, requestId);
       return trialView(await parts.tryTransform(recorded(record, webhook, transform)));
     },
@@ -160,7 +163,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       const webhook = findWebhook(directory, request, request.params.id);
       const { requestId } = request.body;
       reply.type("application/json");
-      if (requestId === undefined) return trialView(await parts.tryTransform(asked(request.body, webhook, webhook.transform)));
+      if (requestId === undefined) return trialView(await parts.tryTransform(asked(request, request.body, webhook, webhook.transform)));
       return trialView(await parts.tryTransform(recorded(await findRequest(store, webhook, requestId), webhook, webhook.transform)));
     },
   );
@@ -218,8 +221,11 @@ function given({ body, raw, contentType, headers = {}, queryParams = {} }: Trial
   };
 }
 
-function asked(body: WebhookTrialBody, webhook: Webhook, transform: string): TrialParams {
+/** A transform sees the headers of a signed request: whoever may have one signed can send as the provider. */
+function asked(request: FastifyRequest, body: WebhookTrialBody, webhook: Webhook, transform: string): TrialParams {
   const { method = "POST", sign = false } = body;
+  if (sign && !seesSecrets(principalOf(request).role))
+    throw new RestRefusal("role_forbidden", "Signing a request with the webhook's secret needs the role admin or ingest-admin.");
   return { ...given(body, transform), webhook, method, sign };
 }
 

@@ -4,7 +4,7 @@ import type { AcceptList, WebhookId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Environment, NO_SECRETS, type Webhook, type WebhookChanges, type WebhookStore } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
-import { checkMayUse, principalOf } from "../access/principal.ts";
+import { checkMayUse, checkMayUseBranches, principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { seesSecrets } from "../access/roles.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
@@ -106,7 +106,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       checkLists(request.body, parts.isIpRange);
       await refuseBadTransform(transform);
       const settings = await readSettings(parts, request.body, NEW_WEBHOOK);
-      refuseMirrorOfBranch(environment, settings.mirror);
+      refuseMirror(request, environment, settings.mirror);
       const id = `wh_${parts.newId()}` as WebhookId;
       const token = parts.issueWebhookToken();
       const createdAt = parts.now();
@@ -155,7 +155,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       checkLists(changes, parts.isIpRange);
       await refuseBadTransform(changes.transform);
       const settings = await readSettings(parts, request.body, webhook);
-      refuseMirrorOfBranch(directory.environment(webhook.environmentId), settings.mirror);
+      refuseMirror(request, directory.environment(webhook.environmentId), settings.mirror);
       const updated = await store.webhookUpdate({
         ...{ environmentId: webhook.environmentId, id: webhook.id, updatedAt: parts.now() },
         changes: { ...changes, ...settings },
@@ -200,8 +200,9 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   });
 }
 
-/** A webhook of all branches delivers to the branch that each request names. */
-function refuseMirrorOfBranch(environment: Environment | undefined, mirror: WebhookChanges["mirror"]): void {
+/** A webhook of all branches delivers to the branch that each request names. A mirror writes to other environments than its own. */
+function refuseMirror(request: FastifyRequest, environment: Environment | undefined, mirror: WebhookChanges["mirror"]): void {
+  if (mirror) checkMayUseBranches(request, mirror.to);
   if (mirror && environment?.kind === "shared") throw invalid("mirror", "is for webhooks of one environment, not of branch");
 }
 

@@ -1,5 +1,6 @@
 /** Syncs apps: asks an app to register, and matches the registration that follows to the request. */
 
+import type { Refusal } from "@inlet/protocol";
 import type { App, Environment } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
 import { askToRegister, type InBandAnswer } from "./ask-to-register.ts";
@@ -11,13 +12,17 @@ export interface AppSyncParts {
   /** Every app there is. */
   apps(): readonly App[];
   /** Stores the functions in an app's response; otherwise returns a sentence that says why not. `environment` is where it was asked to register. */
-  register(environment: Environment, answer: InBandAnswer): Promise<App | string>;
+  register(environment: Environment, answer: InBandAnswer, mayUse: MayUse): Promise<App | string | Refusal>;
   newId(): string;
   now(): number;
 }
 
+/** Whether the caller who asked may register an app in an environment: the app names one of its own accord. */
+export type MayUse = (environment: Pick<Environment, "name" | "kind">) => boolean;
+
 interface PendingSync {
   environment: Environment;
+  mayUse: MayUse;
   app: App | null;
 }
 
@@ -30,16 +35,16 @@ export class AppSync {
   }
 
   /** The registered app, or a sentence that says why it did not register. */
-  async ask(environment: Environment, url: string): Promise<App | string> {
+  async ask(environment: Environment, url: string, mayUse: MayUse): Promise<App | string | Refusal> {
     const { caller, signingKeys, newId, now } = this.#parts;
     const begunAt = now();
     const deployId = newId();
-    const pending: PendingSync = { environment, app: null };
+    const pending: PendingSync = { environment, mayUse, app: null };
     this.#pending.set(deployId, pending);
     try {
       const answer = await askToRegister(caller, { url, deployId, signingKeys: signingKeys(), now: now() });
       if (typeof answer === "string") return answer;
-      if ("registration" in answer) return await this.#parts.register(environment, answer);
+      if ("registration" in answer) return await this.#parts.register(environment, answer, mayUse);
       return pending.app ?? this.#registeredSince(begunAt, url) ?? answer.otherwise;
     } finally {
       this.#pending.delete(deployId);
@@ -53,7 +58,7 @@ export class AppSync {
   }
 
   /** The sync that a registration belongs to, if it was requested here. */
-  pending(deployId: string): { environment: Environment } | undefined {
+  pending(deployId: string): Pick<PendingSync, "environment" | "mayUse"> | undefined {
     return this.#pending.get(deployId);
   }
 

@@ -1,14 +1,26 @@
 /**
  * The functions that expressions can call: those of CEL's standard library that make sense for JSON, and the string functions of
- * its usual extension. `matches` runs on RE2, as CEL requires: its time is linear in the text.
+ * its usual extension. `matches` runs on RE2, as CEL requires: its time is linear in the text. The states of a pattern are charged, too.
  */
 
+import { patternWork } from "@inlet/protocol";
 import { RE2JS } from "re2js";
 import type { CelFunction } from "./cel-function.ts";
 import { TIME_FUNCTIONS } from "./time-functions.ts";
 import { charge, fault, isList, isMap, isNumber, kindOf, type Scope, Span, type Value } from "./values.ts";
 
 const PATTERN_LENGTH_MAX = 1_000;
+const PATTERN_SIZE_MAX = 3_000;
+/** Compiling one instruction of a pattern takes about as long as this many nodes. */
+const COMPILE_COST = 50;
+/** So many active states of a pattern take one unit for each character. */
+const STATES_PER_UNIT = 8;
+
+export interface Pattern {
+  readonly compiled: RE2JS;
+  /** For each character of a text. */
+  readonly cost: number;
+}
 
 export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>(
   Object.entries({
@@ -16,7 +28,7 @@ export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFu
     startsWith: { method: [2], call: ([text, start]) => textOf(text).startsWith(textOf(start)) },
     endsWith: { method: [2], call: ([text, end]) => textOf(text).endsWith(textOf(end)) },
     contains: { method: [2], call: ([text, piece], scope) => scanned(text, scope).includes(textOf(piece)) },
-    matches: { plain: [2], method: [2], call: ([text, pattern], scope) => matches(textOf(text), compilePattern(textOf(pattern)), scope) },
+    matches: { plain: [2], method: [2], call: ([text, pattern], scope) => matchesComputed(textOf(text), textOf(pattern), scope) },
     lowerAscii: {
       method: [1],
       call: ([text], scope) => scanned(text, scope).replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
@@ -46,18 +58,28 @@ export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFu
 );
 
 /** Throws a Fault if RE2 does not accept it. */
-export function compilePattern(pattern: string): RE2JS {
+export function compilePattern(pattern: string): Pattern {
   if (pattern.length > PATTERN_LENGTH_MAX) fault(`a regular expression is at most ${PATTERN_LENGTH_MAX} characters long`);
+  const { size, width } = patternWork(pattern);
+  if (size > PATTERN_SIZE_MAX) fault("a regular expression must not repeat its parts so often");
   try {
-    return RE2JS.compile(pattern);
+    const compiled = RE2JS.compile(pattern);
+    return { compiled, cost: Math.ceil(Math.min(width, compiled.programSize()) / STATES_PER_UNIT) };
   } catch (error) {
     return fault(`"${pattern}" is not a valid RE2 regular expression: ${error instanceof Error ? error.message : error}`);
   }
 }
 
-export function matches(text: string, pattern: RE2JS, scope: Scope): boolean {
-  charge(scope, text.length);
-  return pattern.test(text);
+/** RE2 takes time in proportion to the text times the number of states that may be active at once. */
+export function matches(text: string, { compiled, cost }: Pattern, scope: Scope): boolean {
+  charge(scope, text.length * cost);
+  return compiled.test(text);
+}
+
+/** A pattern that is not written in the expression is compiled each time. */
+function matchesComputed(text: string, pattern: string, scope: Scope): boolean {
+  if (pattern.length <= PATTERN_LENGTH_MAX) charge(scope, Math.min(patternWork(pattern).size, PATTERN_SIZE_MAX) * COMPILE_COST);
+  return matches(text, compilePattern(pattern), scope);
 }
 
 export function textOf(value: Value | undefined): string {

@@ -47,7 +47,8 @@ export interface Scope {
 }
 
 /**
- * One unit is about the work of one node, 64 characters of plain text or one character of a regular expression.
+ * One unit is about the work of one node, 64 characters of plain text or one character of a
+ * regular expression with few states.
  * Loops over event data must not block the service, whatever the event contains.
  */
 export const COST_MAX = 1_000_000;

@@ -12,10 +12,11 @@ export interface HandshakeAnswer {
 }
 
 export const ANSWER_BYTES_MAX = 8_192;
-const HEADERS_MAX = 20;
-/** Headers that providers require; any other could change how a browser or proxy handles the response. */
-const PASSED_HEADER = /^(?:x-|webhook-)[!#$%&'*+.^_`|~0-9a-z-]*$/i;
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers that providers require (Asana, CloudEvents, Smartsheet); any other could change how a browser or proxy handles the response. */
+const PASSED_HEADERS: ReadonlySet<string> = new Set([
+  ...["x-hook-secret", "x-hook-signature", "webhook-allowed-origin", "webhook-allowed-rate", "smartsheet-hook-response"],
+]);
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,1024}$/;
 
 /** Returns a text if the value is invalid. */
 export function readHandshakeAnswer(given: unknown): HandshakeAnswer | string {
@@ -25,7 +26,7 @@ export function readHandshakeAnswer(given: unknown): HandshakeAnswer | string {
     return "status must be a whole number from 200 to 599";
   if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return "headers must be an object";
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  if (Buffer.byteLength(text) > ANSWER_BYTES_MAX) return `the answer has more than ${ANSWER_BYTES_MAX} bytes`;
+  if (isTooLarge(text)) return TOO_LARGE;
   const entries = Object.entries(headers as Record<string, unknown>).map(([name, value]): [string, string] => [name, String(value)]);
   const contentType = entries.find(([name]) => name.toLowerCase() === "content-type")?.[1];
   const isJson = contentType === undefined ? typeof body !== "string" : /^application\/json\s*(?:;|$)/i.test(contentType);
@@ -33,11 +34,33 @@ export function readHandshakeAnswer(given: unknown): HandshakeAnswer | string {
     status: status as number,
     contentType: isJson ? "application/json" : "text/plain",
     headers: entries
-      .filter(([name, value]) => PASSED_HEADER.test(name) && HEADER_VALUE.test(value))
-      .slice(0, HEADERS_MAX)
+      .filter(([name, value]) => PASSED_HEADERS.has(name.toLowerCase()) && HEADER_VALUE.test(value))
+      .filter(([name], index, all) => all.findIndex(([other]) => other.toLowerCase() === name.toLowerCase()) === index)
       .flat(),
     body: text,
   };
+}
+
+/** Why an answer is not sent; null: it may be. Holds for every handshake, whoever wrote it. */
+export function answerFault({ body, headers }: HandshakeAnswer, secrets: readonly string[]): string | null {
+  if (isTooLarge(body)) return TOO_LARGE;
+  const shown = [body, ...headers].join("\n");
+  return secrets.some((secret) => formsOf(secret).some((form) => shown.includes(form))) ? "the answer holds a secret of the webhook" : null;
+}
+
+/** A secret as it is, and as it could be written otherwise. Shorter ones would be found anywhere. */
+export function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed()), bytes.toString("hex")];
+  const base64 = [bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
+  return [...new Set([...forms, bytes.toString("hex").toUpperCase(), ...base64])].filter(({ length }) => length >= SECRET_LENGTH_MIN);
+}
+
+const SECRET_LENGTH_MIN = 6;
+const TOO_LARGE = `the answer has more than ${ANSWER_BYTES_MAX} bytes`;
+
+function isTooLarge(text: string): boolean {
+  return Buffer.byteLength(text) > ANSWER_BYTES_MAX;
 }
 
 export function plainAnswer(body: string): HandshakeAnswer {

@@ -1,10 +1,13 @@
 /**
  * The handshakes of well-known providers, according to their public documentation. Each answers or refuses the provider's check, or
  * returns null if the request is not a check and is processed as usual.
+ *
+ * Anyone who knows the URL can ask. What is signed is therefore only what a provider's challenge can be, and verification takes no
+ * such text for a signed request (isChallenge), so that an answer is never the signature of an event.
  */
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { HandshakePreset } from "../../store/contract/index.ts";
+import type { HandshakePreset, WebhookHandshake } from "../../store/contract/index.ts";
 import { type HandshakeAnswer, jsonAnswer, plainAnswer } from "./handshake-answer.ts";
 
 export interface HandshakeRequest {
@@ -22,6 +25,15 @@ export interface PresetOutcome {
   refused?: string;
   /** A secret to store before the response is sent. */
   handedOver?: string;
+}
+
+/** Zoom's and X's challenges are letters, digits and the signs of base64. A body of JSON is longer, or holds other characters. */
+const SIGNED_CHALLENGE = /^[A-Za-z0-9+/=_-]{1,128}$/;
+const SIGNING_PRESETS: ReadonlySet<HandshakePreset> = new Set(["x", "zoom"]);
+
+/** Whether a handshake would sign this text for anyone who asks. */
+export function isChallenge(handshake: WebhookHandshake | null, text: string): boolean {
+  return handshake !== null && "preset" in handshake && SIGNING_PRESETS.has(handshake.preset) && SIGNED_CHALLENGE.test(text);
 }
 
 type Preset = (request: HandshakeRequest) => PresetOutcome | null;
@@ -53,7 +65,7 @@ export const PRESETS: Readonly<Record<HandshakePreset, Preset>> = {
     const token = request.method === "POST" ? null : asked(request, "crc_token");
     return token === null
       ? null
-      : withSecret(request, (secret) => jsonAnswer({ response_token: `sha256=${hmac(secret, token, "base64")}` }));
+      : signed(request, token, (secret) => jsonAnswer({ response_token: `sha256=${hmac(secret, token, "base64")}` }));
   },
   dropbox(request) {
     const challenge = request.method === "POST" ? null : asked(request, "challenge");
@@ -64,7 +76,7 @@ export const PRESETS: Readonly<Record<HandshakePreset, Preset>> = {
     const plainToken =
       body?.event === "endpoint.url_validation" ? (body.payload as { plainToken?: unknown } | undefined)?.plainToken : null;
     if (typeof plainToken !== "string") return null;
-    return withSecret(request, (secret) => jsonAnswer({ plainToken, encryptedToken: hmac(secret, plainToken, "hex") }));
+    return signed(request, plainToken, (secret) => jsonAnswer({ plainToken, encryptedToken: hmac(secret, plainToken, "hex") }));
   },
   /** Event hooks: a GET with the challenge in a header. */
   okta({ method, headers }) {
@@ -94,8 +106,9 @@ function asked({ queryParams }: HandshakeRequest, name: string): string | null {
 }
 
 /** With the first secret: a response can be signed with only one. */
-function withSecret({ secrets }: HandshakeRequest, answer: (secret: string) => HandshakeAnswer): PresetOutcome {
+function signed({ secrets }: HandshakeRequest, challenge: string, answer: (secret: string) => HandshakeAnswer): PresetOutcome {
   const [secret] = secrets;
+  if (!SIGNED_CHALLENGE.test(challenge)) return { refused: "The challenge is not one that the provider sends." };
   return secret === undefined ? { refused: "The webhook has no secret to answer this handshake with." } : { answer: answer(secret) };
 }
 

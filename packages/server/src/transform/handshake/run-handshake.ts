@@ -5,7 +5,7 @@ import { Refusal } from "@inlet/protocol";
 import type { WebhookHandshake } from "../../store/contract/index.ts";
 import type { TransformOwner } from "../transform-outcome.ts";
 import type { TransformRunner } from "../transform-runner.ts";
-import { type HandshakeAnswer, readHandshakeAnswer } from "./handshake-answer.ts";
+import { answerFault, formsOf, type HandshakeAnswer, readHandshakeAnswer } from "./handshake-answer.ts";
 import { type HandshakeRequest, PRESETS } from "./presets.ts";
 
 export interface HandshakeParams extends HandshakeRequest {
@@ -27,6 +27,9 @@ export async function runHandshake(runner: TransformRunner, params: HandshakePar
   if ("source" in handshake) return runSource(runner, params, handshake.source);
   const outcome = PRESETS[handshake.preset](params);
   const { refused, ...rest } = outcome ?? {};
+  // A preset returns nothing but what was sent to it, or a hash.
+  const fault = rest.answer ? answerFault(rest.answer, []) : null;
+  if (fault !== null) return { refused: failed(fault), logs: [], durationMs: 0 };
   return { ...rest, ...(refused !== undefined && { refused: new Refusal("signature_invalid", refused) }), logs: [], durationMs: 0 };
 }
 
@@ -37,17 +40,24 @@ async function runSource(runner: TransformRunner, params: HandshakeParams, sourc
     ...{ owner, source, entry: "handshake", headers, queryParams, raw },
     evtJson: JSON.stringify({ method, headers, queryParams, raw, secrets }),
   });
-  const { logs, durationMs } = outcome;
+  const { durationMs } = outcome;
+  const logs = outcome.logs.map((line) => masked(line, secrets));
   if (!outcome.ok) {
     if (outcome.code === "overloaded") return { refused: new Refusal("overloaded", outcome.message), logs, durationMs };
     const place =
       outcome.line === undefined ? "" : ` (line ${outcome.line}${outcome.column === undefined ? "" : `, column ${outcome.column}`})`;
-    return { refused: failed(`${outcome.message}${place}`), logs, durationMs };
+    return { refused: failed(masked(`${outcome.message}${place}`, secrets)), logs, durationMs };
   }
   const returned: unknown = JSON.parse(outcome.eventJson);
   if (returned === null) return { logs, durationMs };
   const answer = readHandshakeAnswer(returned);
-  return typeof answer === "string" ? { refused: failed(answer), logs, durationMs } : { answer, logs, durationMs };
+  const fault = typeof answer === "string" ? answer : answerFault(answer, secrets);
+  return fault === null ? { answer: answer as HandshakeAnswer, logs, durationMs } : { refused: failed(fault), logs, durationMs };
+}
+
+/** Logs and messages are shown to people who may not see secrets. */
+function masked(text: string, secrets: readonly string[]): string {
+  return secrets.flatMap(formsOf).reduce((line, form) => line.replaceAll(form, "***"), text);
 }
 
 function failed(message: string): Refusal {

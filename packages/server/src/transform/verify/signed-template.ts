@@ -22,7 +22,10 @@ export function templateFault(template: string, hasTimestampHeader: boolean): st
   const names = [...template.matchAll(PLACEHOLDER)].map((match) => match[1] as string);
   const unknown = names.find((name) => !KNOWN.test(name));
   if (unknown !== undefined) return `has an unknown placeholder {${unknown}}; known are {raw}, {timestamp}, {url} and {header:Name}`;
+  if (!names.includes("raw")) return "must contain {raw}: otherwise one signature would be valid for any body";
   if (names.includes("timestamp") && !hasTimestampHeader) return "uses {timestamp}, which needs timestampHeader";
+  if (hasTimestampHeader && !names.includes("timestamp"))
+    return "must contain {timestamp} if timestampHeader is set: otherwise anyone could change the time";
   return null;
 }
 

@@ -10,7 +10,16 @@ import { explainMismatch } from "./explain-mismatch.ts";
 import { isBase64 } from "./read-signatures.ts";
 import { CLAIMS } from "./schemes.ts";
 import { timeFault } from "./sent-times.ts";
-import { type Claim, type ClaimFault, headerBytes, headerOf, isFault, missing, type SignedRequest } from "./signed-request.ts";
+import {
+  type Claim,
+  type ClaimFault,
+  headerBytes,
+  headerOf,
+  isFault,
+  missing,
+  type SignedParts,
+  type SignedRequest,
+} from "./signed-request.ts";
 import { parseTemplate } from "./signed-template.ts";
 
 export interface VerifyParams extends SignedRequest {
@@ -20,6 +29,8 @@ export interface VerifyParams extends SignedRequest {
   at: number;
   /** For tests by a person: report which byte is wrong, if that can be determined. */
   explains?: boolean;
+  /** Texts that are signed for anyone who asks, by the handshake: a signature of one proves nothing. */
+  isChallenge?: (text: string) => boolean;
 }
 
 export type Verdict = { ok: true } | ({ ok: false } & VerifyFault);
@@ -72,10 +83,16 @@ function signatureFault(params: VerifyParams): VerifyFault | null {
   const { verify, secrets, at } = params;
   const claim = CLAIMS[verify.scheme as keyof typeof CLAIMS](params, verify);
   if (isFault(claim)) return claim;
+  if (params.isChallenge && claim.signed.some((parts) => params.isChallenge?.(textOf(parts))))
+    return { reason: "The signed text is one that the handshake signs for anyone; it proves nothing.", header: claim.header };
   const keys = secrets.flatMap((secret) => keysOf(verify, secret));
   if (!matches(claim, keys)) return mismatch(params, claim, keys);
   const sentAt = claim.sentAt();
   return sentAt && timeFault(sentAt, at, verify.toleranceSeconds);
+}
+
+function textOf(parts: SignedParts): string {
+  return Buffer.concat(parts.map((part) => Buffer.from(part))).toString("latin1");
 }
 
 function mismatch({ bytes, explains }: VerifyParams, claim: Claim, keys: readonly Buffer[]): VerifyFault {
