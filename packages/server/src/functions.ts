@@ -1,6 +1,14 @@
 /** Connects fan-out and execution: what event-life.ts, the routes and service.ts need of functions. */
 
-import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, Refusal, type RunId, type RunNo } from "@inlet/protocol";
+import {
+  createEventIdGenerator,
+  type EventIdGenerator,
+  type FunctionNo,
+  isEventId,
+  Refusal,
+  type RunId,
+  type RunNo,
+} from "@inlet/protocol";
 import type { Logger } from "pino";
 import { createInngestAnswers, type InngestAnswers } from "./answer-inngest.ts";
 import { createSdkAnswers, type SdkAnswers } from "./answer-sdks.ts";
