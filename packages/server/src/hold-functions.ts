@@ -48,10 +48,9 @@ export class HoldFunctions {
     const { store, registry, now } = this.#parts;
     const known = registry.functionWithId(environment.id, id);
     if (!known) return false;
-    if (known.stored.pausedAt === null) {
-      await store.functionPause({ environmentId: environment.id, functionNo: known.no, pausedAt: now() });
-      await registry.refresh();
-    }
+    // What this node knows may be outdated: another may just have resumed it. The store keeps the time of an earlier pause.
+    await store.functionPause({ environmentId: environment.id, functionNo: known.no, pausedAt: now() });
+    await registry.refresh();
     return true;
   }
 

@@ -304,17 +304,25 @@ export class Executor {
     if (!context) return this.#untilWritten(() => this.#parts.store.queueRemove(entry));
     const target = this.#parts.functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return this.#fail(entry, runNo, "Its app was removed.");
-    if (target.isPaused) return this.#untilWritten(() => this.#parts.store.queueHold({ ...entry, now: this.#parts.clock.now() }));
-    if (context.run.startedAt === null) {
-      this.#parts.onStart(entry);
-      await this.#begin(entry, runNo, target);
-    }
-    const call = await this.#suspects.watch(entry, "calling", () => this.#ask({ entry, context, target }, request, signal));
+    if (target.isPaused) return this.#hold(entry);
+    const isFirst = context.run.startedAt === null;
+    if (isFirst) await this.#begin(entry, runNo, target);
+    const call = await this.#suspects.watch(entry, "calling", async () => {
+      // It may have been paused while the start was stored: nothing is awaited between this and the call.
+      if (this.#parts.functionOf(entry.functionNo)?.isPaused) return null;
+      if (isFirst) this.#parts.onStart(entry);
+      return this.#ask({ entry, context, target }, request, signal);
+    });
+    if (!call) return this.#hold(entry);
     if (signal.aborted || (this.#isStopping && !call.hasAnswer)) {
       call.span?.end(call.endedAt, "The call was given up.");
       return this.#letGo([entry]);
     }
     await this.#suspects.watch(entry, "concluding", () => this.#conclude(entry, runNo, call));
+  }
+
+  #hold(entry: ClaimedEntry): Promise<void> {
+    return this.#untilWritten(() => this.#parts.store.queueHold({ ...entry, now: this.#parts.clock.now() }));
   }
 
   /** Calls the app, or makes the request of a step, which needs no app. */

@@ -202,6 +202,27 @@ export const CASES: readonly Case[] = [
     }),
   },
   {
+    name: "a function that is paused is not called: not for runs that sleep, nor for runs that begin at that moment",
+    scenario: scenario({
+      functions: [
+        fn({ code: sequence(run("a", 20), { kind: "sleep", id: "s", ms: 1_000 }, run("b", 0)), flow: { timeouts: { finish: "10m" } } }),
+      ],
+      events: events("t/0", 120, (i) => 1_000 + i * 10),
+      pauses: Array.from({ length: 8 }, (_, i) => ({ atMs: 1_200 + i * 400, fn: "f", forMs: 200 })),
+    }),
+    expect: allCompleted,
+  },
+  {
+    name: "a function that is paused while the start of a run is being stored is not called for it",
+    scenario: scenario({
+      functions: [fn({ code: run("a", 5), flow: { timeouts: { finish: "10m" } } })],
+      events: events("t/0", 20, (i) => 1_000 + i),
+      pauses: [{ atMs: 1_010, fn: "f", forMs: 1_000 }],
+      writeMs: 5,
+    }),
+    expect: allCompleted,
+  },
+  {
     name: "a request that its run did not wait for is dropped when the service is killed during it",
     scenario: scenario({
       functions: [

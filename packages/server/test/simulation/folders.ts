@@ -35,6 +35,8 @@ export interface SimStores {
 const FILES = [DATABASE_FILE, `${DATABASE_FILE}-wal`, KEY_FILE];
 const MEMORY = "/dev/shm";
 const PAGE = 500;
+/** A store over a network has few connections, and nobody waits for one for long. */
+const READ_AT_ONCE = 20;
 
 export function createFolders(): SimStores {
   const root = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "inlet-simulation-"));
@@ -81,8 +83,8 @@ export async function readAll(store: Store, environmentId: EnvironmentId): Promi
     after = page.next;
   }
   const runs: RunDetails[] = [];
-  for (let from = 0; from < ids.length; from += PAGE) {
-    const page = await Promise.all(ids.slice(from, from + PAGE).map((id) => store.runGet({ environmentId, id })));
+  for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
+    const page = await Promise.all(ids.slice(from, from + READ_AT_ONCE).map((id) => store.runGet({ environmentId, id })));
     runs.push(...page.filter((run) => run !== null));
   }
   const events: StoredEvent[] = [];

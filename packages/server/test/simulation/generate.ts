@@ -12,6 +12,7 @@ import {
   SDKS,
   type SimEvent,
   type SimFunction,
+  type SimPause,
   type SimSignal,
 } from "./scenario.ts";
 
@@ -38,6 +39,7 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     functions,
     events: generateEvents(new Random(seed, "events"), functions, starts),
     signals: generateSignals(new Random(seed, "signals"), starts),
+    pauses: generatePauses(new Random(seed, "pauses"), functions),
     outages: isQuiet ? [] : generateOutages(random),
     refusals: isQuiet || random.chance(0.6) ? [] : [{ atMs: random.int(1, SPAN_MS), forMs: random.int(10, 4_000) }],
     network: isQuiet ? { ...QUIET_NETWORK, latencyMs: random.int(0, 30) } : generateNetwork(random),
@@ -59,6 +61,14 @@ function generateOutages(random: Random): Outage[] {
     downMs: random.pick([1, 200, 3_000, 30_000]),
   }));
   return outages.sort((a, b) => a.atMs - b.atMs);
+}
+
+function generatePauses(random: Random, functions: readonly SimFunction[]): SimPause[] {
+  return Array.from({ length: random.pick([0, 0, 1, 3]) }, () => ({
+    atMs: random.int(1, SPAN_MS),
+    fn: random.pick(functions).id,
+    forMs: random.pick([5, 2_000, 20_000]),
+  }));
 }
 
 function generateEvents(random: Random, functions: readonly SimFunction[], starts: number): SimEvent[] {

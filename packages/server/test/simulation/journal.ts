@@ -41,6 +41,13 @@ export interface BodyNote {
   failed: boolean;
 }
 
+/** A function was paused: the service had said so by then, and was asked to resume it at the end. */
+export interface PauseNote {
+  functionId: string;
+  pausedAt: number;
+  resumedAt: number;
+}
+
 /** A request that the service made for a step. `refused`: nobody answered it. */
 export interface RequestNote {
   process: number;
@@ -69,6 +76,9 @@ export class Journal {
   readonly requests = new Map<string, RequestNote[]>();
   readonly signals: SignalNote[] = [];
   signalsSent = 0;
+  readonly pauses: PauseNote[] = [];
+  /** Leases whose results were not applied, or that were given back, by the id that apps are called with. */
+  readonly lostLeases = new Set<string>();
   readonly faults: string[] = [];
   /** Apps that were sent as many calls as they may be: whatever else they are called for had to wait. */
   readonly fullApps = new Set<string>();

@@ -59,6 +59,7 @@ export class SimNode {
       callTimeoutMs: scenario.callTimeoutMs,
       retryMs: scenario.retryMs ?? null,
       leaseMs: scenario.leaseMs ?? null,
+      writeMs: scenario.writeMs ?? 0,
       committed,
       isRefusing: () => now() < this.#cutOffUntil || this.#isRefusing(0),
       onLog: (line) => noteLog(journal, line),
@@ -85,6 +86,19 @@ export class SimNode {
       this.#asks.add(reject);
       process
         .ask(path, headers, body)
+        .then(resolve, reject)
+        .finally(() => this.#asks.delete(reject));
+    });
+  }
+
+  /** Resolves when the service has said that it is done; rejects as `ask` does. */
+  pause(functionId: string, isPaused: boolean): Promise<void> {
+    const process = this.#process;
+    if (!process) return Promise.reject(new Error("connect ECONNREFUSED"));
+    return new Promise((resolve, reject) => {
+      this.#asks.add(reject);
+      process
+        .pause(functionId, isPaused)
         .then(resolve, reject)
         .finally(() => this.#asks.delete(reject));
     });

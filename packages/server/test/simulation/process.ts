@@ -24,6 +24,7 @@ export interface ProcessParts {
   openStore(): Promise<Store>;
   caller: SimCaller;
   callTimeoutMs: number;
+  writeMs: number;
   /** Null: the default. */
   leaseMs: number | null;
   /** Null: by the backoff table. */
@@ -51,7 +52,13 @@ export class SimProcess {
       const store = await parts.openStore();
       // What goes wrong while it starts is not simulated: the process would be started again until it works.
       let isUp = false;
-      const tapped = tapStore({ store, life, committed: parts.committed, isRefusing: () => isUp && parts.isRefusing() });
+      const tapped = tapStore({
+        store,
+        life,
+        committed: parts.committed,
+        isRefusing: () => isUp && parts.isRefusing(),
+        writeMs: parts.writeMs,
+      });
       const process = new SimProcess(life, store, tapped, parts);
       await bootstrap(tapped, configOf(parts), process.#log, now);
       await process.#directory.refresh();
@@ -117,6 +124,17 @@ export class SimProcess {
     const answer = await lives.run(this.life, () => this.#answerTo(path, headers, body));
     // The connection is gone with the process.
     return this.life.isDead ? new Promise(() => undefined) : answer;
+  }
+
+  /** Throws when nobody listens, or the store does not work. */
+  async pause(functionId: string, isPaused: boolean): Promise<void> {
+    if (this.life.isDead || !this.#isOpen) throw new Error("connect ECONNREFUSED");
+    const { registry } = this.functions;
+    const environment = this.#environmentNow();
+    const isKnown = await lives.run(this.life, () =>
+      isPaused ? registry.pause(environment, functionId) : registry.resume(environment, functionId, "keep"),
+    );
+    if (!isKnown) throw new Error(`there is no function ${functionId}`);
   }
 
   /** The first half of a stop: calls under way may end, and what their apps ask for meanwhile is answered. */

@@ -7,7 +7,7 @@ const SPEED = 20;
 const LONGEST_MS = 1_000;
 const RETRY_MS = 200;
 const CALL_TIMEOUT_MS = 5_000;
-const LEASE_MS = 6_000;
+const LEASE_MS = 10_000;
 /** A long period of a throttle would be waited for by every run behind it. */
 const THROTTLE_PERIOD = "1s";
 
@@ -18,6 +18,7 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     functions: scenario.functions.map((fn) => ({ ...fn, code: quicker(fn.code), flow: quickerFlow(fn.flow) })),
     events: scenario.events.map((event) => ({ ...event, atMs: Math.ceil(event.atMs / SPEED) })),
     signals: (scenario.signals ?? []).map((signal) => ({ ...signal, atMs: Math.ceil(signal.atMs / SPEED) })),
+    pauses: (scenario.pauses ?? []).map((pause) => ({ ...pause, atMs: Math.ceil(pause.atMs / SPEED), forMs: quick(pause.forMs) })),
     outages: scenario.outages.map((outage, index) => ({
       ...outage,
       atMs: Math.ceil(outage.atMs / SPEED),

@@ -95,6 +95,13 @@ export interface SimSignal {
   n: number;
 }
 
+/** A function that is paused for a while. */
+export interface SimPause {
+  atMs: number;
+  fn: string;
+  forMs: number;
+}
+
 export interface Outage {
   atMs: number;
   /** Which node; the first one if absent. */
@@ -126,6 +133,8 @@ export interface Scenario {
   /** None if absent. */
   signals?: readonly SimSignal[];
   outages: readonly Outage[];
+  /** None if absent. */
+  pauses?: readonly SimPause[];
   /** Spans in which the store refuses. */
   refusals: readonly { atMs: number; forMs: number }[];
   network: NetworkFaults;
@@ -144,6 +153,8 @@ export interface Scenario {
   connectionCuts?: number;
   /** How long work stays with a node that died; the default if absent. */
   leaseMs?: number;
+  /** How long it takes until the service is told that a change of a run is written; none if absent. */
+  writeMs?: number;
   /** Delay before a failed call is tried again, instead of the backoff table. */
   retryMs?: number;
 }

@@ -50,6 +50,11 @@ export async function shrink(scenario: Scenario, kind: string, { kindsOf, triesM
       attempt,
     );
     await dropMany(
+      (pauses) => ({ ...best, pauses }),
+      () => best.pauses ?? [],
+      attempt,
+    );
+    await dropMany(
       (refusals) => ({ ...best, refusals }),
       () => best.refusals,
       attempt,

@@ -4,6 +4,7 @@ import { createFolders, type SimStores } from "./folders.ts";
 import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
 import { checkOrder } from "./model/check-order.ts";
+import { checkPauses } from "./model/check-pauses.ts";
 import { checkRuns } from "./model/check-runs.ts";
 import { checkSignals } from "./model/check-signals.ts";
 import { checkStarts } from "./model/check-starts.ts";
@@ -55,6 +56,7 @@ async function check(played: Played): Promise<string[]> {
   checkThrottles(evidence, fault);
   checkCancels(evidence, fault);
   checkOrder(evidence, fault);
+  checkPauses(evidence, fault);
   checkSignals(evidence, fault);
   return faults;
 }

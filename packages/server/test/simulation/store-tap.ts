@@ -6,7 +6,7 @@
 import type { EventBatch, RunAdmitParams, RunAdvanceParams, RunChange, RunState, Store } from "../../src/store/contract/index.ts";
 import { StoreUnavailable } from "../../src/store/contract/index.ts";
 import type { Journal } from "./journal.ts";
-import { type Life, now } from "./virtual-time.ts";
+import { type Life, now, pass as passTime } from "./virtual-time.ts";
 
 /** Results by run and step, as they were first committed. Survives the processes. */
 export class CommittedSteps {
@@ -19,6 +19,10 @@ export class CommittedSteps {
 
   noteEvents(ids: readonly string[]): void {
     for (const id of ids) if (!this.#journal.storedAt.has(id)) this.#journal.storedAt.set(id, now());
+  }
+
+  noteLost(leaseId: string): void {
+    this.#journal.lostLeases.add(leaseId);
   }
 
   noteAdmission({ functionNo, throttle, now: at }: RunAdmitParams, count: number): void {
@@ -45,11 +49,12 @@ export interface TapParts {
   life: Life;
   committed: CommittedSteps;
   isRefusing(): boolean;
+  writeMs: number;
 }
 
 const NEVER = new Promise<never>(() => undefined);
 
-export function tapStore({ store, life, committed, isRefusing }: TapParts): Store {
+export function tapStore({ store, life, committed, isRefusing, writeMs }: TapParts): Store {
   const pass = async (call: () => unknown): Promise<unknown> => {
     if (life.isDead) return NEVER;
     if (isRefusing()) throw new StoreUnavailable("the simulation says so");
@@ -71,6 +76,8 @@ export function tapStore({ store, life, committed, isRefusing }: TapParts): Stor
     };
     return pass(async () => {
       const result = await store.runAdvance({ ...params, decide });
+      if (writeMs > 0) await passTime(writeMs);
+      if (params.entry && !result.applied) committed.noteLost(params.entry.leaseId);
       if (decided && result.applied && !life.isDead) committed.note(decided.state.run.id, decided.change, decided.state, askedAt);
       return result;
     });
@@ -81,6 +88,10 @@ export function tapStore({ store, life, committed, isRefusing }: TapParts): Stor
       committed.noteEvents(result.ids);
       return result;
     });
+  const release = (params: Parameters<Store["queueRelease"]>[0]) => {
+    for (const { leaseId } of params.entries) committed.noteLost(leaseId);
+    return pass(() => store.queueRelease(params));
+  };
   const admit = (params: RunAdmitParams) =>
     pass(async () => {
       const result = await store.runAdmitMany(params);
@@ -93,6 +104,7 @@ export function tapStore({ store, life, committed, isRefusing }: TapParts): Stor
       if (name === "runAdvance") return advance;
       if (name === "eventAppend") return append;
       if (name === "runAdmitMany") return admit;
+      if (name === "queueRelease") return release;
       if (typeof member !== "function" || SYNCHRONOUS.has(name)) return member;
       return (...args: unknown[]) => pass(() => (member as (...all: unknown[]) => unknown).apply(target, args));
     },

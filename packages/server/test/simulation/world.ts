@@ -9,7 +9,7 @@ import { Limits } from "./limits.ts";
 import { Network } from "./network.ts";
 import { SimNode } from "./node.ts";
 import { Random } from "./random.ts";
-import { fullId, type Scenario, SDKS, type SdkName, type SimEvent, type SimSignal, signalName } from "./scenario.ts";
+import { fullId, type Scenario, SDKS, type SdkName, type SimEvent, type SimPause, type SimSignal, signalName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
@@ -66,7 +66,7 @@ export class World {
     const settledAt = () => (scenario.isRealTime ? now() - (scenario.connectionCuts ? REAL_REWRITE_MS : REAL_SETTLE_MS) : this.#settledAt);
     const node = { scenario, stores, network, journal, committed: new CommittedSteps(journal), startedAt: this.#startedAt, settledAt };
     this.#nodes = Array.from({ length: scenario.nodes ?? 1 }, () => new SimNode({ ...node, newProcessNo: () => ++processes }));
-    this.#unsent = scenario.events.length;
+    this.#unsent = scenario.events.length + (scenario.pauses ?? []).length;
     this.#hasHolds = functions.some(({ flow }) => flow.ordering?.onFailure === "hold");
   }
 
@@ -77,6 +77,7 @@ export class World {
     for (const node of others) await node.start();
     for (const event of this.scenario.events) after(event.atMs, () => void this.#send(event));
     for (const signal of this.scenario.signals ?? []) after(signal.atMs, () => void this.#signal(signal));
+    for (const pause of this.scenario.pauses ?? []) after(pause.atMs, () => void this.#pause(pause));
     for (const outage of this.scenario.outages) after(outage.atMs, () => (this.#nodes[outage.node ?? 0] as SimNode).plan(outage));
     await (this.scenario.isRealTime ? this.#watch() : this.#drive());
     return this.#end();
@@ -174,11 +175,14 @@ export class World {
   }
 
   /** Of the nodes that are up, one after the other. */
-  async #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeAnswer> {
+  #nextNode(): SimNode {
     const up = this.#nodes.filter(({ process }) => process !== null);
-    const node = up[this.#asked++ % Math.max(up.length, 1)] ?? (this.#nodes[0] as SimNode);
+    return up[this.#asked++ % Math.max(up.length, 1)] ?? (this.#nodes[0] as SimNode);
+  }
+
+  async #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeAnswer> {
     const { pathname } = new URL(url);
-    const answer = await node.ask(pathname, { ...headers, "x-simulated-sdk": sdk === "own" ? "service" : "inngest" }, body);
+    const answer = await this.#nextNode().ask(pathname, { ...headers, "x-simulated-sdk": sdk === "own" ? "service" : "inngest" }, body);
     if (pathname === "/v1/signals" && answer.status === 200) this.#noteSignal(body, await answer.text());
     return answer;
   }
@@ -203,6 +207,24 @@ export class World {
     const body = JSON.stringify({ signal: signalName(signal, key), data: { n, no: this.journal.signalsSent++ } });
     const answer = await this.#ask("own", "http://service/v1/signals", { headers: {}, body }).catch(() => null);
     if (answer && ![200, 404, 503].includes(answer.status)) this.journal.fault(`a signal was refused: ${await answer.text()}`);
+  }
+
+  /** Tries until it is known to be paused, and later to be resumed. */
+  async #pause({ fn, forMs }: SimPause): Promise<void> {
+    const functionId = fullId(this.scenario.functions.find(({ id }) => id === fn) ?? { sdk: "own", id: fn });
+    const until = async (isPaused: boolean) => {
+      for (;;) {
+        const done = this.#nextNode().pause(functionId, isPaused);
+        if (await done.then(() => true).catch(() => false)) return;
+        await pass(RESEND_MS);
+      }
+    };
+    await until(true);
+    const pausedAt = now();
+    await pass(forMs);
+    this.journal.pauses.push({ functionId, pausedAt, resumedAt: now() });
+    await until(false);
+    this.#unsent--;
   }
 
   /** Sends until it is known to be accepted, always under the same seed. */

@@ -13,6 +13,7 @@ export function heldCallConformance(engine: Engine): void {
     const [functionNo] = scene.functions;
     const { entry } = await beginOne(scene);
     await pause(scene, functionNo, 5);
+    await pause(scene, functionNo, 6);
     await store.queueHold({ ...entry, functionNo, now: 2_000 });
     await begin(scene, [sampleRun(functionNo, { dueAt: HELD_UNTIL })]);
     assert.deepEqual(await store.queueHeld({ environmentId }), [{ functionNo, runs: 2 }]);

@@ -74,7 +74,7 @@ export interface AppStore {
    * schedules replaced. `modified` is false if the checksum equals that of the last sync.
    */
   appSync(params: AppSyncParams): Promise<{ app: App; modified: boolean }>;
-  /** Null resumes the function. queueUnhold then makes its held calls due. */
+  /** A function that is already paused keeps its time. Null resumes the function. queueUnhold then makes its held calls due. */
   functionPause(params: { environmentId: EnvironmentId; functionNo: FunctionNo; pausedAt: number | null }): Promise<void>;
   /** Records why a sync failed, on every app with this URL. */
   appFault(params: { environmentId: EnvironmentId; url: string; error: string }): Promise<void>;

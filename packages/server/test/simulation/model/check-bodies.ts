@@ -24,7 +24,10 @@ function checkStepBodies(
   bodies: readonly BodyNote[],
   fault: (message: string) => void,
 ): void {
-  const isHit = (body: BodyNote) => wasHit(body, evidence.played.scenario.isRealTime ? evidence.jumbleMs : 0);
+  const { scenario, journal } = evidence.played;
+  // On a machine that is too busy, a node loses leases in real time, and the results of calls with them.
+  const isHit = (body: BodyNote) =>
+    scenario.isRealTime ? wasHit(body, evidence.jumbleMs) || journal.lostLeases.has(body.call.dispatchId) : wasHit(body, 0);
   const hits = bodies.filter(isHit);
   const good = bodies.filter(({ failed }) => !failed);
   const goodHits = hits.filter(({ failed }) => !failed);

@@ -32,7 +32,8 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   const triggering = evidence.played.events.filter((event) => triggers(fn, event));
   const { throttle, rateLimit, debounce, batchEvents, singleton, concurrency } = fn.flow;
   // A run that was admitted may have to wait for its first call all the same.
-  const isCalledAtOnce = !concurrency && !evidence.played.journal.fullApps.has(fn.sdk);
+  const isPaused = evidence.played.scenario.pauses?.some((pause) => pause.fn === fn.id);
+  const isCalledAtOnce = !concurrency && !isPaused && !evidence.played.journal.fullApps.has(fn.sdk);
   if (throttle && isCalledAtOnce) checkRate(evidence, runs, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
   if (rateLimit && !batchEvents)
     checkRate(evidence, runs, rateLimit, Math.floor(rateLimit.limit / 10), ({ createdAt }) => createdAt, fault);

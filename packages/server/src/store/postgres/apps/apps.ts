@@ -28,6 +28,9 @@ const WRITE_FUNCTION = `
   ON CONFLICT (environment_id, function_id) DO UPDATE SET app_no = $2, name = $4, config = $5, updated_at = $6, archived_at = NULL
   RETURNING function_no`;
 /** A function that comes from another app brings its schedules along. */
+const PAUSE = `
+  UPDATE functions SET paused_at = CASE WHEN $1::bigint IS NULL THEN NULL ELSE coalesce(paused_at, $1) END
+  WHERE environment_id = $2 AND function_no = $3`;
 const WRITE_CRON = `
   INSERT INTO queue (entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, function_no, subject)
   VALUES (nextval('entry_numbers'), $1, '${TIMER_LANE}', '${TIMER_LANE}', $2, $2, $2, 'cron', $3, $4)
@@ -94,9 +97,7 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
     },
     async functionPause({ environmentId, functionNo, pausedAt }) {
       const values = [pausedAt, environmentId, functionNo];
-      await announced("registry", (client) =>
-        client.query("UPDATE functions SET paused_at = $1 WHERE environment_id = $2 AND function_no = $3", values),
-      );
+      await announced("registry", (client) => client.query(PAUSE, values));
     },
     async appFault({ environmentId, url, error }) {
       const values = [toStoreText(error), environmentId, url];
