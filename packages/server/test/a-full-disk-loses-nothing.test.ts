@@ -8,7 +8,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -16,22 +16,9 @@ import { GroupCommit } from "../src/store/sqlite/group-commit.ts";
 import { onEnd } from "./support/on-end.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts";
+import { DISK_BYTES, smallDisk } from "./support/small-disk.ts";
 
-const DISK_BYTES = 8 * 1024 * 1024;
 const PAYLOAD = "x".repeat(100_000);
-
-/** A folder on a disk of its own, or null where none can be made. */
-function smallDisk(t: TestContext): string | null {
-  const folder = join(temporaryFolder(t), "disk");
-  mkdirSync(folder);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_BYTES}`, "tmpfs", folder], { stdio: "ignore" });
-  } catch {
-    return null;
-  }
-  onEnd(t, () => execFileSync("umount", ["-l", folder], { stdio: "ignore" }));
-  return folder;
-}
 
 function start(t: TestContext, dataDir: string): Promise<InletProcess> {
   const flags = ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, "--event-key", EVENT_KEY, "--api-key", API_KEY];

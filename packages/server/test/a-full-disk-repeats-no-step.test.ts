@@ -7,28 +7,16 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onEnd } from "./support/on-end.ts";
 import { startOneRun } from "./support/one-run.ts";
-import { call, temporaryFolder } from "./support/service.ts";
+import { call } from "./support/service.ts";
+import { smallDisk } from "./support/small-disk.ts";
 
-const DISK_BYTES = 8 * 1024 * 1024;
 const LARGE = "x".repeat(200_000);
-
-function smallDisk(t: TestContext): string | null {
-  const folder = join(temporaryFolder(t), "disk");
-  mkdirSync(folder);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_BYTES}`, "tmpfs", folder], { stdio: "ignore" });
-  } catch {
-    return null;
-  }
-  onEnd(t, () => execFileSync("umount", ["-l", folder], { stdio: "ignore" }));
-  return folder;
-}
 
 test("a full disk: the answer waits for room, and its step runs once", async (t) => {
   const disk = smallDisk(t);
