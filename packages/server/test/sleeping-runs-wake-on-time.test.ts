@@ -10,16 +10,19 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AppId, createEventIdGenerator, type FunctionNo, type LeaseId, type RunId, type StepId } from "@inlet/protocol";
 import { type ClaimedEntry, type Environment, type Lease, type RunChange, type Store, TIMER_LANE } from "../src/store/contract/index.ts";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import { type StoreKind, test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
+import { migratedDatabase } from "./support/postgres.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 
-const SLEEPERS = Number(process.env.SLEEPERS ?? 10_000);
+const SLEEPERS = Number(process.env.SLEEPERS ?? 5_000);
 const WAKING = 200;
 const GROUP = 500;
 const DAY_MS = 86_400_000;
@@ -33,18 +36,18 @@ const MEMORY_MORE_MAX = 64 * 1024 * 1024;
 const ids = createEventIdGenerator();
 const NAP = "nap" as StepId;
 
-test(`${SLEEPERS} sleeping runs survive restarts, and wake on time`, async (t) => {
+test(`${SLEEPERS} sleeping runs survive restarts, and wake on time`, async (t, store) => {
   const calls = new Map<string, number[]>();
   const appUrl = await startBareApp(t, calls);
-  const empty = await start(t, temporaryFolder(t));
+  const empty = await start(t, await placeOf(t, store));
   const memoryBefore = residentBytes(empty);
   await empty.end("SIGTERM");
 
-  const dataDir = temporaryFolder(t);
+  const place = await placeOf(t, store);
   // The process makes the environment.
-  await (await start(t, dataDir)).end("SIGTERM");
-  const wakes = await withStore(dataDir, async (store) => {
-    const filler = await Filler.make(store, appUrl);
+  await (await start(t, place)).end("SIGTERM");
+  const wakes = await withStore(place, async (opened) => {
+    const filler = await Filler.make(opened, appUrl);
     const now = Date.now();
     await filler.add(Array.from({ length: SLEEPERS }, (_, i) => now + DAY_MS + i));
     const overdue = Array.from({ length: WAKING }, () => Date.now() - 1_000);
@@ -52,7 +55,7 @@ test(`${SLEEPERS} sleeping runs survive restarts, and wake on time`, async (t) =
     return filler.add([...overdue, ...Array.from({ length: WAKING }, (_, i) => first + i * WAKE_EVERY_MS)]);
   });
 
-  const inlet = await start(t, dataDir);
+  const inlet = await start(t, place);
   const started = Date.now();
   const deadline = started + START_MS + WAKING * WAKE_EVERY_MS + LATE_MS_MAX + 10_000;
   while (calls.size < wakes.size && Date.now() < deadline) await sleep(20);
@@ -68,8 +71,8 @@ test(`${SLEEPERS} sleeping runs survive restarts, and wake on time`, async (t) =
 
   while ((await call(`${inlet.url}/v1/runs?status=running`)).body.data.length > 0 && Date.now() < deadline) await sleep(20);
   await inlet.end("SIGKILL");
-  await (await start(t, dataDir)).end("SIGTERM");
-  const { asleep, entries, nextDue } = await withStore(dataDir, countSleepers);
+  await (await start(t, place)).end("SIGTERM");
+  const { asleep, entries, nextDue } = await withStore(place, countSleepers);
   assert.deepEqual([asleep, entries], [SLEEPERS, SLEEPERS], "every sleeper is there, and will be woken");
   assert.ok((nextDue ?? 0) > Date.now(), "nobody was left behind");
   assert.equal(calls.size, wakes.size, "and nobody was woken who is not due");
@@ -91,12 +94,21 @@ async function startBareApp(t: TestContext, calls: Map<string, number[]>): Promi
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-function start(t: TestContext, dataDir: string): Promise<InletProcess> {
-  return startInlet(t, ["dev", "--port", "0", "--data-dir", dataDir, "--log-level", "warn"]);
+/** The folder of an embedded store, or the address of a database. */
+type Place = { folder: string } | { url: string };
+
+async function placeOf(t: TestContext, store: StoreKind): Promise<Place> {
+  return store === "sqlite" ? { folder: temporaryFolder(t) } : { url: await migratedDatabase(t) };
 }
 
-async function withStore<Result>(folder: string, use: (store: Store) => Promise<Result>): Promise<Result> {
-  const store = openSqliteStore({ folder, onFault: () => undefined, onRecovery: () => undefined });
+function start(t: TestContext, place: Place): Promise<InletProcess> {
+  const flags = "folder" in place ? ["--data-dir", place.folder] : ["--database-url", place.url];
+  return startInlet(t, ["dev", "--port", "0", "--log-level", "warn", ...flags]);
+}
+
+async function withStore<Result>(place: Place, use: (store: Store) => Promise<Result>): Promise<Result> {
+  const hooks = { onFault: () => undefined, onRecovery: () => undefined };
+  const store = "folder" in place ? openSqliteStore({ ...place, ...hooks }) : await openPostgresStore({ ...place, ...hooks });
   try {
     return await use(store);
   } finally {
