@@ -40,7 +40,12 @@ test("what was refused is not recorded", async (t) => {
   await service.rest("DELETE", "/keys/none");
   await service.rest("PUT", "/webhooks/none", { body: { name: "x" } });
   await service.rest("POST", "/environments", { body: { name: "x" }, headers: { authorization: "Bearer no" } });
-  assert.deepEqual(await auditLog(service), []);
+  // The key that reads the log has proved itself at an address from which another was refused.
+  const entries = await auditLog(service);
+  assert.deepEqual(
+    entries.filter(({ action }: { action: string }) => action !== "key.proved"),
+    [],
+  );
 });
 
 test("sessions and dev servers are actors of their own", async (t) => {

@@ -40,9 +40,7 @@ export async function until<Value>(what: string, look: () => Promise<Value | und
 }
 
 export async function runsOfEvent(service: ServiceClient, eventId: string, headers: Record<string, string> = {}): Promise<ShownRun[]> {
-  const { status, body } = await service.rest("GET", `/events/${eventId}/runs?limit=100`, { headers });
-  assert.equal(status, 200, JSON.stringify(body));
-  return body.data;
+  return read(service, `/events/${eventId}/runs?limit=100`, headers);
 }
 
 export async function runsOfFunction(
@@ -50,15 +48,21 @@ export async function runsOfFunction(
   functionId: string,
   headers: Record<string, string> = {},
 ): Promise<ShownRun[]> {
-  const { status, body } = await service.rest("GET", `/runs?limit=100&function=${functionId}`, { headers });
-  assert.equal(status, 200, JSON.stringify(body));
-  return body.data;
+  return read(service, `/runs?limit=100&function=${functionId}`, headers);
 }
 
 export async function runDetails(service: ServiceClient, id: string, headers: Record<string, string> = {}): Promise<ShownRun> {
-  const { status, body } = await service.rest("GET", `/runs/${id}`, { headers });
-  assert.equal(status, 200, JSON.stringify(body));
-  return body.data;
+  return read(service, `/runs/${id}`, headers);
+}
+
+/** Asks again while the store is too busy to answer, as a client does. */
+async function read<Data>(service: ServiceClient, path: string, headers: Record<string, string>): Promise<Data> {
+  return until(`an answer to GET ${path}`, async () => {
+    const { status, body, text } = await service.rest("GET", path, { headers });
+    if (status === 503) return undefined;
+    assert.equal(status, 200, text);
+    return body.data;
+  });
 }
 
 export function isEnded({ status }: ShownRun): boolean {
