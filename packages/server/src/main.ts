@@ -8,7 +8,7 @@ import { logLine } from "./observe/log-lines.ts";
 import { readTelemetry } from "./observe/telemetry/telemetry-settings.ts";
 import { isLoopback, type Service, startService } from "./service.ts";
 import { StartRefused } from "./start-refused.ts";
-import { StoreRefused } from "./store/contract/index.ts";
+import { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
 import type { CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
 import { curlSend, loginLink, welcome } from "./welcome.ts";
 
@@ -127,6 +127,7 @@ async function stopAfterFault(service: Service, log: Logger, { cause }: { cause:
 function explain(error: unknown): readonly string[] {
   if (error instanceof ConfigInvalid) return error.messages;
   if (error instanceof StoreRefused || error instanceof StartRefused) return [error.message];
+  if (error instanceof StoreUnavailable) return [`the store could not be used during the start: ${error.message}. Start again.`];
   const { code, port, address } = error as { code?: string; port?: number; address?: string };
   if (code === "EADDRINUSE")
     return [`port ${port} on ${address} is taken. Stop the program that uses it, or choose another port with --port.`];

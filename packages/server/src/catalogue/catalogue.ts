@@ -5,7 +5,14 @@
 
 import { type EnvironmentId, FAULTS_REPORTED_MAX, type Fault, Refusal, type SentEvent } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { Environment, EventSchema, EventSchemaStore, SchemaFaults, SchemaMode } from "../store/contract/index.ts";
+import {
+  type Environment,
+  type EventSchema,
+  type EventSchemaStore,
+  type SchemaFaults,
+  type SchemaMode,
+  sharedRefresh,
+} from "../store/contract/index.ts";
 import { type CompiledSchema, compileSchema, type SchemaFault } from "./compile-schema.ts";
 
 const FLUSH_EVERY_MS = 1_000;
@@ -48,7 +55,9 @@ export class Catalogue {
     this.#parts = parts;
   }
 
-  async refresh(): Promise<void> {
+  readonly refresh = sharedRefresh(() => this.#readAll());
+
+  async #readAll(): Promise<void> {
     const known = this.#declared;
     const declared = new Map<string, Declared>();
     for (const { environmentId, name, schema, mode } of await this.#parts.store.eventSchemaList()) {

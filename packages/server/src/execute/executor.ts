@@ -161,8 +161,12 @@ export class Executor {
     return this.#scheduler.functionsWaitingSince();
   }
 
-  /** Entries that this node held when it died are due again. Nothing may be leased before this. */
+  /**
+   * Entries that this node held when it died are due again. Nothing may be leased before this. On a shared store, each start has a node
+   * name of its own, and leases expire instead.
+   */
   async recover(): Promise<void> {
+    if (this.#parts.store.storeIsShared) return;
     await this.#parts.store.queueRecover({ node: this.#parts.store.storeNode, now: this.#parts.clock.now() });
   }
 

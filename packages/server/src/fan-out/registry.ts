@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type AppNo, type EnvironmentId, type FunctionNo, stableUuid } from "@inlet/protocol";
-import type { App, AppStore, StoredFunction } from "../store/contract/index.ts";
+import { type App, type AppStore, type StoredFunction, sharedRefresh } from "../store/contract/index.ts";
 import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
 import { type Candidate, TriggerIndex } from "./triggers.ts";
 
@@ -28,19 +28,16 @@ export class Registry {
   /** What the maps were made of. */
   #read: [App[], StoredFunction[]] = [[], []];
   readonly #listeners = new Set<(hasChanged: boolean) => void>();
-  #looks = 0;
-  #shownLook = 0;
 
   constructor(store: AppStore) {
     this.#store = store;
   }
 
-  /** Data read before a change must not undo it: a read that is overtaken by a later one is discarded. */
-  async refresh(): Promise<void> {
-    const look = ++this.#looks;
+  /** Reads follow one another: one that began before a change cannot undo it. */
+  readonly refresh = sharedRefresh(() => this.#readAll());
+
+  async #readAll(): Promise<void> {
     const [apps, functions] = await Promise.all([this.#store.appList(), this.#store.functionList()]);
-    if (look < this.#shownLook) return;
-    this.#shownLook = look;
     const hasChanged = !isDeepStrictEqual(this.#read, [apps, functions]);
     if (hasChanged) this.#show(apps, functions);
     for (const listener of this.#listeners) listener(hasChanged);

@@ -5,15 +5,16 @@
 
 import { createHash } from "node:crypto";
 import { type EnvironmentId, isBearerOf } from "@inlet/protocol";
-import type {
-  Environment,
-  EnvironmentStore,
-  EventSource,
-  Key,
-  KeyKind,
-  KeyStore,
-  Webhook,
-  WebhookStore,
+import {
+  type Environment,
+  type EnvironmentStore,
+  type EventSource,
+  type Key,
+  type KeyKind,
+  type KeyStore,
+  sharedRefresh,
+  type Webhook,
+  type WebhookStore,
 } from "../../store/contract/index.ts";
 
 /** Represents any key on a dev server, which requires none. */
@@ -40,25 +41,22 @@ export class Directory {
   #eventKeysByText = new Map<string, Key>();
   #webhooks: Webhook[] = [];
   #webhooksByToken = new Map<string, WebhookTarget>();
-  #looks = 0;
-  #shownLook = 0;
   readonly #listeners = new Set<() => void>();
 
   constructor(store: DirectoryStore) {
     this.#store = store;
   }
 
-  /** Data read before a change must not undo it: a read that is overtaken by a later one is discarded. */
-  async refresh(): Promise<void> {
-    const look = ++this.#looks;
+  /** Reads follow one another: one that began before a change cannot undo it. */
+  readonly refresh = sharedRefresh(() => this.#readAll());
+
+  async #readAll(): Promise<void> {
     const [environments, keys, webhooks, retired] = await Promise.all([
       this.#store.environmentList(),
       this.#store.keyList(),
       this.#store.webhookList(),
       this.#store.webhookRetiredTokenList(),
     ]);
-    if (look < this.#shownLook) return;
-    this.#shownLook = look;
     this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
     this.#environmentsByName = new Map(environments.map((environment) => [environment.name, environment]));
     this.#keys = keys;

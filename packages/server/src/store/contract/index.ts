@@ -25,6 +25,7 @@ export * from "./resumptions.ts";
 export type * from "./retention.ts";
 export * from "./runs.ts";
 export type * from "./sessions.ts";
+export * from "./shared-refresh.ts";
 export * from "./signals.ts";
 export * from "./steps.ts";
 export * from "./store.ts";
