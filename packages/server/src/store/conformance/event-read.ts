@@ -125,6 +125,17 @@ export function eventReadConformance(engine: Engine): void {
     assert.deepEqual([await from(0), await from(2 * hour), await from(3 * hour), await from(6 * hour)], [[1, 3, 5], [3, 5], [3, 5], []]);
   });
 
+  test(`${engine.name}: a stream from a time includes an event that overtook one received before it`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const from = 1_000_000;
+    // Stored in this order: the second was received first, and delayed by its transform.
+    for (const receivedAt of [from + 100, from - 1_000]) await store.eventAppend(sampleBatch(environment, [sampleEvent()], { receivedAt }));
+    const after = await store.eventSequenceBefore({ environmentId: environment.id, receivedFrom: from });
+    const { events } = await store.eventFollow({ environmentId: environment.id, after, limit: 10 });
+    assert.ok(events.some(({ receivedAt }) => receivedAt === from + 100));
+  });
+
   test(`${engine.name}: watchers hear of commits until they stop`, async (t) => {
     const { store } = await engine.open(t);
     const environment = await makeEnvironment(store);

@@ -69,6 +69,22 @@ export function retentionConformance(engine: Engine): void {
     assert.equal(type?.count, 6, "what was counted stays counted");
   });
 
+  test(`${engine.name}: events of an environment are walked to the end, also when they were stored in another order than received`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const environmentId = scene.environment.id;
+    // Events of unfinished runs stay.
+    for (const receivedAt of [2_000, 2_500, 1_000]) await begin(scene, [sampleRun(scene.functions[0])], { receivedAt });
+    for (const receivedAt of [2_600, 9_500]) await store.eventAppend(sampleBatch(scene.environment, [sampleEvent()], { receivedAt }));
+    while (!(await store.eventTypeCount({ limit: 1_000 })));
+    let pages = 0;
+    const removed = await removeAll((params) => {
+      assert.ok(++pages <= 5, "no row is walked twice");
+      return store.eventExpireMany({ ...params, environmentId });
+    }, 9_000);
+    assert.equal(removed, 1);
+  });
+
   test(`${engine.name}: numbers of events go on when all are old`, async (t) => {
     const { store, reopen } = await engine.open(t);
     const environment = await makeEnvironment(store);

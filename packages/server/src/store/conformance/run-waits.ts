@@ -129,6 +129,15 @@ export function runWaitConformance(engine: Engine): void {
     );
   });
 
+  test(`${engine.name}: a condition may contain any character`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene, {}, { data: '{"x\\u0000y":1}' });
+    await wait(scene, begun, { expression: "same x\u0000y" });
+    assert.deepEqual((await send(scene, { data: '{"x\\u0000y":2}' })).leased, []);
+    assert.deepEqual(runAndKind((await send(scene, { data: '{"x\\u0000y":1}' })).leased), [[begun.runNo, "timeout"]]);
+  });
+
   test(`${engine.name}: another environment's event and a late one resume nothing`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

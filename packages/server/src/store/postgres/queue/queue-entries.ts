@@ -123,7 +123,11 @@ export async function addEntries(writes: GroupWrites, added: readonly EntryAdded
 /** The database assigns the numbers: entries are matched to rows by the columns that distinguish them. */
 function noteAdded(writes: GroupWrites, entries: readonly EntryAdded[], rows: readonly AddedRow[]): void {
   const byKey = new Map<string, EntryAdded[]>();
-  for (const entry of entries) byKey.set(keyOf(entry.write), [...(byKey.get(keyOf(entry.write)) ?? []), entry]);
+  for (const entry of entries) {
+    const others = byKey.get(keyOf(entry.write));
+    if (others) others.push(entry);
+    else byKey.set(keyOf(entry.write), [entry]);
+  }
   for (const row of rows) {
     const { run_no, function_no, kind, event_no } = row;
     const subject = row.subject === null ? null : fromStoreText(row.subject);

@@ -16,8 +16,9 @@ interface WalkRow {
   last_environment?: number | null;
   last: number | null;
   last_at: number | null;
-  /** Of the last row in order of receipt. */
-  last_no?: number | null;
+  /** Of the last row in order of receipt, for events. */
+  reached_at?: number | null;
+  reached_no?: number | null;
 }
 
 /** Beyond every number that is in use. */
@@ -44,7 +45,8 @@ const REMOVE_EVENTS = (table: string, walk = `FROM ${table} WHERE sequence > $1 
   )
   SELECT count(*) AS looked, (SELECT count(*) FROM gone) AS removed, max(sequence) AS last,
     (SELECT received_at FROM walked ORDER BY sequence DESC LIMIT 1) AS last_at,
-    (SELECT sequence FROM walked ORDER BY received_at DESC, sequence DESC LIMIT 1) AS last_no
+    max(received_at) AS reached_at,
+    (SELECT sequence FROM walked ORDER BY received_at DESC, sequence DESC LIMIT 1) AS reached_no
   FROM walked`;
 
 /** In order of receipt: of one environment, or of one name in it. */
@@ -118,9 +120,9 @@ export function retentionStore(database: Database): RetentionStore {
     const named = name === undefined ? [] : [toStoreText(name)];
     const statement = REMOVE_EVENTS("events", name === undefined ? WALK_ENVIRONMENT : WALK_NAME);
     const [row] = await database.query<WalkRow>(statement, [no, limit, until, at, environmentId, ...named], "maintenance");
-    const { looked = 0, removed = 0, last_no: last = null, last_at: lastAt = null } = row ?? {};
-    const isOver = looked < limit || lastAt === null || lastAt > until;
-    return { removed, next: isOver ? null : `${lastAt} ${last}` };
+    const { looked = 0, removed = 0, reached_at: reachedAt = null, reached_no: reachedNo = null } = row ?? {};
+    const isOver = looked < limit || reachedAt === null || reachedAt > until;
+    return { removed, next: isOver ? null : `${reachedAt} ${reachedNo}` };
   }
 
   async function removeRunsIn(environmentId: EnvironmentId, { until, after, limit }: RemovalParams): Promise<Removal> {

@@ -35,12 +35,13 @@ export function sequenceBefore(
   db: DatabaseSync,
   { environmentId, receivedFrom }: { environmentId: EnvironmentId; receivedFrom: number },
 ): number {
+  // A transform may delay an event: one received later may have a smaller number.
   const row = db
-    .prepare(
-      "SELECT sequence FROM events INDEXED BY events_by_time WHERE environment_id = ? AND received_at >= ? ORDER BY received_at LIMIT 1",
-    )
-    .get(environmentId, receivedFrom - OVERTAKEN_MS) as { sequence: number } | undefined;
-  return row ? row.sequence - 1 : lastSequence(db);
+    .prepare(`
+      SELECT min(sequence) AS first FROM (
+        SELECT sequence FROM events INDEXED BY events_by_time WHERE environment_id = ? AND received_at >= ? ORDER BY received_at LIMIT 1000)`)
+    .get(environmentId, receivedFrom - OVERTAKEN_MS) as { first: number | null };
+  return row.first === null ? lastSequence(db) : row.first - 1;
 }
 
 export function getEvent(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: EventId }): StoredEvent | null {

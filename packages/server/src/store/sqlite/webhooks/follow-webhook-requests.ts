@@ -38,10 +38,12 @@ export function requestSequenceBefore(
   db: DatabaseSync,
   { environmentId, webhookId, receivedFrom }: { environmentId: EnvironmentId; webhookId: WebhookId; receivedFrom: number },
 ): number {
+  // One received later may have a smaller number.
   const row = db
     .prepare(`
-      SELECT sequence FROM webhook_requests INDEXED BY webhook_requests_by_time
-      WHERE environment_id = ? AND webhook_id = ? AND received_at >= ? ORDER BY received_at LIMIT 1`)
-    .get(environmentId, webhookId, receivedFrom - OVERTAKEN_MS) as { sequence: number } | undefined;
-  return row ? row.sequence - 1 : lastRequestSequence(db);
+      SELECT min(sequence) AS first FROM (
+        SELECT sequence FROM webhook_requests INDEXED BY webhook_requests_by_time
+        WHERE environment_id = ? AND webhook_id = ? AND received_at >= ? ORDER BY received_at LIMIT 1000)`)
+    .get(environmentId, webhookId, receivedFrom - OVERTAKEN_MS) as { first: number | null };
+  return row.first === null ? lastRequestSequence(db) : row.first - 1;
 }
