@@ -120,4 +120,5 @@ const SYNCHRONOUS: ReadonlySet<keyof Store> = new Set<keyof Store>([
   "limitWatch",
   "runWatch",
   "eventWatch",
+  "resumptionWatch",
 ]);
