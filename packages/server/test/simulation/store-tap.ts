@@ -105,20 +105,11 @@ export function tapStore({ store, life, committed, isRefusing, writeMs }: TapPar
       if (name === "eventAppend") return append;
       if (name === "runAdmitMany") return admit;
       if (name === "queueRelease") return release;
-      if (typeof member !== "function" || SYNCHRONOUS.has(name)) return member;
+      if (typeof member !== "function" || SYNCHRONOUS.has(name) || name.endsWith("Watch")) return member;
       return (...args: unknown[]) => pass(() => (member as (...all: unknown[]) => unknown).apply(target, args));
     },
   });
 }
 
-/** These return no promise. */
-const SYNCHRONOUS: ReadonlySet<keyof Store> = new Set<keyof Store>([
-  "storeNow",
-  "storeKeyHash",
-  "storeWatch",
-  "queueWatch",
-  "limitWatch",
-  "runWatch",
-  "eventWatch",
-  "resumptionWatch",
-]);
+/** These return no promise, and neither does whatever watches. */
+const SYNCHRONOUS: ReadonlySet<keyof Store> = new Set<keyof Store>(["storeNow", "storeKeyHash"]);
