@@ -27,7 +27,7 @@ function checkStepBodies(
   const { scenario, journal } = evidence.played;
   // On a machine that is too busy, a node loses leases in real time, and the results of calls with them.
   const isHit = (body: BodyNote) =>
-    scenario.isRealTime ? wasHit(body, evidence.jumbleMs) || journal.lostLeases.has(body.call.dispatchId) : wasHit(body, 0);
+    scenario.isRealTime ? wasHit(body, Number.POSITIVE_INFINITY) || journal.lostLeases.has(body.call.dispatchId) : wasHit(body, 0);
   const hits = bodies.filter(isHit);
   const good = bodies.filter(({ failed }) => !failed);
   const goodHits = hits.filter(({ failed }) => !failed);
@@ -70,8 +70,8 @@ function checkAttempts(
 }
 
 /**
- * Something happened to its call before the service had its outcome, and while the call was still entitled to run it. In real time, a result
- * may be taken while the end of its call is still being written.
+ * Something happened to its call before the service had its outcome, and while the call was still entitled to run it. In real time, the step
+ * before may be taken while the end of its call is still being written, however long that takes.
  */
 function wasHit({ call, permittedAt, keptAt }: BodyNote, writingMs: number): boolean {
   if (call.wasDoubled) return true;
