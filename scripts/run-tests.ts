@@ -33,23 +33,25 @@ const LONG = [
   "browser.test.ts",
   "simulation.test.ts",
   "shared-store.test.ts",
-  // It waits for the start of a minute.
-  "wrong-clocks-do-no-harm.test.ts",
+  "runs-survive-crashes-at-each-point.test.ts",
   "connections-may-break-anywhere.test.ts",
-  "accepted-events-survive-a-crash.test.ts",
-  "postgres-may-restart.test.ts",
   "postgres-store.test.ts",
-  // It waits for a lease to expire.
-  "leases-are-renewed.test.ts",
-  "a-node-that-was-frozen-calls-nobody.test.ts",
   // They first install packages of other languages.
   "real-python-sdk-runs-unmodified.test.ts",
   "real-go-sdk-runs-unmodified.test.ts",
+  "postgres-may-restart.test.ts",
   "apply-makes-the-server-match.test.ts",
+  "sleeping-runs-wake-on-time.test.ts",
+  "a-deadly-run-is-quarantined.test.ts",
+  "a-store-can-be-moved.test.ts",
+  "accepted-events-survive-a-crash.test.ts",
+  "wrong-clocks-do-no-harm.test.ts",
+  "flow-control-is-honoured.test.ts",
+  "figures-add-up.test.ts",
   "nodes-may-be-killed.test.ts",
+  "guides-run-as-written.test.ts",
   "listen-misses-nothing.test.ts",
   "runs-survive-crashes.test.ts",
-  "runs-survive-crashes-at-each-point.test.ts",
 ];
 
 const wanted = process.argv.slice(2);
