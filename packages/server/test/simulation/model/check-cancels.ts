@@ -15,6 +15,7 @@ export function checkCancels(evidence: Evidence, fault: (message: string) => voi
         event.name === cancelOn.event &&
         event.sequence > run.eventSequence &&
         event.receivedAt > run.createdAt + INSTANT_MS &&
+        event.receivedAt > evidence.storedBy(run) &&
         event.receivedAt < run.createdAt + lasts - INSTANT_MS &&
         event.receivedAt < (run.endedAt ?? Number.POSITIVE_INFINITY) - evidence.slackMs &&
         (cancelOn.by === "any" || dataOf(event).k === evidence.dataOf(run).k),

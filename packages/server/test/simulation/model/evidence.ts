@@ -93,6 +93,12 @@ export class Evidence {
     return (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) < endAskedAt;
   }
 
+  /** When the run was known to be stored. In virtual time, storing takes none; over a network, an event that comes meanwhile may be first. */
+  storedBy({ event, createdAt }: RunDetails): number {
+    const { scenario, journal } = this.played;
+    return scenario.isRealTime && event ? (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) : createdAt;
+  }
+
   /** While timers are jumbled, time passes between a decision and what follows from it. */
   get jumbleMs(): number {
     const { isRealTime, jumble } = this.played.scenario;
