@@ -19,6 +19,8 @@ export interface CuttingProxy {
   cut(cut: Cut): Promise<void>;
   /** The same, but the connection is held. */
   hold(cut: Cut): Promise<void>;
+  /** Holds every connection on which such a statement comes from now on, before it reaches the server. Returns how many were held. */
+  holdEach(statement: RegExp): () => number;
   /** Holds every connection that exists. New ones pass. */
   holdAll(): void;
   /** Counts the statements that come from now on. */
@@ -43,9 +45,11 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
   const counted: ((statement: string) => void)[] = [];
   let armed: Armed | null = null;
   let choose: Parameters<CuttingProxy["cutBy"]>[0] = null;
+  let heldEach: Armed | null = null;
   const find = (statement: string, before: readonly string[]) => {
     for (const count of counted) count(statement);
     if (armed && isMeant(armed, statement, before)) return armed;
+    if (heldEach?.statement.test(statement)) return heldEach;
     const when = choose?.(statement);
     return when ? { statement: /./, when, action: "cut" as const } : null;
   };
@@ -74,6 +78,11 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
     url: url.href,
     cut: (cut) => arm("cut", cut),
     hold: (cut) => arm("hold", cut),
+    holdEach(statement) {
+      let count = 0;
+      heldEach = { statement, when: "before", action: "hold", done: () => count++ };
+      return () => count;
+    },
     holdAll() {
       for (const connection of connections) connection.hold();
     },

@@ -9,11 +9,14 @@ import { collect, type EventFilter, mergeStreams, nameFilter, newSearch, payload
 import type { EventRow } from "../../rows/event-rows.ts";
 import { Conditions } from "../conditions.ts";
 import type { Database } from "../database.ts";
+import { fewAtOnce } from "../few-at-once.ts";
 import { boundedSlice, EVENT_BYTES, rowsWithin } from "../rows-within.ts";
 import { selectEvents } from "./select-events.ts";
 
 /** If a wildcard matches more names than this, the whole environment is filtered instead. */
 const MERGED_NAMES_MAX = 50;
+/** Queries of one list at the same time: lists share few connections, and one over many names must leave some to the others. */
+const QUERIES_MAX = 2;
 
 /** The conditions of a stream in addition to its environment. */
 type Stream = { condition: string; values: readonly unknown[] } | null;
@@ -21,8 +24,8 @@ type Stream = { condition: string; values: readonly unknown[] } | null;
 export async function listEvents(database: Database, params: EventListParams, compileWhere: CompileWhere): Promise<EventPage> {
   const { streams, filters } = await plan(database, params, compileWhere);
   const search = newSearch(params, filters, streams.length);
-  const collected = await Promise.all(
-    streams.map((stream) => collect(params, search, (...slice) => readSlice(database, params, stream, ...slice))),
+  const collected = await fewAtOnce(streams, QUERIES_MAX, (stream) =>
+    collect(params, search, (...slice) => readSlice(database, params, stream, ...slice)),
   );
   return mergeStreams(collected, params.limit);
 }
