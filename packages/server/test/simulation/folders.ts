@@ -36,7 +36,7 @@ const FILES = [DATABASE_FILE, `${DATABASE_FILE}-wal`, KEY_FILE];
 const MEMORY = "/dev/shm";
 const PAGE = 500;
 /** A store over a network has few connections, and nobody waits for one for long. */
-const READ_AT_ONCE = 20;
+const READ_AT_ONCE = 4;
 
 export function createFolders(): SimStores {
   const root = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "inlet-simulation-"));
