@@ -71,6 +71,8 @@ const RENEWALS = 4;
 const FAULT_REST_MS = 1_000;
 const FAULT_RESTS_MAX = 12;
 const STORE_RETRY_MS = [50, 200, 1_000, 5_000];
+/** How long the timeout of a wait is put off while events received before it have yet to be matched with the wait. */
+const PENDING_MATCH_MS = 100;
 /** Bounds the entries in memory that call no app. */
 const TIMERS_IN_WORK_MAX = 1_000;
 const QUARANTINED = "It was quarantined: the service crashed or failed each time it processed this run.";
@@ -290,12 +292,22 @@ export class Executor {
   async #workRunTimer(entry: ClaimedEntry, runNo: RunNo): Promise<void> {
     const { store, clock, endEvents } = this.#parts;
     const { environmentId, eventSequence, endedRunNo } = entry;
+    if (await this.#isPending(entry, runNo)) {
+      const dueAt = clock.now() + PENDING_MATCH_MS;
+      return this.#untilWritten(() => store.queueReschedule({ ...entry, dueAt }));
+    }
     const event = eventSequence === null ? null : await store.eventAt({ environmentId, sequence: eventSequence });
     const ended = endedRunNo === null ? null : await store.runEnd({ environmentId, runNo: endedRunNo });
     const decide = (state: RunState) => timerChange(entry, state, { event, ended, now: clock.now(), endEvents });
     const isApplied = await this.#advance({ environmentId, runNo, entry, decide });
     // The run ended at the moment the entry was added.
     if (!isApplied) await this.#untilWritten(() => store.queueRemove(entry));
+  }
+
+  /** An event that came in time resumes the run, although other waits are matched with it first. */
+  async #isPending({ environmentId, kind, stepId, eventSequence, endedRunNo, outcome }: ClaimedEntry, runNo: RunNo): Promise<boolean> {
+    const hasTimedOut = kind === "timeout" && eventSequence === null && endedRunNo === null && outcome === null;
+    return hasTimedOut && stepId !== null && this.#parts.store.waitIsPending({ environmentId, runNo, stepId });
   }
 
   async #call(entry: ClaimedEntry, runNo: RunNo, signal: AbortSignal): Promise<void> {

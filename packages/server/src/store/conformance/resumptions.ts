@@ -238,4 +238,38 @@ export function resumptionConformance(engine: Engine): void {
     assert.equal(answers.size, begun.length - 1);
     assert.ok(!answers.has(ended.runNo));
   });
+
+  test(`${engine.name}: a wait is pending while events received before its end are left, and gets the event although it timed out`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { environment } = scene;
+    const begun = await beginMany(scene, WAITS_PER_EVENT_MAX + 5);
+    const [first, over] = begun as [Begun, Begun];
+    await Promise.all(begun.map((one) => wait(scene, one, one === over ? { expiresAt: 2_500 } : {})));
+    const isPending = ({ runNo }: Begun) => store.waitIsPending({ environmentId: environment.id, runNo, stepId: stepId("wait") });
+    assert.deepEqual([await isPending(first), await isPending(over)], [false, false]);
+    await send(scene, "{}");
+    assert.deepEqual([await isPending(first), await isPending(over)], [true, false]);
+    const timers = { lane: "timers", limit: 500, now: FAR, lease: sampleLease(), limits: [] };
+    const { claimed } = await store.queueClaimMany(timers);
+    assert.equal(claimed.length, begun.length, "they time out");
+    await finish(scene);
+    assert.deepEqual([await isPending(first), (await resumed(scene)).size], [false, 0]);
+    const entry = claimed.find(({ runNo }) => runNo === first.runNo);
+    assert.ok(entry && entry.eventSequence === null);
+    await store.queueReschedule({ ...entry, dueAt: 3_500 });
+    assert.deepEqual([...(await resumed(scene))], [[first.runNo, "{}"]]);
+  });
+
+  test(`${engine.name}: a wait is pending while it looks back`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [begun] = (await beginMany(scene, 1)) as [Begun];
+    await sendMany(scene, 2 * LOOK_BACK_EVENTS_MAX, 1_600);
+    await wait(scene, begun, sameN(0, { since: 1_500 }));
+    const key = { environmentId: scene.environment.id, runNo: begun.runNo, stepId: stepId("wait") };
+    assert.equal(await store.waitIsPending(key), true);
+    await finish(scene);
+    assert.equal(await store.waitIsPending(key), false);
+  });
 }

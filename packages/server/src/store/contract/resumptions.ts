@@ -6,7 +6,8 @@
  * what a killed process leaves is continued by the next one.
  */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import type { EnvironmentId, StepId } from "@inlet/protocol";
+import type { RunKey } from "./runs.ts";
 
 /** An event that more waits may match ends none of them in its own transaction. */
 export const WAITS_PER_EVENT_MAX = 100;
@@ -37,6 +38,8 @@ export interface ResumptionStore {
   resumptionList(params: { limit: number }): Promise<ResumptionKey[]>;
   /** Continues with the oldest work of an event name, in one bounded transaction. Entries of runs that are resumed become due. */
   resumptionContinue(params: ResumptionKey & { now: number }): Promise<ResumptionPart>;
+  /** Whether events received before the end of the step's wait have yet to be matched with it: it must not time out before they are. */
+  waitIsPending(params: RunKey & { stepId: StepId }): Promise<boolean>;
   /** Calls `listener` when a transaction of this node left work. Returns a function that stops it. */
   resumptionWatch(listener: () => void): () => void;
 }

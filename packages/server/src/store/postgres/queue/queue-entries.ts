@@ -70,6 +70,12 @@ const MAKE_DUE = `
     AND queue.lease_id IS NULL AND queue.event_no IS NULL AND queue.ended_run_no IS NULL AND queue.outcome IS NULL
   RETURNING queue.entry_no, queue.run_no, queue.step_id, queue.function_no, queue.attempt`;
 
+/** The entry is leased because it timed out. Whoever holds it may put it back, and then it has the event. */
+const NOTE_ARRIVALS = `
+  UPDATE queue SET event_no = r.event_no FROM unnest($2::bigint[], $3::text[], $4::bigint[]) AS r(run_no, step_id, event_no)
+  WHERE queue.environment_id = $1 AND queue.run_no = r.run_no AND queue.step_id = r.step_id AND queue.kind = 'timeout'
+    AND queue.event_no IS NULL AND queue.ended_run_no IS NULL AND queue.outcome IS NULL`;
+
 interface AddedRow {
   entry_no: EntryNo;
   run_no: number | null;
@@ -184,12 +190,28 @@ export async function makeDue(writes: GroupWrites, arrivals: readonly Arrival[])
     outcome: outcome ? JSON.stringify(outcome) : null,
   }));
   const moved = await writes.rows<AddedRow & { attempt: number }>(MAKE_DUE, JSON.stringify(rows), writes.environmentId);
-  return moved.flatMap((row) => {
-    const arrival = firsts.get(`${row.run_no} ${fromStoreText(row.step_id)}`);
+  const due = moved.flatMap((row) => {
+    const key = `${row.run_no} ${fromStoreText(row.step_id)}`;
+    const arrival = firsts.get(key);
     if (!arrival) return [];
+    firsts.delete(key);
     noteDue(writes, arrival, row);
     return [arrival];
   });
+  noteArrivals(writes, [...firsts.values()]);
+  return due;
+}
+
+function noteArrivals(writes: GroupWrites, arrivals: readonly Arrival[]): void {
+  const events = arrivals.filter(({ eventSequence }) => eventSequence !== null);
+  if (events.length === 0) return;
+  const columns = [events.map(({ runNo }) => runNo), events.map(({ stepId }) => toStoreText(stepId))];
+  writes.send(
+    NOTE_ARRIVALS,
+    writes.environmentId,
+    ...columns,
+    events.map(({ eventSequence }) => eventSequence),
+  );
 }
 
 function duePosition(allocation: LeaseAllocation): EntryPosition {

@@ -17,7 +17,7 @@ import { resumptionLock } from "../locks.ts";
 import { eventsAfter } from "./look-back.ts";
 import { matchWaits } from "./match-waits.ts";
 import { type ArrivedEvent, endWaits, waitKeysOf } from "./resume-runs.ts";
-import { listResumptions, nextResumption, noteResumption } from "./resumptions.ts";
+import { isWaitPending, listResumptions, nextResumption, noteResumption } from "./resumptions.ts";
 import { type FoundWait, findWaits, lockWaits, noteLookedBack, waitPaths, waitsLookingBack } from "./waits.ts";
 
 export interface ContinueResumptionsParts {
@@ -48,6 +48,7 @@ export function resumptionStore({ database, rules, notify, watch }: ContinueResu
       notify(news);
       return result;
     },
+    waitIsPending: (params) => isWaitPending(database, params),
     resumptionWatch: watch,
   };
 }

@@ -1,12 +1,19 @@
 /** The rows of what is left of matching events with waits. */
 
-import type { EnvironmentId } from "@inlet/protocol";
-import { fromStoreText, type ResumptionKey, toStoreText } from "../../contract/index.ts";
+import type { EnvironmentId, StepId } from "@inlet/protocol";
+import { fromStoreText, type ResumptionKey, type RunKey, toStoreText } from "../../contract/index.ts";
 import type { SeenEvent } from "../../policy/match-waits.ts";
 import type { Database } from "../database.ts";
 import type { GroupWrites } from "../group-writes.ts";
 
 const PENDING = "SELECT DISTINCT event_name FROM resumptions WHERE environment_id = $1 AND event_name = ANY ($2::text[])";
+const PENDING_WAIT = `
+  SELECT FROM waits AS w WHERE w.environment_id = $1 AND w.run_no = $2 AND w.step_id = $3 AND w.kind = 'event' AND (
+    w.look_at < w.expires_at
+    OR EXISTS (
+      SELECT FROM resumptions AS r JOIN events AS e ON e.environment_id = r.environment_id AND e.sequence = r.event_no
+      WHERE r.environment_id = w.environment_id AND r.event_name = w.event_name
+        AND r.after_wait_no < w.wait_no AND e.received_at < w.expires_at))`;
 const ADD = `
   INSERT INTO resumptions (environment_id, event_name, event_no, after_wait_no)
   SELECT $1, r.event_name, r.event_no, 0 FROM unnest($2::text[], $3::bigint[]) AS r(event_name, event_no)`;
@@ -28,6 +35,10 @@ export interface Resumption {
 export async function pendingNames(writes: GroupWrites, names: readonly string[]): Promise<Set<string>> {
   const rows = await writes.rows<{ event_name: string }>(PENDING, writes.environmentId, names.map(toStoreText));
   return new Set(rows.map(({ event_name }) => fromStoreText(event_name)));
+}
+
+export async function isWaitPending(database: Database, { environmentId, runNo, stepId }: RunKey & { stepId: StepId }): Promise<boolean> {
+  return (await database.query(PENDING_WAIT, [environmentId, runNo, toStoreText(stepId)])).length > 0;
 }
 
 /** The events end their waits in further transactions. */

@@ -19,6 +19,7 @@ export class QueueEntries {
   readonly #insert;
   readonly #renew;
   readonly #makeDue;
+  readonly #noteArrival;
   readonly #listeners = new Set<QueueListener>();
   /** SQLite would reuse the number of a removed entry while a node may still work with it. */
   #nextNo: number;
@@ -42,6 +43,9 @@ export class QueueEntries {
       UPDATE queue SET rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = ?, event_no = ?, ended_run_no = ?, outcome = ?
       WHERE run_no = ? AND step_id = ? AND kind = 'timeout' AND lease_id IS NULL AND event_no IS NULL AND ended_run_no IS NULL AND outcome IS NULL
       RETURNING entry_no, environment_id, function_no, attempt`);
+    this.#noteArrival = db.prepare(`
+      UPDATE queue SET event_no = ?
+      WHERE run_no = ? AND step_id = ? AND kind = 'timeout' AND event_no IS NULL AND ended_run_no IS NULL AND outcome IS NULL`);
   }
 
   /** Tells listeners that an entry of a lane can be claimed at that time. */
@@ -94,6 +98,11 @@ export class QueueEntries {
       allocation.leased.push({ ...entry, ...due, ...held });
     }
     return true;
+  }
+
+  /** The entry is leased because it timed out. Whoever holds it may put it back, and then it has the event. */
+  noteArrival(runNo: RunNo, stepId: StepId, eventSequence: number): void {
+    this.#noteArrival.run(eventSequence, runNo, stepId);
   }
 
   #noteWritten(allocation: LeaseAllocation, write: EntryWrite, no: EntryNo, position: EntryPosition): void {

@@ -66,6 +66,7 @@ export function resumptionStore({ writer, waits, states, resumeRuns, resumptions
   return {
     resumptionList: ({ limit }) => writer.submit(() => resumptions.list(limit)),
     resumptionContinue: (params) => writer.submit(() => proceed(params)),
+    waitIsPending: ({ runNo, stepId }) => writer.submit(() => resumptions.isWaitPending(runNo, stepId)),
     resumptionWatch: (listener) => resumptions.watch(listener),
   };
 }

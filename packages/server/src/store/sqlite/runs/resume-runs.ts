@@ -127,7 +127,8 @@ export class ResumeRuns {
   #end(allocation: LeaseAllocation, { kind, runNo, stepId }: EndedWait, sequence: number): void {
     if (kind === "cancel") return this.cancel(allocation, runNo, sequence);
     if (stepId === null) return;
-    if (!this.#parts.entries.makeDue(allocation, runNo, stepId, { eventSequence: sequence })) return;
+    if (!this.#parts.entries.makeDue(allocation, runNo, stepId, { eventSequence: sequence }))
+      return this.#parts.entries.noteArrival(runNo, stepId, sequence);
     this.#parts.waits.dropStep(runNo, stepId);
     this.#parts.rows.markMatched(sequence);
   }

@@ -1,7 +1,7 @@
 /** The rows of what is left of matching events with waits. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EnvironmentId } from "@inlet/protocol";
+import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
 import { fromStoreText, type ResumptionKey, toStoreText } from "../../contract/index.ts";
 
 export interface Resumption {
@@ -12,6 +12,7 @@ export interface Resumption {
 
 export class Resumptions {
   readonly #pending;
+  readonly #pendingWait;
   readonly #add;
   readonly #next;
   readonly #note;
@@ -22,6 +23,13 @@ export class Resumptions {
   constructor(db: DatabaseSync) {
     const key = "environment_id = ? AND event_name = ?";
     this.#pending = db.prepare(`SELECT 1 FROM resumptions WHERE ${key} LIMIT 1`);
+    this.#pendingWait = db.prepare(`
+      SELECT 1 FROM waits AS w WHERE w.run_no = ? AND w.step_id = ? AND w.kind = 'event' AND (
+        w.look_at < w.expires_at
+        OR EXISTS (
+          SELECT 1 FROM resumptions AS r JOIN events AS e ON e.sequence = r.event_no
+          WHERE r.environment_id = w.environment_id AND r.event_name = w.event_name
+            AND r.after_wait_no < w.wait_no AND e.received_at < w.expires_at))`);
     this.#add = db.prepare("INSERT INTO resumptions (environment_id, event_name, event_no, after_wait_no) VALUES (?, ?, ?, 0)");
     this.#next = db.prepare(`SELECT event_no, after_wait_no FROM resumptions WHERE ${key} ORDER BY event_no LIMIT 1`);
     this.#note = db.prepare(`UPDATE resumptions SET after_wait_no = ? WHERE ${key} AND event_no = ?`);
@@ -33,6 +41,10 @@ export class Resumptions {
 
   isPending({ environmentId, eventName }: ResumptionKey): boolean {
     return this.#pending.get(environmentId, toStoreText(eventName)) !== undefined;
+  }
+
+  isWaitPending(runNo: RunNo, stepId: StepId): boolean {
+    return this.#pendingWait.get(runNo, stepId) !== undefined;
   }
 
   /** The event ends its waits in further transactions. */
