@@ -25,6 +25,8 @@ export interface CuttingProxy {
   holdAll(): void;
   /** Counts the statements that come from now on. */
   count(statement: RegExp): () => number;
+  /** The sizes, in bytes, of the answers to the statements that come from now on. */
+  measure(): () => readonly number[];
   /** From now on, whoever sends a statement may lose the connection over it, again and again; null: nobody any more. */
   cutBy(choose: ((statement: string) => Cut["when"] | null) | null): void;
   /** Ends every connection, and takes no other. */
@@ -43,6 +45,7 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
   const target = new URL(databaseUrl);
   const connections = new Set<ProxiedConnection>();
   const counted: ((statement: string) => void)[] = [];
+  const measured: number[][] = [];
   let armed: Armed | null = null;
   let choose: Parameters<CuttingProxy["cutBy"]>[0] = null;
   let heldEach: Armed | null = null;
@@ -57,8 +60,11 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
     if (armed === point) armed = null;
     point.done?.();
   };
+  const answered = (bytes: number) => {
+    for (const sizes of measured) sizes.push(bytes);
+  };
   const server = createServer((client) => {
-    const connection = new ProxiedConnection(client, connect(Number(target.port), target.hostname), { find, made });
+    const connection = new ProxiedConnection(client, connect(Number(target.port), target.hostname), { find, made, answered });
     connections.add(connection);
     connection.onClose = () => connections.delete(connection);
   });
@@ -90,6 +96,11 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
       let count = 0;
       counted.push((text) => statement.test(text) && count++);
       return () => count;
+    },
+    measure() {
+      const sizes: number[] = [];
+      measured.push(sizes);
+      return () => sizes;
     },
     cutBy: (chosen) => (choose = chosen),
     close() {

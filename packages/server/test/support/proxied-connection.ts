@@ -23,6 +23,8 @@ interface Points {
   /** The point at which this statement is; `before` are those since the connection's last transaction began. */
   find(statement: string, before: readonly string[]): Armed | null;
   made(point: Armed): void;
+  /** The size of a statement's whole answer. */
+  answered(bytes: number): void;
 }
 
 export class ProxiedConnection {
@@ -36,6 +38,7 @@ export class ProxiedConnection {
   /** One for each answer that is outstanding: statements are sent without waiting for earlier answers. */
   readonly #pending: (Armed | null)[] = [];
   #answer: Buffer[] = [];
+  #answerBytes = 0;
   #isHeld = false;
   onClose = () => {};
 
@@ -98,7 +101,10 @@ export class ProxiedConnection {
     const [point] = this.#pending;
     if (point) this.#answer.push(whole);
     else this.#client.write(whole);
+    this.#answerBytes += whole.length;
     if (type !== READY) return;
+    this.#points.answered(this.#answerBytes);
+    this.#answerBytes = 0;
     this.#pending.shift();
     if (!point) return;
     const bytes = Buffer.concat(this.#answer.splice(0));

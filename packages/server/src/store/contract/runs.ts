@@ -179,6 +179,7 @@ export interface RunAdvanceParams extends RunKey {
   entry: Pick<LeasedEntry, "no" | "leaseId"> | null;
   now: number;
   lease: Lease;
+  /** May be called more than once: only the last result counts. */
   decide(state: RunState): RunChange;
 }
 

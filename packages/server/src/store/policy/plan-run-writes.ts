@@ -68,8 +68,11 @@ export interface StepRowWrite extends StepWrite {
   donePosition: number | null;
 }
 
+/** A state without its events. */
+type ReadState = Omit<RunState, "events">;
+
 /** `entry` is the processed one; null if the change has another cause. */
-export function planRunWrites(state: RunState, entry: EntryRecord | null, change: RunChange, allocation: LeaseAllocation): RunWrites {
+export function planRunWrites(state: ReadState, entry: EntryRecord | null, change: RunChange, allocation: LeaseAllocation): RunWrites {
   const { run } = state;
   const { steps, stateBytes } = planSteps(state, change.steps ?? []);
   const { status = run.status, startedAt = run.startedAt, requestVersion = run.requestVersion, isParallel = run.isParallel, end } = change;
@@ -105,7 +108,7 @@ function nothing(runNo: RunNo): Omit<RunWrites, "run" | "steps"> {
   };
 }
 
-function planSteps({ run, steps }: RunState, writes: readonly StepWrite[]): { steps: StepRowWrite[]; stateBytes: number } {
+function planSteps({ run, steps }: ReadState, writes: readonly StepWrite[]): { steps: StepRowWrite[]; stateBytes: number } {
   let found = steps.length;
   let done = steps.filter(({ endedAt }) => endedAt !== null).length;
   let stateBytes = run.stateBytes;
@@ -124,7 +127,7 @@ function planSteps({ run, steps }: RunState, writes: readonly StepWrite[]): { st
 }
 
 /** Open steps that the end of the run changes and that the change itself does not write. */
-function openOthers({ steps }: RunState, written: readonly StepRowWrite[]): StepRowWrite[] {
+function openOthers({ steps }: ReadState, written: readonly StepRowWrite[]): StepRowWrite[] {
   return steps.filter(({ id, kind, endedAt }) => endedAt === null && ENDING_KINDS.has(kind) && !written.some((other) => other.id === id));
 }
 
@@ -141,7 +144,7 @@ function settleOpen(steps: readonly StepRowWrite[], { endedAt }: RunEnd): StepRo
 
 type EntryWrites = Pick<RunWrites, "entriesRenewed" | "entriesAdded" | "entriesRemoved" | "entriesAgain" | "entriesReset" | "slotsFreed">;
 
-function planEntries(state: RunState, entry: EntryRecord | null, change: RunChange, allocation: LeaseAllocation): EntryWrites {
+function planEntries(state: ReadState, entry: EntryRecord | null, change: RunChange, allocation: LeaseAllocation): EntryWrites {
   const { run } = state;
   const settled = new Set(change.settled ?? []);
   const isSettled = ({ kind, stepId }: EntryRecord) => kind !== "call" && stepId !== null && settled.has(stepId);

@@ -5,6 +5,14 @@ import type { EnvironmentId } from "@inlet/protocol";
 const READS_AT_ONCE = 2;
 const KEYS_MAX = 500;
 
+/** The outcome of a read: it may leave keys to a further read, but not all of them. Keys in neither do not exist. */
+export interface BatchRead<Key, Value> {
+  found: ReadonlyMap<Key, Value>;
+  left: readonly Key[];
+}
+
+export type ReadBatch<Key, Value> = (environmentId: EnvironmentId, keys: readonly Key[]) => Promise<BatchRead<Key, Value>>;
+
 interface Asked<Key, Value> {
   environmentId: EnvironmentId;
   key: Key;
@@ -13,13 +21,13 @@ interface Asked<Key, Value> {
 }
 
 export class BatchedReads<Key, Value> {
-  readonly #read: (environmentId: EnvironmentId, keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
+  readonly #read: ReadBatch<Key, Value>;
   #waiting: Asked<Key, Value>[] = [];
   #underWay = 0;
   #isScheduled = false;
 
-  /** `read` reads items of one environment; those it does not find are left out. */
-  constructor(read: (environmentId: EnvironmentId, keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>) {
+  /** `read` reads items of one environment. */
+  constructor(read: ReadBatch<Key, Value>) {
     this.#read = read;
   }
 
@@ -49,8 +57,10 @@ export class BatchedReads<Key, Value> {
     this.#waiting = this.#waiting.filter((asked) => !taken.has(asked));
     this.#underWay++;
     try {
-      const found = await this.#read(environmentId, [...new Set(group.map(({ key }) => key))]);
-      for (const { key, resolve } of group) resolve(found.get(key) ?? null);
+      const { found, left } = await this.#read(environmentId, [...new Set(group.map(({ key }) => key))]);
+      const again = new Set(left);
+      this.#waiting.unshift(...group.filter(({ key }) => again.has(key)));
+      for (const { key, resolve } of group) if (!again.has(key)) resolve(found.get(key) ?? null);
     } catch (error) {
       for (const { reject } of group) reject(error);
     }

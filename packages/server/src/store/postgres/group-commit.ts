@@ -9,6 +9,7 @@
  *
  *   waiting ── its group is written ──────────────────────────────► settled
  *      ▲  └── PostgreSQL is unusable ─────────────────────────────► settled (StoreUnavailable)
+ *      ├───── its group left it out: waits again
  *      ├───── the group conflicted with another transaction, or one of its units failed: waits again, alone
  *      └───── the connection broke: waits again; `mayBeWritten` if that was after the commit was sent
  *
@@ -60,8 +61,8 @@ export type WriteGroup<Work, Result> = (
 ) => Promise<Written<Result>>;
 
 export interface Written<Result> {
-  /** One for each unit. */
-  results: Result[];
+  /** One for each unit. Null: nothing of it was written, and it waits for a later group. Never all of them. */
+  results: (Result | null)[];
   /** Listeners and other nodes are notified. */
   onCommit(): void;
 }
@@ -190,8 +191,13 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
       throw error;
     }
     const { results, onCommit } = written;
-    callListeners(onCommit, () => this.#parts.onCommitted?.(performance.now() - begun, results));
-    for (const [index, unit] of group.entries()) this.#settle(unit, () => unit.resolve(results[index] as Result));
+    const kept = results.filter((result) => result !== null);
+    callListeners(onCommit, () => this.#parts.onCommitted?.(performance.now() - begun, kept));
+    this.#waiting.unshift(...group.filter((_unit, index) => results[index] === null));
+    for (const [index, unit] of group.entries()) {
+      const result = results[index];
+      if (result) this.#settle(unit, () => unit.resolve(result));
+    }
   }
 
   async #afterFailure(group: Unit<Work, Result>[], error: unknown): Promise<void> {

@@ -5,7 +5,7 @@
 
 import type { Slice } from "../rows/byte-bounds.ts";
 
-type Bounded<Row> = Row & { rows_found: number };
+export type WithinRow<Row> = Row & { rows_found: number };
 
 /** `rows` is a query or a table; `order` is the order of its rows; `bytes` the size of one row. */
 export function rowsWithin(rows: string, order: string, bytes: string, bytesMax: number): string {
@@ -15,9 +15,13 @@ export function rowsWithin(rows: string, order: string, bytes: string, bytesMax:
 }
 
 /** `rowsMax`: how many were requested. */
-export function boundedSlice<Row>(rows: Bounded<Row>[], rowsMax: number): Slice<Row> {
-  const found = rows[0]?.rows_found ?? 0;
-  return { rows, isEnd: found < rowsMax && rows.length === found };
+export function boundedSlice<Row>(rows: WithinRow<Row>[], rowsMax: number): Slice<Row> {
+  return { rows, isEnd: (rows[0]?.rows_found ?? 0) < rowsMax && isWholeSlice(rows) };
+}
+
+/** Whether these are all the rows that the query found. */
+export function isWholeSlice(rows: readonly WithinRow<unknown>[]): boolean {
+  return rows.length === (rows[0]?.rows_found ?? 0);
 }
 
 export const EVENT_BYTES = "octet_length(data) + coalesce(octet_length(extras), 0)";

@@ -5,7 +5,7 @@ import type { StoredEvent } from "../../contract/index.ts";
 import { PAGE_BYTES_MAX } from "../../rows/byte-bounds.ts";
 import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import type { Read } from "../database.ts";
-import { EVENT_BYTES, rowsWithin } from "../rows-within.ts";
+import { EVENT_BYTES, isWholeSlice, rowsWithin, type WithinRow } from "../rows-within.ts";
 
 /** Events with their names and sources instead of interned ids. Conditions and order are in the subquery, so that the planner starts there. */
 export function selectEvents(conditions: string): string {
@@ -43,4 +43,26 @@ export async function* eventsWithin(
     const last = Math.max(...rows.map(({ sequence }) => sequence));
     left = left.filter((sequence) => sequence > last);
   }
+}
+
+/**
+ * The events of each owner, for as many owners as a page of bounded size holds, and for at least one. Owners without an entry in the
+ * result are left to a further call. `sequences` are the events of each; those that do not exist are left out.
+ */
+export async function eventsOfSome<Owner>(
+  read: Read,
+  environmentId: EnvironmentId,
+  sequences: ReadonlyMap<Owner, readonly number[]>,
+): Promise<Map<Owner, StoredEvent[]>> {
+  const owners = [...sequences];
+  const [first] = owners;
+  if (!first) return new Map();
+  const asked = [...new Set(owners.flatMap(([, own]) => own))];
+  const rows = await read<WithinRow<EventRow>>(WITHIN, [environmentId, asked]);
+  const reached = isWholeSlice(rows) ? Number.POSITIVE_INFINITY : Math.max(...rows.map(({ sequence }) => sequence));
+  const covered = owners.filter(([, own]) => own.every((sequence) => sequence <= reached));
+  const events =
+    covered.length > 0 ? new Map(rows.map((row) => [row.sequence, toStoredEvent(row)])) : await eventsAt(read, environmentId, first[1]);
+  const complete = covered.length > 0 ? covered : [first];
+  return new Map(complete.map(([owner, own]) => [owner, own.flatMap((sequence) => events.get(sequence) ?? [])]));
 }

@@ -1,24 +1,14 @@
-/**
- * Changes runs: makes the decision on the state that was read, and collects the rows to write. A run that has ended, or whose entry is
- * no longer leased under the same id, is not changed.
- */
+/** Changes runs as was decided: collects the rows to write, and writes them. */
 
 import type { RunNo } from "@inlet/protocol";
-import {
-  type CallRecord,
-  type EventBatch,
-  type FailedAttempt,
-  type LateCall,
-  type RunAdvanceParams,
-  type RunState,
-  toStoreText,
-} from "../../contract/index.ts";
+import { type CallRecord, type EventBatch, type FailedAttempt, type LateCall, toStoreText } from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { planRunWrites, type RunWrites } from "../../policy/plan-run-writes.ts";
 import type { Database } from "../database.ts";
 import { GroupWrites } from "../group-writes.ts";
 import { insertInto, recordset } from "../json-rows.ts";
 import type { Arrival } from "../queue/queue-entries.ts";
+import type { DecidedAdvance } from "./decide-advances.ts";
 
 /** The effects of a change other than rows. */
 export interface Advanced {
@@ -26,21 +16,12 @@ export interface Advanced {
   arrivals: readonly Arrival[];
 }
 
-/** Null if nothing is changed. */
-export function advanceRun(
-  writes: GroupWrites,
-  allocation: LeaseAllocation,
-  state: RunState | undefined,
-  { entry: held, decide }: Pick<RunAdvanceParams, "entry" | "decide">,
-): Advanced | null {
-  const entry = held && state?.entries.find(({ no, leaseId }) => no === held.no && leaseId === held.leaseId);
-  if (!state || (held && !entry)) return null;
-  const change = decide(state);
+export function advanceRun(writes: GroupWrites, allocation: LeaseAllocation, { state, entry, change }: DecidedAdvance): Advanced {
   const runNo = state.run.no;
   writes.news.runNos.add(runNo);
   for (const attempt of change.attempts ?? []) writes.attempts.push({ runNo, attempt });
   if (change.call) writes.calls.push({ runNo, call: change.call });
-  const planned = planRunWrites(state, entry ?? null, change, allocation);
+  const planned = planRunWrites(state, entry, change, allocation);
   gather(writes, allocation, planned);
   const { resumed } = planned;
   const arrivals = resumed ? [{ allocation, ...resumed, eventSequence: null, endedRunNo: runNo }] : [];

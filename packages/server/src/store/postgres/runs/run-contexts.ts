@@ -1,4 +1,4 @@
-/** Reads the data that calls need of their runs, for many calls at once. */
+/** Reads the data that calls need of their runs, for many calls at once: as many as hold a bounded size, at least one. */
 
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
 import {
@@ -8,44 +8,63 @@ import {
   type RunError,
   type RunKey,
   type StepRequest,
+  type StoredEvent,
   toStoreText,
 } from "../../contract/index.ts";
+import { PAGE_BYTES_MAX } from "../../rows/byte-bounds.ts";
 import { type RunRow, toRunRecord } from "../../rows/run-rows.ts";
 import { type RequestRow, toStepRequest } from "../../rows/sealed-requests.ts";
 import type { SecretBox } from "../../rows/secret-box.ts";
-import { BatchedReads } from "../batched-reads.ts";
+import { BatchedReads, type BatchRead } from "../batched-reads.ts";
 import type { Database } from "../database.ts";
-import { eventsAt } from "../events/select-events.ts";
+import { eventsOfSome } from "../events/select-events.ts";
+import { isWholeSlice, rowsWithin, type WithinRow } from "../rows-within.ts";
 import { goingOn, readable, SELECT_RUNS, sequencesOf } from "./run-state.ts";
 
+const RUNS_WITHIN = rowsWithin(
+  `(${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[]) OFFSET 0)`,
+  "run_no",
+  "state_bytes",
+  PAGE_BYTES_MAX,
+);
 /** Run and steps in one statement: a call never includes fewer results than existed when its run was read. */
 const CONTEXTS = `
   SELECT going.*, coalesce((
     SELECT json_agg(json_build_object('id', step_id, 'value', value) ORDER BY done_position) FROM steps
     WHERE steps.environment_id = $1 AND steps.run_no = going.run_no AND steps.run_no = ANY ($2::bigint[]) AND done_position IS NOT NULL), '[]') AS steps
-  FROM (${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[]) OFFSET 0) AS going`;
+  FROM (${RUNS_WITHIN} OFFSET 0) AS going`;
 const END = `
   SELECT status, ended_at, output, error FROM runs WHERE environment_id = $1 AND run_no = $2`;
 
-type ContextRow = RunRow & { steps: { id: string; value: string }[] };
+type ContextRow = WithinRow<RunRow & { steps: { id: string; value: string }[] }>;
 
 export function createRunContexts(database: Database): BatchedReads<RunNo, RunContext> {
   return new BatchedReads((environmentId, runNos) => readContexts(database, environmentId, runNos));
 }
 
-async function readContexts(database: Database, environmentId: EnvironmentId, runNos: readonly RunNo[]): Promise<Map<RunNo, RunContext>> {
-  const rows = goingOn(await database.query<ContextRow>(CONTEXTS, [environmentId, runNos])).map(readable);
-  const events = await eventsAt((text, values) => database.query(text, values), environmentId, rows.flatMap(sequencesOf));
-  return new Map(
-    rows.map((row) => [
-      row.run_no as RunNo,
-      {
-        run: toRunRecord(row),
-        events: sequencesOf(row).flatMap((sequence) => events.get(sequence) ?? []),
-        steps: row.steps.map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value })),
-      },
-    ]),
-  );
+async function readContexts(
+  database: Database,
+  environmentId: EnvironmentId,
+  runNos: readonly RunNo[],
+): Promise<BatchRead<RunNo, RunContext>> {
+  const rows = await database.query<ContextRow>(CONTEXTS, [environmentId, runNos]);
+  const reached = isWholeSlice(rows) ? Number.POSITIVE_INFINITY : Math.max(...rows.map(({ run_no }) => run_no));
+  const active = goingOn(rows).map(readable);
+  const sequences = new Map(active.map((row) => [row.run_no as RunNo, sequencesOf(row)]));
+  const events = await eventsOfSome((text, values) => database.query(text, values), environmentId, sequences);
+  const found = active.flatMap((row) => {
+    const own = events.get(row.run_no as RunNo);
+    return own ? [toContext(row, own)] : [];
+  });
+  return {
+    found: new Map(found.map((context) => [context.run.no, context])),
+    left: runNos.filter((runNo) => runNo > reached || (sequences.has(runNo) && !events.has(runNo))),
+  };
+}
+
+function toContext(row: ContextRow, events: readonly StoredEvent[]): RunContext {
+  const steps = row.steps.map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value }));
+  return { run: toRunRecord(row), events, steps };
 }
 
 /** How a run ended; null if it has not, or no longer exists. */

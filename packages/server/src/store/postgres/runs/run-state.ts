@@ -1,9 +1,11 @@
-/** Reads the input of decisions, for all runs of a group at once. The rows of the runs are locked until the group is written. */
+/**
+ * Reads the input of decisions, for all runs of a group at once. The rows of the runs are locked until the group is written. The events
+ * that started the runs are not read: most decisions do not need them, and they may be large.
+ */
 
 import type { EntryNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
 import { type EntryRecord, fromStoreText, type RunRecord, type RunState, type StepRecord } from "../../contract/index.ts";
 import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../../rows/run-rows.ts";
-import { eventsAt } from "../events/select-events.ts";
 import type { GroupWrites } from "../group-writes.ts";
 
 /**
@@ -39,12 +41,17 @@ interface EntryRow {
   again: number;
 }
 
+export interface LockedState extends Omit<RunState, "events"> {
+  /** The sequence numbers of the events that started it. */
+  eventSequences: readonly number[];
+}
+
 /** The states of unfinished runs, by run. `held` are the leased entries, including those without a run. */
 export async function lockRunStates(
   writes: GroupWrites,
   runNos: readonly RunNo[],
   held: readonly EntryNo[],
-): Promise<Map<RunNo, RunState>> {
+): Promise<Map<RunNo, LockedState>> {
   const { environmentId } = writes;
   if (runNos.length > 0) writes.send(LOCK_RUNS, environmentId, runNos);
   // One statement for all of them, in the order of their numbers, like lease renewals.
@@ -58,15 +65,14 @@ export async function lockRunStates(
   const runs = goingOn(runRows).map(readable);
   const steps = groupBy(stepRows, ({ run_no }) => run_no);
   const entries = groupBy(entryRows, ({ run_no }) => run_no);
-  const events = await eventsAt(writes.read, environmentId, runs.flatMap(sequencesOf));
   return new Map(
     runs.map((row) => {
       const run = toRunRecord(row);
-      const state: RunState = {
+      const state: LockedState = {
         run,
         steps: (steps.get(run.no) ?? []).map((step): StepRecord => toStepRecord(readableStep(step))),
         entries: (entries.get(run.no) ?? []).map(toEntry),
-        events: () => sequencesOf(row).flatMap((sequence) => events.get(sequence) ?? []),
+        eventSequences: sequencesOf(row),
       };
       return [run.no, state];
     }),

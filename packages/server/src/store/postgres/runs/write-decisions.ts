@@ -14,6 +14,7 @@ import { LockSet, nameLock } from "../locks.ts";
 import { makeDue } from "../queue/queue-entries.ts";
 import { writeGathered } from "../write-group.ts";
 import { advanceRun } from "./advance-run.ts";
+import { type AdvanceOutcome, decideAdvances } from "./decide-advances.ts";
 import type { Consequences, Decision, DecisionResult } from "./decisions.ts";
 import { type LookingBack, lookBack } from "./look-back.ts";
 import { Marks } from "./marks.ts";
@@ -29,6 +30,8 @@ export interface WriteDecisionsParts {
   notify(news: News): void;
 }
 
+/** Null: the unit is left to a later group. */
+type Decided = Omit<DecisionResult, "leased"> | null;
 type Unit = Attempt<Decision> & { allocation: LeaseAllocation };
 
 export function createWriteDecisions({ interned, rules, notify }: WriteDecisionsParts): WriteGroup<Decision, DecisionResult> {
@@ -52,14 +55,14 @@ export function createWriteDecisions({ interned, rules, notify }: WriteDecisions
     await cancelRuns(writes, consequences.cancelled);
     await writes.settle();
     return {
-      results: decided.map((result, index) => ({ ...result, leased: units[index]?.allocation.leased ?? [] })),
+      results: decided.map((result, index) => result && { ...result, leased: units[index]?.allocation.leased ?? [] }),
       onCommit: () => notify(writes.news),
     };
   };
 }
 
 /** One after the other: a unit sees how the previous ones changed the marks they share. */
-async function decide(writes: GroupWrites, units: readonly Unit[], consequences: Consequences): Promise<Omit<DecisionResult, "leased">[]> {
+async function decide(writes: GroupWrites, units: readonly Unit[], consequences: Consequences): Promise<Decided[]> {
   const starts = units.flatMap(({ work }) => (work.kind === "start function" ? [work.params] : []));
   const advances = units.flatMap(({ work }) => (work.kind === "advance" ? [work.params] : []));
   Marks.lock(writes, starts);
@@ -73,13 +76,11 @@ async function decide(writes: GroupWrites, units: readonly Unit[], consequences:
   const starting = units.filter(({ work }) => work.kind !== "advance").length;
   const numbers = starting > 0 ? await takeRunNumbers(writes, starting) : [];
   const present = await presentRuns(writes, units);
-  const results: Omit<DecisionResult, "leased">[] = [];
+  const outcomes = await decideAdvances(writes, states, advances);
+  const results: Decided[] = [];
   for (const { work, allocation } of units) {
     if (work.kind === "advance") {
-      const advanced = advanceRun(writes, allocation, states.get(work.params.runNo), work.params);
-      for (const batch of advanced?.events ?? []) consequences.appendings.push({ batch, allocation, mayBeWritten: false });
-      consequences.arrivals.push(...(advanced?.arrivals ?? []));
-      results.push({ applied: advanced !== null, refused: undefined });
+      results.push(applyAdvance(writes, allocation, outcomes.get(work.params.runNo) ?? "unchanged", consequences));
     } else if (work.kind === "start run") {
       const { run, eventSequence } = work.params;
       if (!present.has(run.id)) startRunForStored(writes, allocation, numbers.pop() as RunNo, eventSequence, run);
@@ -88,6 +89,15 @@ async function decide(writes: GroupWrites, units: readonly Unit[], consequences:
   }
   marks.write(writes);
   return results;
+}
+
+function applyAdvance(writes: GroupWrites, allocation: LeaseAllocation, outcome: AdvanceOutcome, consequences: Consequences): Decided {
+  if (outcome === "left") return null;
+  if (outcome === "unchanged") return { applied: false, refused: undefined };
+  const { events, arrivals } = advanceRun(writes, allocation, outcome);
+  for (const batch of events) consequences.appendings.push({ batch, allocation, mayBeWritten: false });
+  consequences.arrivals.push(...arrivals);
+  return { applied: true, refused: undefined };
 }
 
 /** Runs that an earlier attempt started. */
