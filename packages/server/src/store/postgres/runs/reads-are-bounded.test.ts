@@ -4,7 +4,18 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { cuttingProxy } from "../../../../test/support/cutting-proxy.ts";
 import { migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
-import { advance, type Begun, beginOne, doneStep, makeScene, SAMPLE_RULES, type Scene, sampleEnd } from "../../conformance/run-samples.ts";
+import {
+  advance,
+  type Begun,
+  beginOne,
+  doneStep,
+  makeScene,
+  SAMPLE_RULES,
+  type Scene,
+  sampleEnd,
+  sampleLease,
+  sampleRun,
+} from "../../conformance/run-samples.ts";
 import type { RunState } from "../../contract/index.ts";
 import { PAGE_BYTES_MAX } from "../../rows/byte-bounds.ts";
 import { openPostgresStore } from "../postgres-store.ts";
@@ -89,4 +100,41 @@ test("postgres: the data of many calls is read within a bounded size at once, an
     assert.deepEqual(context?.steps, [{ id: "a", value }]);
   }
   assert.ok(Math.max(...sizes()) < ANSWER_BYTES_MAX, `${Math.max(...sizes())} bytes`);
+});
+
+test("postgres: a run whose events are larger than that is decided and called with all of them", { skip }, async (t) => {
+  const { scene } = await open(t);
+  const { store, environment, functions } = scene;
+  const begun = await beginLarge(scene);
+  const contexts = await Promise.all(begun.map((one) => store.runContext(one)));
+  const sequences = contexts.map((context) => context?.events[0]?.sequence ?? 0);
+  const halves = [sequences.slice(0, RUNS / 2), sequences.slice(RUNS / 2).reverse()];
+  const gathered = await Promise.all(
+    halves.map(async (eventSequences) => {
+      const run = sampleRun(functions[0], { eventSequences });
+      const start = { environmentId: environment.id, eventSequence: eventSequences[0] ?? 0, run, now: 2_000, lease: sampleLease() };
+      const [entry] = (await store.runStart(start)).leased;
+      assert.ok(entry?.runNo);
+      return { environmentId: environment.id, run, entry, runNo: entry.runNo };
+    }),
+  );
+  const given = await Promise.all(gathered.map((one) => store.runContext(one)));
+  assert.deepEqual(
+    given.map((context) => context?.events.map(({ sequence }) => sequence)),
+    halves,
+  );
+  const seen = new Map<number, number[]>();
+  const decide = (state: RunState) => {
+    seen.set(
+      state.run.no,
+      state.events().map(({ sequence }) => sequence),
+    );
+    return { end: sampleEnd() };
+  };
+  const results = await Promise.all(gathered.map((one) => advance(scene, one, decide)));
+  assert.ok(results.every(({ applied }) => applied));
+  assert.deepEqual(
+    gathered.map(({ runNo }) => seen.get(runNo)),
+    halves,
+  );
 });
