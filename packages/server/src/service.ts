@@ -190,13 +190,16 @@ async function serve(
     ...{ drained: draining.signal, heartbeatMs },
   });
   const stopFollowing = followChanges(store, { directory, registry: functions.registry, catalogue }, log);
-  await functions.open();
-  await app.listen({ port: config.port, host: config.host });
-  const metricsListener = config.metricsListen && (await openMetrics(config.metricsListen, metrics, app));
-  if (metricsListener) log.info(`metrics on ${metricsListener.url}`);
-  await functions.start((app.server.address() as AddressInfo).port);
   const work = [...repair.work, mirror];
-  for (const part of [...upkeep, ...work]) part.start();
+  const listening: { metrics: MetricsListener | null } = { metrics: null };
+  async function start(): Promise<void> {
+    await functions.open();
+    await app.listen({ port: config.port, host: config.host });
+    listening.metrics = config.metricsListen && (await openMetrics(config.metricsListen, metrics));
+    if (listening.metrics) log.info(`metrics on ${listening.metrics.url}`);
+    await functions.start((app.server.address() as AddressInfo).port);
+    for (const part of [...upkeep, ...work]) part.start();
+  }
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
@@ -206,15 +209,22 @@ async function serve(
     await functions.stop();
     stopFollowing();
     await closeWithin(app, config.drainTimeout);
-    await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop(), metricsListener?.stop()]);
+    await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop(), listening.metrics?.stop()]);
     refusals.stop();
     // The last export of metrics reads the store.
     await telemetry?.stop();
     await store.stop();
   }
+  try {
+    await start();
+  } catch (error) {
+    // What is open would keep the process alive. A fault while stopping follows from the first, which the caller gets.
+    await stop().catch((fault) => log.debug({ err: fault }, "the service could not be stopped in order"));
+    throw error;
+  }
   return {
     url: urlOf(app),
-    metricsUrl: metricsListener?.url ?? null,
+    metricsUrl: listening.metrics?.url ?? null,
     retentionNotice: describeRetention(config, budgetBytes),
     newKeys,
     issueLoginToken: () => loginTokens.issue(),
@@ -258,11 +268,10 @@ async function loadTelemetry(settings: TelemetrySettings, metrics: Metrics, log:
   return openTelemetry(settings, { metrics, version: packageFile.version, log });
 }
 
-async function openMetrics(address: ListenAddress, metrics: Metrics, app: FastifyInstance): Promise<MetricsListener> {
+async function openMetrics(address: ListenAddress, metrics: Metrics): Promise<MetricsListener> {
   try {
     return await listenForMetrics(address, metrics);
   } catch (error) {
-    await app.close();
     throw new StartRefused(`cannot listen on ${address.host}:${address.port}, see --metrics-listen: ${(error as Error).message}`, error);
   }
 }
