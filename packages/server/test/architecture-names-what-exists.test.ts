@@ -53,3 +53,43 @@ test("the index tells where at least thirty everyday changes are made", () => {
   assert.ok(rows.length >= 30, `${rows.length}`);
   for (const row of rows) assert.ok(quoted(row.split("|").at(-2) ?? "").length > 0, row);
 });
+
+/** Files of the server that wait once for something and do not ask again. */
+const WAITS_ONCE: Readonly<Record<string, string>> = {
+  "execute/call/response-collector.ts": "the time limit of a call",
+  "execute/clock.ts": "defines the timers that others use",
+  "execute/queue/suspects.ts": "the end of a trial",
+  "jobs/jobs.ts": "how long a response waits for the items of a job",
+  "main.ts": "the time limit of a stop after a fault",
+  "receive/connections/close-lingering.ts": "how long the rest of a body is read",
+  "store/postgres/database.ts": "the time limit of a transaction",
+};
+/** A timer that is set; the timeout of a socket is none. */
+const TIMER = /(?<!\.)\bset(Timeout|Interval)\(|\bsetTimeout as pause\b|\bclock\.after\(|\bsleepOn\(/;
+
+const serverFiles = globSync("**/*.ts", { cwd: `${ROOT}packages/server/src` }).filter((file) => !file.endsWith(".test.ts"));
+const filesWithTimers = serverFiles.filter((file) => TIMER.test(readFileSync(`${ROOT}packages/server/src/${file}`, "utf8")));
+const loops = () =>
+  section("Loops")
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("| loop"))
+    .map((row) => row.split("|").slice(1, -1));
+
+test("every loop tells its file, what wakes, bounds and ends it, and the file has a timer", () => {
+  assert.ok(loops().length > 30, `${loops().length}`);
+  for (const cells of loops()) {
+    assert.equal(cells.length, 6, cells.join("|"));
+    assert.ok(
+      cells.every((cell) => cell.trim() !== ""),
+      cells.join("|"),
+    );
+    const [file = ""] = quoted(cells[1] as string);
+    assert.ok(filesWithTimers.includes(file), `${file} exists and has a timer: ${cells[0]}`);
+  }
+});
+
+test("every file of the server with a timer is named as a loop, or waits only once", () => {
+  const named = new Set(loops().flatMap((cells) => quoted(cells[1] as string)));
+  const once = Object.keys(WAITS_ONCE);
+  assert.deepEqual(filesWithTimers.filter((file) => !named.has(file)).sort(), once.sort());
+});
