@@ -24,6 +24,7 @@ export class HoldFunctions {
   readonly #parts: HoldFunctionsParts;
   #looking: Promise<void> = Promise.resolve();
   #again: NodeJS.Timeout | null = null;
+  #isStopped = false;
 
   constructor(parts: HoldFunctionsParts) {
     this.#parts = parts;
@@ -31,6 +32,7 @@ export class HoldFunctions {
 
   /** Functions may have been paused or resumed, on any node. */
   refresh(): void {
+    if (this.#isStopped) return;
     this.#look();
     this.#again ??= setTimeout(() => {
       this.#again = null;
@@ -39,6 +41,7 @@ export class HoldFunctions {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     if (this.#again) clearTimeout(this.#again);
     await this.#looking;
   }
