@@ -48,6 +48,15 @@ export interface PauseNote {
   resumedAt: number;
 }
 
+/** A run was rerun, or may have been: the service went away before it said so. */
+export interface RerunNote {
+  sourceId: string;
+  /** The step from which on; null: the whole run. */
+  from: string | null;
+  newId: string | null;
+  doneAt: number | null;
+}
+
 /** A request that the service made for a step. `refused`: nobody answered it. */
 export interface RequestNote {
   process: number;
@@ -77,6 +86,7 @@ export class Journal {
   readonly signals: SignalNote[] = [];
   signalsSent = 0;
   readonly pauses: PauseNote[] = [];
+  readonly reruns: RerunNote[] = [];
   /** Leases whose results were not applied, or that were given back, by the id that apps are called with. */
   readonly lostLeases = new Set<string>();
   readonly faults: string[] = [];
@@ -97,6 +107,12 @@ export class Journal {
     const calls = this.callsOf.get(note.runId);
     if (calls) calls.push(note);
     else this.callsOf.set(note.runId, [note]);
+    return note;
+  }
+
+  noteRerun(sourceId: string, from: string | null): RerunNote {
+    const note: RerunNote = { sourceId, from, newId: null, doneAt: null };
+    this.reruns.push(note);
     return note;
   }
 

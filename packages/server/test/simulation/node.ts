@@ -4,7 +4,7 @@ import type { EdgeAnswer } from "./apps/own-app.ts";
 import type { SimStores } from "./folders.ts";
 import type { Journal } from "./journal.ts";
 import type { Network } from "./network.ts";
-import { SimProcess } from "./process.ts";
+import { type Operated, SimProcess } from "./process.ts";
 import type { Outage, Scenario } from "./scenario.ts";
 import type { CommittedSteps } from "./store-tap.ts";
 import { after, now, turn } from "./virtual-time.ts";
@@ -80,25 +80,20 @@ export class SimNode {
 
   /** Resolves with what the service says; rejects when it is not there, or dies. */
   ask(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
-    const process = this.#process;
-    if (!process) return Promise.reject(new Error("connect ECONNREFUSED"));
-    return new Promise((resolve, reject) => {
-      this.#asks.add(reject);
-      process
-        .ask(path, headers, body)
-        .then(resolve, reject)
-        .finally(() => this.#asks.delete(reject));
-    });
+    return this.#reach((process) => process.ask(path, headers, body));
   }
 
   /** Resolves when the service has said that it is done; rejects as `ask` does. */
-  pause(functionId: string, isPaused: boolean): Promise<void> {
+  operate<Result>(work: (at: Operated) => Promise<Result>): Promise<Result> {
+    return this.#reach((process) => process.operate(work));
+  }
+
+  #reach<Result>(asked: (process: SimProcess) => Promise<Result>): Promise<Result> {
     const process = this.#process;
     if (!process) return Promise.reject(new Error("connect ECONNREFUSED"));
     return new Promise((resolve, reject) => {
       this.#asks.add(reject);
-      process
-        .pause(functionId, isPaused)
+      asked(process)
         .then(resolve, reject)
         .finally(() => this.#asks.delete(reject));
     });

@@ -1,20 +1,20 @@
 /**
- * One process of the service: the store of a folder, functions.ts over it, and the edge at which events, checkpoints and registrations
- * arrive. It can be stopped in order, or killed: then it does nothing more, and what it leaves is what a copy of its files holds.
+ * One process of the service: the store of a folder, functions.ts over it, and the edge at which apps and senders reach it. It can be stopped in order, or killed: then it does nothing more, and what it leaves is what a copy of its files holds.
  */
 
-import { createEventIdGenerator, errorBody, Refusal, type RunId } from "@inlet/protocol";
+import { createEventIdGenerator } from "@inlet/protocol";
 import { type Logger, pino } from "pino";
 import { bootstrap, defaultEnvironmentOf } from "../../src/bootstrap.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
-import { createEventLife, type EventLife } from "../../src/event-life.ts";
+import { createEventLife } from "../../src/event-life.ts";
 import { createFunctions, type Functions } from "../../src/functions.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
-import { type Store, StoreUnavailable } from "../../src/store/contract/index.ts";
+import type { Environment, Store } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
+import { Edge } from "./edge.ts";
 import { CALLS_PER_APP } from "./limits.ts";
 import type { SimCaller } from "./network.ts";
 import { type CommittedSteps, tapStore } from "./store-tap.ts";
@@ -34,14 +34,20 @@ export interface ProcessParts {
   onLog(line: string): void;
 }
 
-const ANY_AMOUNT = { take: () => true, give: () => undefined };
+/** What operators reach of a process. */
+export interface Operated {
+  functions: Functions;
+  store: Store;
+  environment: Environment;
+}
 
 export class SimProcess {
   readonly life: Life = { isDead: false };
   readonly store: Store;
   readonly functions: Functions;
   readonly #directory: Directory;
-  readonly #eventLife: EventLife;
+  readonly #edge: Edge;
+  readonly #tapped: Store;
   readonly #environment: string;
   readonly #log: Logger;
   #isOpen = true;
@@ -97,10 +103,11 @@ export class SimProcess {
     this.#log = log;
     this.life = life;
     this.store = store;
+    this.#tapped = tapped;
     this.functions = functions;
     this.#directory = directory;
     this.#environment = defaultEnvironment;
-    this.#eventLife = createEventLife({
+    const eventLife = createEventLife({
       mirror: { wake: () => undefined },
       ...{ directory, functions, traffic, defaultEnvironment, eventIds, now, store: tapped, metrics: null, tracing: null, liveLog: null },
       senders: { directory, placeholderEnvironment: defaultEnvironment, attempts: { waitS: () => null } },
@@ -112,6 +119,7 @@ export class SimProcess {
       dedupWindow: createDedupWindow(config.dedupWindow),
       refusals: new RefusalLog(log),
     });
+    this.#edge = new Edge(functions, eventLife, () => this.#environmentNow());
   }
 
   get environmentId() {
@@ -121,20 +129,17 @@ export class SimProcess {
   /** What an app or a sender asks of the service. Throws when nobody listens. */
   async ask(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
     if (this.life.isDead || !this.#isOpen) throw new Error("connect ECONNREFUSED");
-    const answer = await lives.run(this.life, () => this.#answerTo(path, headers, body));
+    const answer = await lives.run(this.life, () => this.#edge.answerTo(path, headers, body));
     // The connection is gone with the process.
     return this.life.isDead ? new Promise(() => undefined) : answer;
   }
 
-  /** Throws when nobody listens, or the store does not work. */
-  async pause(functionId: string, isPaused: boolean): Promise<void> {
+  /** What operators do. Throws when nobody listens, or the store does not work. */
+  async operate<Result>(work: (at: Operated) => Promise<Result>): Promise<Result> {
     if (this.life.isDead || !this.#isOpen) throw new Error("connect ECONNREFUSED");
-    const { registry } = this.functions;
-    const environment = this.#environmentNow();
-    const isKnown = await lives.run(this.life, () =>
-      isPaused ? registry.pause(environment, functionId) : registry.resume(environment, functionId, "keep"),
-    );
-    if (!isKnown) throw new Error(`there is no function ${functionId}`);
+    const { functions } = this;
+    const result = await lives.run(this.life, () => work({ functions, store: this.#tapped, environment: this.#environmentNow() }));
+    return this.life.isDead ? new Promise(() => undefined) : result;
   }
 
   /** The first half of a stop: calls under way may end, and what their apps ask for meanwhile is answered. */
@@ -148,72 +153,11 @@ export class SimProcess {
     this.life.isDead = true;
   }
 
-  async #answerTo(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
-    const checkpoint = /^\/v1\/checkpoint\/([^/]+)\/async$/.exec(path);
-    if (checkpoint) {
-      const outcome = await this.functions.sdk.checkpoint(checkpoint[1] as RunId, body);
-      return said(outcome instanceof Refusal ? outcome : null, "{}");
-    }
-    if (path === "/v1/signals") return this.#signal(JSON.parse(body) as { signal: string; data: unknown });
-    const state = /^\/v0\/runs\/([^/]+)\/(batch|actions)$/.exec(path);
-    if (state) return this.#state(state[1] as RunId, state[2] as "batch" | "actions");
-    if (path.startsWith("/fn/register")) return this.#register(body, headers["x-simulated-sdk"] ?? "service");
-    const keyText = path.slice("/e/".length);
-    const readBody = async () => Buffer.from(body);
-    const request = {
-      method: "POST",
-      target: path,
-      keyText,
-      query: "",
-      headers,
-      rawHeaders: [],
-      ip: "127.0.0.1",
-      readBody,
-      memory: ANY_AMOUNT,
-    };
-    const outcome = await this.#eventLife(request);
-    if (typeof outcome === "symbol") throw new Error("a send was aborted");
-    if ("handshake" in outcome) throw new Error("a send was taken for a handshake");
-    return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ids: outcome.ids, status: 200 }));
-  }
-
-  async #signal({ signal, data }: { signal: string; data: unknown }): Promise<EdgeAnswer> {
-    try {
-      const runId = await this.functions.signals.send(this.#environmentNow(), signal, JSON.stringify(data));
-      if (runId === null) return said(new Refusal("signal_not_found", "No run waits for it."), "");
-      return said(null, JSON.stringify({ data: { run_id: runId } }));
-    } catch (error) {
-      if (error instanceof StoreUnavailable) return said(new Refusal("store_unavailable", error.message), "");
-      throw error;
-    }
-  }
-
-  /** What a call could not carry. */
-  async #state(id: RunId, part: "batch" | "actions"): Promise<EdgeAnswer> {
-    const { runEvents, runSteps } = this.functions.sdk;
-    const text = await (part === "batch" ? runEvents(id) : runSteps(id));
-    return text === null ? said(new Refusal("run_state_gone", "It has ended."), "") : said(null, text);
-  }
-
-  async #register(body: string, sdk: string): Promise<EdgeAnswer> {
-    const registration = { headers: sdk as "service" | "inngest", body: JSON.parse(body) as unknown, sdk, framework: null, deployId: null };
-    const outcome = await this.functions.sdk.register({ environment: this.#environmentNow(), ...registration });
-    if ("handshake" in outcome) throw new Error("a send was taken for a handshake");
-    return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ok: true, modified: outcome.modified }));
-  }
-
   #environmentNow() {
     const environment = this.#directory.environmentNamed(this.#environment);
     if (!environment) throw new Error("there is no default environment");
     return environment;
   }
-}
-
-function said(refusal: Refusal | null, text: string): EdgeAnswer {
-  const takenAt = String(now());
-  const body = refusal ? JSON.stringify(errorBody(refusal)) : text;
-  const status = refusal ? refusal.status : 200;
-  return { status, headers: { get: (name) => (name === "taken-at" ? takenAt : null) }, text: async () => body };
 }
 
 function configOf({ callTimeoutMs, retryMs, leaseMs }: ProcessParts) {

@@ -1,5 +1,7 @@
 /** What one simulation consists of: functions as data, the events sent to them, and when what goes wrong. Made from a seed, or written by hand. */
 
+import type { SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
+
 /** Which SDK serves a function: ours, or one that speaks as the published ones do. */
 export const SDKS = ["own", "v3", "v4"] as const;
 export type SdkName = (typeof SDKS)[number];
@@ -79,29 +81,6 @@ export interface SimFunction {
   flow: Flow;
 }
 
-/** Every event carries a key and a number of its own. */
-export interface SimEvent {
-  atMs: number;
-  name: string;
-  key: number;
-  n: number;
-}
-
-/** Sent by somebody who is no function. */
-export interface SimSignal {
-  atMs: number;
-  signal: string;
-  key: number;
-  n: number;
-}
-
-/** A function that is paused for a while. */
-export interface SimPause {
-  atMs: number;
-  fn: string;
-  forMs: number;
-}
-
 export interface Outage {
   atMs: number;
   /** Which node; the first one if absent. */
@@ -135,6 +114,8 @@ export interface Scenario {
   outages: readonly Outage[];
   /** None if absent. */
   pauses?: readonly SimPause[];
+  /** None if absent. */
+  reruns?: readonly SimRerun[];
   /** Spans in which the store refuses. */
   refusals: readonly { atMs: number; forMs: number }[];
   network: NetworkFaults;

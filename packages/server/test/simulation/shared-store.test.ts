@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { migratedDatabase, whyNoPostgres } from "../support/postgres.ts";
 import { dropRealTimers } from "./virtual-time.ts";
 
-const { SHARED_CASES } = await import("./cases.ts");
+const { SHARED_CASES } = await import("./cases/shared.ts");
 const { createDatabaseStores } = await import("./databases.ts");
 const { generateScenario } = await import("./generate.ts");
 const { inRealTime } = await import("./real-time.ts");

@@ -5,6 +5,7 @@ import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
 import { checkOrder } from "./model/check-order.ts";
 import { checkPauses } from "./model/check-pauses.ts";
+import { checkReruns } from "./model/check-reruns.ts";
 import { checkRuns } from "./model/check-runs.ts";
 import { checkSignals } from "./model/check-signals.ts";
 import { checkStarts } from "./model/check-starts.ts";
@@ -57,6 +58,7 @@ async function check(played: Played): Promise<string[]> {
   checkCancels(evidence, fault);
   checkOrder(evidence, fault);
   checkPauses(evidence, fault);
+  checkReruns(evidence, fault);
   checkSignals(evidence, fault);
   return faults;
 }

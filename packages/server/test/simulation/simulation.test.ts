@@ -10,7 +10,7 @@ import { spawn } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-const { CASES } = await import("./cases.ts");
+const { CASES } = await import("./cases/cases.ts");
 const { seedOfDay } = await import("./seeds.ts");
 const { simulate } = await import("./simulate.ts");
 

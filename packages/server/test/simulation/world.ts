@@ -8,8 +8,9 @@ import { Journal } from "./journal.ts";
 import { Limits } from "./limits.ts";
 import { Network } from "./network.ts";
 import { SimNode } from "./node.ts";
+import { type Ask, People } from "./people.ts";
 import { Random } from "./random.ts";
-import { fullId, type Scenario, SDKS, type SdkName, type SimEvent, type SimPause, type SimSignal, signalName } from "./scenario.ts";
+import { fullId, type Scenario, SDKS, type SdkName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
@@ -21,7 +22,6 @@ const REAL_LOOK_MS = 25;
 const REAL_SETTLE_MS = 1_000;
 const REAL_REWRITE_MS = 10_000;
 const NEAR_MS = 50;
-const RESEND_MS = 500;
 const LOOKS_EVERY = 40;
 const HELD_MS = 2_000;
 const HOLDS_MAX = 100;
@@ -47,7 +47,7 @@ export class World {
   readonly #random: Random;
   readonly #startedAt = now();
   readonly #hasHolds: boolean;
-  #unsent: number;
+  readonly #people: People;
   #settledAt = now();
   #asked = 0;
   #progress = 0;
@@ -66,7 +66,8 @@ export class World {
     const settledAt = () => (scenario.isRealTime ? now() - (scenario.connectionCuts ? REAL_REWRITE_MS : REAL_SETTLE_MS) : this.#settledAt);
     const node = { scenario, stores, network, journal, committed: new CommittedSteps(journal), startedAt: this.#startedAt, settledAt };
     this.#nodes = Array.from({ length: scenario.nodes ?? 1 }, () => new SimNode({ ...node, newProcessNo: () => ++processes }));
-    this.#unsent = scenario.events.length + (scenario.pauses ?? []).length;
+    const ask: Ask = (path, request) => this.#ask("own", `http://service${path}`, request);
+    this.#people = new People({ scenario, journal, startedAt: this.#startedAt, ask, nextNode: () => this.#nextNode() });
     this.#hasHolds = functions.some(({ flow }) => flow.ordering?.onFailure === "hold");
   }
 
@@ -75,9 +76,7 @@ export class World {
     await first.start();
     for (const [sdk, app] of this.#apps) await this.#register(sdk, app);
     for (const node of others) await node.start();
-    for (const event of this.scenario.events) after(event.atMs, () => void this.#send(event));
-    for (const signal of this.scenario.signals ?? []) after(signal.atMs, () => void this.#signal(signal));
-    for (const pause of this.scenario.pauses ?? []) after(pause.atMs, () => void this.#pause(pause));
+    this.#people.begin();
     for (const outage of this.scenario.outages) after(outage.atMs, () => (this.#nodes[outage.node ?? 0] as SimNode).plan(outage));
     await (this.scenario.isRealTime ? this.#watch() : this.#drive());
     return this.#end();
@@ -134,8 +133,9 @@ export class World {
     for (const { runId, heldAt } of holds) {
       const run = runId !== null && now() >= heldAt + HELD_MS ? await store.runFind({ id: runId }) : null;
       if (!run) continue;
-      this.journal.releases.set(run.id, now());
-      if (!(await store.orderRelease({ environmentId, runNo: run.no }))) this.journal.fault(`run ${run.id} was on hold and is not`);
+      const at = now();
+      if (await store.orderRelease({ environmentId, runNo: run.no })) this.journal.releases.set(run.id, at);
+      else if (!this.journal.reruns.some(({ sourceId }) => sourceId === run.id)) this.journal.fault(`run ${run.id} was on hold and is not`);
     }
   }
 
@@ -148,14 +148,14 @@ export class World {
   }
 
   async #isDone(): Promise<boolean> {
-    if (this.#unsent > 0 || !this.#nodes.every(({ isSteady }) => isSteady)) return false;
+    if (this.#people.left > 0 || !this.#nodes.every(({ isSteady }) => isSteady)) return false;
     const process = this.#nodes[0]?.process;
     return process != null && (await this.#stores.operator(process.store).queueLanes()).length === 0;
   }
 
   #isEndless(restMs: number): boolean {
     const { calls, endedRuns } = this.journal;
-    const progress = calls.length + endedRuns.size - this.#unsent;
+    const progress = calls.length + endedRuns.size - this.#people.left;
     const at = this.scenario.isRealTime ? now() : nextTimerAt();
     if (progress !== this.#progress) this.#progressAt = now();
     this.#progress = progress;
@@ -183,14 +183,8 @@ export class World {
   async #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeAnswer> {
     const { pathname } = new URL(url);
     const answer = await this.#nextNode().ask(pathname, { ...headers, "x-simulated-sdk": sdk === "own" ? "service" : "inngest" }, body);
-    if (pathname === "/v1/signals" && answer.status === 200) this.#noteSignal(body, await answer.text());
+    if (pathname === "/v1/signals" && answer.status === 200) this.#people.noteSignal(body, await answer.text());
     return answer;
-  }
-
-  #noteSignal(body: string, answer: string): void {
-    const { signal, data } = JSON.parse(body) as { signal: string; data: { no: number } };
-    const { run_id: runId } = (JSON.parse(answer) as { data: { run_id: string } }).data;
-    this.journal.signals.push({ signal, runId, no: data.no });
   }
 
   async #register(sdk: SdkName, app: SimApp): Promise<void> {
@@ -200,44 +194,5 @@ export class World {
       if (answer.status === 200) return;
       if (tries === REGISTRATIONS_MAX) throw new Error(`app ${sdk} could not register: ${answer.body}`);
     }
-  }
-
-  /** Once: whether it was taken is not known where the service goes away. */
-  async #signal({ signal, key, n }: SimSignal): Promise<void> {
-    const body = JSON.stringify({ signal: signalName(signal, key), data: { n, no: this.journal.signalsSent++ } });
-    const answer = await this.#ask("own", "http://service/v1/signals", { headers: {}, body }).catch(() => null);
-    if (answer && ![200, 404, 503].includes(answer.status)) this.journal.fault(`a signal was refused: ${await answer.text()}`);
-  }
-
-  /** Tries until it is known to be paused, and later to be resumed. */
-  async #pause({ fn, forMs }: SimPause): Promise<void> {
-    const functionId = fullId(this.scenario.functions.find(({ id }) => id === fn) ?? { sdk: "own", id: fn });
-    const until = async (isPaused: boolean) => {
-      for (;;) {
-        const done = this.#nextNode().pause(functionId, isPaused);
-        if (await done.then(() => true).catch(() => false)) return;
-        await pass(RESEND_MS);
-      }
-    };
-    await until(true);
-    const pausedAt = now();
-    await pass(forMs);
-    this.journal.pauses.push({ functionId, pausedAt, resumedAt: now() });
-    await until(false);
-    this.#unsent--;
-  }
-
-  /** Sends until it is known to be accepted, always under the same seed. */
-  async #send({ name, key, n }: SimEvent): Promise<void> {
-    const seed = `${this.#startedAt + n},${Buffer.from(String(n).padStart(10, "0")).toString("base64")}`;
-    const body = JSON.stringify({ name, data: { k: key, n } });
-    const headers = { "content-type": "application/json", "x-inngest-event-id-seed": seed };
-    for (;;) {
-      const answer = await this.#ask("own", "http://service/e/event-key", { headers, body }).catch(() => null);
-      if (answer?.status === 200) break;
-      if (answer && answer.status !== 503) this.journal.fault(`event ${n} was refused: ${await answer.text()}`);
-      await pass(RESEND_MS);
-    }
-    this.#unsent--;
   }
 }

@@ -156,6 +156,24 @@ export function orderConformance(engine: Engine): void {
     assert.deepEqual(await admit(scene), [last]);
   });
 
+  test(`${engine.name}: a rerun of a run that holds up the key waits until no call of that is under way`, async (t) => {
+    const scene = await open(t);
+    const [first, second] = (await arrive(scene, [{}, {}])) as [RunNo, RunNo];
+    await admit(scene);
+    await end(scene, first, FAILED);
+    const [again] = (await arrive(scene, [{ inPlaceOf: first }])) as [RunNo];
+    assert.deepEqual(await holdsOf(scene), []);
+    assert.deepEqual(await admit(scene), [], "a call of the first is still under way");
+    const freed: string[] = [];
+    t.after(scene.store.limitWatch((ids) => freed.push(...ids)));
+    await endCalls(scene);
+    assert.deepEqual(freed, [orderId(scene.functions[0], KEY)], "the key is announced");
+    assert.deepEqual(await admit(scene), [again]);
+    await end(scene, again);
+    await endCalls(scene, 130_000);
+    assert.deepEqual(await admit(scene), [second]);
+  });
+
   test(`${engine.name}: holds are listed in pages and by function`, async (t) => {
     const scene = await open(t);
     const { store, environment, functions } = scene;

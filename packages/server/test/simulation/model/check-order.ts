@@ -19,15 +19,25 @@ export function checkOrder(evidence: Evidence, fault: Fault): void {
 
 function checkKey(evidence: Evidence, { flow }: SimFunction, runs: readonly RunDetails[], fault: Fault): void {
   const inTurn = runs.toSorted((a, b) => firstCallAt(evidence, a) - firstCallAt(evidence, b));
+  checkSequence(evidence, inTurn, fault);
   for (const [index, run] of inTurn.entries()) {
     const next = inTurn[index + 1];
     if (!next) return;
     const pair = `${evidence.describe(next)} after ${evidence.describe(run)}`;
-    if (!isAcceptedBefore(evidence, run, next)) fault(`${pair}: started out of order`);
     if (firstCallAt(evidence, next) < overAt(evidence, run)) fault(`${pair}: started before it was over`);
     const isHeld = flow.ordering?.onFailure === "hold" && run.status === "failed";
     const releasedAt = evidence.played.journal.releases.get(run.id) ?? Number.POSITIVE_INFINITY;
-    if (isHeld && firstCallAt(evidence, next) < releasedAt) fault(`${pair}: started although it holds up the key`);
+    const isInItsPlace = evidence.rerunOf(next)?.sourceId === run.id;
+    if (isHeld && !isInItsPlace && firstCallAt(evidence, next) < releasedAt) fault(`${pair}: started although it holds up the key`);
+  }
+}
+
+/** A rerun has no place among the others, or that of the run which held them up. */
+function checkSequence(evidence: Evidence, inTurn: readonly RunDetails[], fault: Fault): void {
+  const first = inTurn.filter(({ originalRunId }) => originalRunId === null);
+  for (const [index, run] of first.entries()) {
+    const next = first[index + 1];
+    if (next && !isAcceptedBefore(evidence, run, next)) fault(`${evidence.describe(next)} after ${evidence.describe(run)}: out of order`);
   }
 }
 

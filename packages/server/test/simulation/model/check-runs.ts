@@ -36,6 +36,7 @@ async function checkRun(evidence: Evidence, run: RunDetails, fault: Fault): Prom
   const byHash = new Map([...replayed.demands.values()].map((demand) => [hashOf(demand.name), demand]));
   for (const step of run.steps) {
     const demand = byHash.get(step.id);
+    if (evidence.isGiven(run, step)) continue;
     if (demand) checkStep(evidence, run, step, demand, { ...replayed, fault });
     else if (run.status === "completed") fault(`holds the step ${step.name} (${step.status}), which its code does not come to`);
   }
@@ -101,7 +102,7 @@ function checkCancelled(evidence: Evidence, run: RunDetails, fault: Fault): void
     (event) =>
       event.name === cancelOn?.event &&
       // Of two events that are received at the same time, the one that is written first comes first.
-      (event.receivedAt >= run.createdAt || event.sequence > run.eventSequence) &&
+      (event.receivedAt >= run.createdAt || (run.originalRunId === null && event.sequence > run.eventSequence)) &&
       event.receivedAt <= (run.endedAt ?? 0) &&
       (cancelOn.by === "any" || (JSON.parse(event.data) as { k: number }).k === k),
   );

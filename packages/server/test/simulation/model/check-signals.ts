@@ -47,7 +47,8 @@ function hasRival(evidence: Evidence, run: RunDetails, { id, detail, startedAt }
 /** Every signal that the service took. */
 export function checkSignals(evidence: Evidence, fault: Fault): void {
   const received = new Map<number, number>();
-  for (const step of evidence.played.runs.flatMap(({ steps }) => steps)) {
+  const ownSteps = (run: RunDetails) => run.steps.filter((step) => !evidence.isGiven(run, step));
+  for (const step of evidence.played.runs.flatMap(ownSteps)) {
     const no = step.kind === "signal" ? numberIn(step) : null;
     if (no !== null) received.set(no, (received.get(no) ?? 0) + 1);
   }

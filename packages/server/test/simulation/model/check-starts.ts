@@ -28,13 +28,15 @@ function isSent(event: StoredEvent, n: number): boolean {
 }
 
 function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void {
-  const runs = evidence.runsOf(fullId(fn));
+  const all = evidence.runsOf(fullId(fn));
+  // Rules about starts are for events: reruns are asked for.
+  const runs = all.filter(isFirst);
   const triggering = evidence.played.events.filter((event) => triggers(fn, event));
   const { throttle, rateLimit, debounce, batchEvents, singleton, concurrency } = fn.flow;
   // A run that was admitted may have to wait for its first call all the same.
   const isPaused = evidence.played.scenario.pauses?.some((pause) => pause.fn === fn.id);
   const isCalledAtOnce = !concurrency && !isPaused && !evidence.played.journal.fullApps.has(fn.sdk);
-  if (throttle && isCalledAtOnce) checkRate(evidence, runs, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
+  if (throttle && isCalledAtOnce) checkRate(evidence, all, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
   if (rateLimit && !batchEvents)
     checkRate(evidence, runs, rateLimit, Math.floor(rateLimit.limit / 10), ({ createdAt }) => createdAt, fault);
   // In real time, a run may be created by an event that was received before the end of the run before it was written.
@@ -44,7 +46,7 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   if (singleton?.mode === "cancel") checkOverlap(evidence, runs, 1, singleton.key, ({ createdAt }) => createdAt + evidence.slackMs, fault);
   if (concurrency && !Array.isArray(concurrency) && "fn" in concurrency) {
     const [{ limit, key }] = concurrency.fn;
-    checkOverlap(evidence, runs, limit, key, (run) => calledAt(evidence, run), fault);
+    checkOverlap(evidence, all, limit, key, (run) => calledAt(evidence, run), fault);
   }
   if (batchEvents) return checkBatches(evidence, runs, triggering, batchEvents.maxSize, fault);
   if (debounce) return checkDebounced(evidence, runs, triggering, debounce.key, fault);
@@ -55,6 +57,10 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   }
   const strays = runs.filter(({ event }) => event?.name !== INVOKED && !triggering.some(({ id }) => id === event?.id));
   if (strays.length > 0) fault(`${strays.length} runs were started by events that do not trigger it`);
+}
+
+function isFirst({ originalRunId }: RunDetails): boolean {
+  return originalRunId === null;
 }
 
 function triggers({ trigger }: SimFunction, event: StoredEvent): boolean {
@@ -170,7 +176,7 @@ function checkFailures(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   const told = evidence.played.events
     .filter(({ name }) => name === FAILED)
     .map((event) => [event, JSON.parse(event.data) as { run_id: string }] as const);
-  const handlers = fn.onFailure ? evidence.runsOf(`${fullId(fn)}${FAILURE_SUFFIX}`) : [];
+  const handlers = fn.onFailure ? evidence.runsOf(`${fullId(fn)}${FAILURE_SUFFIX}`).filter(isFirst) : [];
   for (const run of failed) {
     const events = told.filter(([, { run_id }]) => run_id === run.id);
     if (events.length !== 1) fault(`${evidence.describe(run)} failed, and ${events.length} events tell of it`);

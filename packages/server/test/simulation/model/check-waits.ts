@@ -16,7 +16,8 @@ export function checkWait(
 ): void {
   const { k } = evidence.dataOf(run);
   const matches = (event: StoredEvent) => event.name === code.event && (code.by === "any" || dataOf(event).k === k);
-  const since = stepBefore(after, demands)?.endedAt ?? run.createdAt;
+  // A rerun may begin with results from before it.
+  const since = Math.max(stepBefore(after, demands)?.endedAt ?? 0, run.createdAt);
   const until = step.until ?? Number.POSITIVE_INFINITY;
   const value = JSON.parse(step.value ?? "null") as { id: string } | null;
   if (value !== null) {

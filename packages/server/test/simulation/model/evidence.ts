@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { RunDetails, StoredEvent } from "../../../src/store/contract/index.ts";
 import { FAILURE_CODE, LATER_CODE, LATER_SUFFIX } from "../apps/own-app.ts";
-import type { CallNote } from "../journal.ts";
+import type { CallNote, RerunNote } from "../journal.ts";
 import { type Code, fullId, type SimFunction } from "../scenario.ts";
 import type { Played } from "../world.ts";
 
@@ -66,7 +66,22 @@ export class Evidence {
   /** What the run deferred. */
   deferredBy({ id }: RunDetails): RunDetails[] {
     const isOf = (run: RunDetails) => (JSON.parse(this.eventOf(run)?.data ?? "{}") as Deferred)._inngest?.parent_run_id === id;
-    return this.played.runs.filter((run) => this.functionId(run).endsWith(LATER_SUFFIX) && isOf(run));
+    return this.played.runs.filter((run) => this.functionId(run).endsWith(LATER_SUFFIX) && run.originalRunId === null && isOf(run));
+  }
+
+  /** How somebody asked for this run; undefined if it is no rerun. Which of several requests it was may not be known. */
+  rerunOf({ id, originalRunId }: RunDetails): RerunNote | undefined {
+    if (originalRunId === null) return undefined;
+    const { reruns } = this.played.journal;
+    const rootOf = ({ sourceId }: RerunNote) => this.runWithId(sourceId)?.originalRunId ?? sourceId;
+    return reruns.find(({ newId }) => newId === id) ?? reruns.find((note) => note.newId === null && rootOf(note) === originalRunId);
+  }
+
+  /** Whether a run was given this step's result when it was created. */
+  isGiven(run: RunDetails, { id, startedAt, endedAt }: RunDetails["steps"][number]): boolean {
+    if (run.originalRunId === null || endedAt === null || endedAt > run.createdAt) return false;
+    const source = this.runWithId(this.rerunOf(run)?.sourceId ?? "");
+    return source?.steps.some((step) => step.id === id && step.startedAt === startedAt && step.endedAt === endedAt) ?? false;
   }
 
   eventWithId(id: string): StoredEvent | undefined {
@@ -94,8 +109,10 @@ export class Evidence {
   }
 
   /** When the run was known to be stored. In virtual time, storing takes none; over a network, an event that comes meanwhile may be first. */
-  storedBy({ event, createdAt }: RunDetails): number {
+  storedBy(run: RunDetails): number {
     const { scenario, journal } = this.played;
+    const { event, createdAt } = run;
+    if (run.originalRunId !== null) return this.rerunOf(run)?.doneAt ?? Number.POSITIVE_INFINITY;
     return scenario.isRealTime && event ? (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) : createdAt;
   }
 

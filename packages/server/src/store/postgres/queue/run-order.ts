@@ -16,6 +16,12 @@ const JOIN = `
     WHERE held.environment_id = $2 AND held.run_no = given.in_place_of AND held.state = 'held' RETURNING given.run_no)
   INSERT INTO ordered_runs (environment_id, function_no, key, run_no, state)
   SELECT $2, function_no, key, run_no, 'waiting' FROM given WHERE run_no NOT IN (SELECT run_no FROM replaced) ORDER BY place`;
+/** A run that was replaced leaves when none of its calls is in progress any more. */
+const REPLACED = `
+  INSERT INTO ordered_runs (environment_id, function_no, key, run_no, state)
+  SELECT DISTINCT $2::integer, function_no, key, in_place_of, 'leaving' FROM ${recordset(JOINED)}
+  WHERE EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $2 AND q.run_no = in_place_of AND q.kind = 'call')
+    AND NOT EXISTS (SELECT FROM ordered_runs AS o WHERE o.environment_id = $2 AND o.run_no = in_place_of)`;
 const NEXT = `
   SELECT run_no FROM ordered_runs WHERE environment_id = $1 AND function_no = $2 AND key = $3
     AND NOT EXISTS (SELECT FROM ordered_runs WHERE environment_id = $1 AND function_no = $2 AND key = $3 AND state <> 'waiting')
@@ -28,9 +34,10 @@ const END = `
   UPDATE ordered_runs SET state = CASE WHEN run_no = ANY ($3::bigint[]) THEN 'held' ELSE 'leaving' END,
     held_at = CASE WHEN run_no = ANY ($3::bigint[]) THEN $4::bigint END
   WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
-/** Of two calls that end at the same time, the second sees that the first is gone. */
+/** Of two calls that end at the same time, the second sees that the first is gone; and so does whoever replaces or releases the run. */
 const LOCK = `
-  SELECT FROM ordered_runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND state = 'leaving' ORDER BY run_no FOR UPDATE`;
+  SELECT FROM ordered_runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND state IN ('leaving', 'held')
+  ORDER BY run_no FOR UPDATE`;
 /** A leaving run is gone once none of its calls is in progress. */
 const LEAVE = `
   DELETE FROM ordered_runs AS o WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND state = 'leaving'
@@ -64,6 +71,8 @@ export function joinOrder(writes: GroupWrites): void {
       : [{ place, function_no: functionNo, key: toStoreText(order.key), run_no: runNo, in_place_of: inPlaceOf ?? null }],
   );
   if (joined.length > 0) writes.send(JOIN, JSON.stringify(joined), writes.environmentId);
+  const replacing = joined.filter(({ in_place_of }) => in_place_of !== null);
+  if (replacing.length > 0) writes.send(REPLACED, JSON.stringify(replacing), writes.environmentId);
 }
 
 /** Called after the entries of these runs have been removed. */

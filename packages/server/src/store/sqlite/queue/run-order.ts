@@ -19,6 +19,7 @@ export class RunOrder {
   readonly #limits: Limits;
   readonly #join;
   readonly #replace;
+  readonly #replaced;
   readonly #next;
   readonly #isWaiting;
   readonly #setState;
@@ -31,6 +32,9 @@ export class RunOrder {
     this.#limits = limits;
     this.#join = db.prepare("INSERT INTO ordered_runs (environment_id, function_no, key, run_no, state) VALUES (?, ?, ?, ?, 'waiting')");
     this.#replace = db.prepare("UPDATE ordered_runs SET run_no = ?, state = 'waiting', held_at = NULL WHERE run_no = ? AND state = 'held'");
+    this.#replaced = db.prepare(`
+      INSERT INTO ordered_runs (environment_id, function_no, key, run_no, state)
+      SELECT ?1, ?2, ?3, ?4, 'leaving' WHERE EXISTS (SELECT 1 FROM queue WHERE run_no = ?4 AND kind = 'call')`);
     this.#next = db.prepare(`
       SELECT run_no FROM ordered_runs WHERE function_no = ?1 AND key = ?2
         AND NOT EXISTS (SELECT 1 FROM ordered_runs WHERE function_no = ?1 AND key = ?2 AND state <> 'waiting')
@@ -52,11 +56,12 @@ export class RunOrder {
     this.#heldRun = db.prepare("SELECT run_no FROM ordered_runs WHERE environment_id = ? AND position = ? AND state = 'held'");
   }
 
-  /** At the end, or in the position of the run that it replaces. */
+  /** At the end, or in the position of the run that it replaces, which leaves when none of its calls is in progress any more. */
   join(environmentId: EnvironmentId, runNo: RunNo, { functionNo, order, inPlaceOf }: NewRun): void {
     if (!order) return;
-    if (inPlaceOf !== undefined && this.#replace.run(runNo, inPlaceOf).changes > 0) return;
-    this.#join.run(environmentId, functionNo, order.key, runNo);
+    if (inPlaceOf !== undefined && this.#replace.run(runNo, inPlaceOf).changes > 0)
+      this.#replaced.run(environmentId, functionNo, order.key, inPlaceOf);
+    else this.#join.run(environmentId, functionNo, order.key, runNo);
   }
 
   /** The next run in order; null if none waits, or another has to leave first. */

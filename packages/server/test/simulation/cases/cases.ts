@@ -1,0 +1,11 @@
+/**
+ * Scenarios that once went wrong, each by its own cause, kept as they were found. A case may say what must hold beyond what the model
+ * checks in every scenario.
+ */
+
+import { LIMIT_CASES } from "./limits.ts";
+import type { Case } from "./parts.ts";
+import { PEOPLE_CASES } from "./people.ts";
+import { STEP_CASES } from "./steps.ts";
+
+export const CASES: readonly Case[] = [...STEP_CASES, ...LIMIT_CASES, ...PEOPLE_CASES];

@@ -1,0 +1,63 @@
+/** What people do meanwhile. */
+
+import assert from "node:assert/strict";
+import { all, allCompleted, type Case, events, fn, run, scenario, sequence, waitFor } from "./parts.ts";
+
+export const PEOPLE_CASES: readonly Case[] = [
+  {
+    name: "a function that is paused is not called: not for runs that sleep, nor for runs that begin at that moment",
+    scenario: scenario({
+      functions: [
+        fn({ code: sequence(run("a", 20), { kind: "sleep", id: "s", ms: 1_000 }, run("b", 0)), flow: { timeouts: { finish: "10m" } } }),
+      ],
+      events: events("t/0", 120, (i) => 1_000 + i * 10),
+      pauses: Array.from({ length: 8 }, (_, i) => ({ atMs: 1_200 + i * 400, fn: "f", forMs: 200 })),
+    }),
+    expect: allCompleted,
+  },
+  {
+    name: "a function that is paused while the start of a run is being stored is not called for it",
+    scenario: scenario({
+      functions: [fn({ code: run("a", 5), flow: { timeouts: { finish: "10m" } } })],
+      events: events("t/0", 20, (i) => 1_000 + i),
+      pauses: [{ atMs: 1_010, fn: "f", forMs: 1_000 }],
+      writeMs: 5,
+    }),
+    expect: allCompleted,
+  },
+  {
+    name: "a rerun from a step keeps the results from before it, and a whole one keeps none",
+    scenario: scenario({
+      functions: [
+        fn({
+          code: sequence(
+            run("a", 20),
+            all([run("b", 10), { kind: "sleep", id: "s", ms: 1_000 }, waitFor("w", 2_000)]),
+            { kind: "send", id: "told", event: "n/noted" },
+            run("c", 5),
+          ),
+        }),
+      ],
+      events: events("t/0", 4, () => 1_000),
+      reruns: Array.from({ length: 12 }, (_, i) => ({ atMs: 10_000 + i * 100, pick: i % 4, step: i === 0 ? null : i })),
+      outages: [{ atMs: 10_550, kind: "kill", turns: 0, downMs: 200 }],
+    }),
+    expect(outcome) {
+      allCompleted(outcome);
+      assert.ok(outcome.played.runs.length > 10, `only ${outcome.played.runs.length} runs`);
+    },
+  },
+  {
+    name: "a rerun of a run that holds up its key does not start beside a call of it",
+    scenario: scenario({
+      functions: [
+        fn({
+          code: sequence({ kind: "race", parts: [run("quick", 0), run("slow", 5_000)] }, { kind: "throw", fails: 99, final: true }),
+          flow: { ordering: { key: "event.data.k", onFailure: "hold" } },
+        }),
+      ],
+      events: events("t/0", 8, () => 1_000),
+      reruns: [{ atMs: 2_000, pick: 0, step: null }],
+    }),
+  },
+];

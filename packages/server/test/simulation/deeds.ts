@@ -1,0 +1,33 @@
+/** What people do during a simulation, and when. */
+
+/** Every event carries a key and a number of its own. */
+export interface SimEvent {
+  atMs: number;
+  name: string;
+  key: number;
+  n: number;
+}
+
+/** Sent by somebody who is no function. */
+export interface SimSignal {
+  atMs: number;
+  signal: string;
+  key: number;
+  n: number;
+}
+
+/** A function that is paused for a while. */
+export interface SimPause {
+  atMs: number;
+  fn: string;
+  forMs: number;
+}
+
+/** A run that has ended by then is rerun. */
+export interface SimRerun {
+  atMs: number;
+  /** Which one: counted in the order in which they ended, and from the first again. */
+  pick: number;
+  /** From which of its steps on, counted the same way; null: the whole run. */
+  step: number | null;
+}
