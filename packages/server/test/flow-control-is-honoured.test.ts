@@ -173,9 +173,11 @@ suite("flow control", { concurrency: 6 }, () => {
     const gate = new Gate();
     const { send, service } = await setUpMany(t, [
       { id: "fn", options: { timeouts: { finish: "1s" } }, handler: ({ step }) => step.sleep("long", "1h") },
-      { id: "late", options: { timeouts: { start: "1s" }, concurrency: 1 }, handler: held(gate) },
+      { id: "late", options: { timeouts: { start: "3s" }, concurrency: 1 }, handler: held(gate) },
     ]);
-    const [first, second] = await send([{ n: 1 }, { n: 2 }]);
+    const [first] = await send([{ n: 1 }]);
+    await gate.full(1);
+    const [second] = await send([{ n: 2 }]);
     const finish = await endedRun(service, first as string, "app-fn");
     assert.deepEqual([finish.status, finish.error?.message], ["cancelled", "It did not end within the timeout of its function."]);
     const start = await endedRun(service, second as string, "app-late");
