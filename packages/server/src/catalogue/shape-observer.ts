@@ -1,5 +1,6 @@
 /** Updates the shapes of events shortly after the events are stored. If more arrive than can be examined, it samples the newest. */
 
+import { setImmediate } from "node:timers/promises";
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { EventFollower, type EventFollowerParts } from "../observe/event-follower.ts";
@@ -10,6 +11,8 @@ const EVENTS_AT_ONCE = 100;
 /** If it is further behind than this, it skips events. */
 const BEHIND_MAX = 2_000;
 const DATA_LENGTH_MAX = 65_536;
+/** How much data is parsed without a pause. */
+const PARSED_LENGTH_MAX = 65_536;
 /** Maximum number of shapes per environment: names invented by senders must not fill the store. */
 const NAMES_MAX = 1_000;
 
@@ -67,12 +70,14 @@ export class ShapeObserver {
     const keys = byType.map(([first]) => ({ environmentId: (first as StoredEvent).environmentId, name: (first as StoredEvent).name }));
     const kept = keys.length > 0 ? await store.eventShapeGetMany({ keys }) : [];
     const shapes: EventShape[] = [];
+    const pauseAfter = pauses();
     for (const [index, some] of byType.entries()) {
       const key = keys[index] as (typeof keys)[number];
       const known = kept.find(({ environmentId, name }) => environmentId === key.environmentId && name === key.name);
       if (!known && (await store.eventShapeCount(key)) >= NAMES_MAX) continue;
       let shape = known ? (JSON.parse(known.shape) as Shape) : null;
       for (const { id, data, receivedAt } of some) {
+        await pauseAfter(data.length);
         const seen = withEvent(shape, { id, data: JSON.parse(data), at: receivedAt });
         shape = seen.shape;
         for (const drift of seen.drift) await onDrift(key.environmentId, key.name, drift);
@@ -81,6 +86,17 @@ export class ShapeObserver {
     }
     await store.eventShapePut({ from, reached, shapes });
   }
+}
+
+/** Lets other work run whenever this much data was parsed. */
+function pauses(): (length: number) => Promise<void> {
+  let parsed = 0;
+  return async (length) => {
+    parsed += length;
+    if (parsed < PARSED_LENGTH_MAX) return;
+    parsed = 0;
+    await setImmediate();
+  };
 }
 
 /** Internal events have no shape. */

@@ -2,7 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LOOK_BACK_EVENTS_MAX, type NewEvent, type NewWait, WAITS_PER_EVENT_MAX, WAITS_PER_PART_MAX } from "../contract/index.ts";
+import {
+  LOOK_BACK_EVENTS_MAX,
+  type NewEvent,
+  type NewWait,
+  type Removal,
+  WAITS_PER_EVENT_MAX,
+  WAITS_PER_PART_MAX,
+} from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import {
   advance,
@@ -271,5 +278,35 @@ export function resumptionConformance(engine: Engine): void {
     assert.equal(await store.waitIsPending(key), true);
     await finish(scene);
     assert.equal(await store.waitIsPending(key), false);
+  });
+
+  test(`${engine.name}: an event stays until it has ended all of its waits`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { environment } = scene;
+    const begun = await beginMany(scene, WAITS_PER_PART_MAX + 5);
+    await Promise.all(begun.map((one) => wait(scene, one)));
+    const [id] = (await send(scene, "{}")).ids;
+    const ended = await store.eventAppend(sampleBatch(environment, [sampleEvent({ name: "alone" })], { receivedAt: 3_000 }));
+    // The newest event of the embedded store is never removed.
+    await store.eventAppend(sampleBatch(environment, [sampleEvent()], { receivedAt: FAR + 1 }));
+    while (!(await store.eventTypeCount({ limit: 1_000 })));
+    const there = async (filters: { environmentId?: Scene["environment"]["id"]; name?: string } = {}) => {
+      let after: string | null = null;
+      do {
+        const { next }: Removal = await store.eventExpireMany({ until: FAR, limit: 100, after, ...filters });
+        after = next;
+      } while (after !== null);
+      return (await store.eventGet({ environmentId: environment.id, id: id as never })) !== null;
+    };
+    assert.equal(await there(), true);
+    await proceed(scene);
+    assert.equal(await there({ environmentId: environment.id }), true);
+    assert.equal(await there({ environmentId: environment.id, name: "answer" }), true);
+    assert.equal(await store.eventGet({ environmentId: environment.id, id: ended.ids[0] as never }), null, "others go");
+    await finish(scene);
+    assert.equal((await resumed(scene)).size, begun.length);
+    for (const one of begun) await advance(scene, one, { end: sampleEnd() }, { entry: null });
+    assert.equal(await there(), false);
   });
 }

@@ -12,6 +12,18 @@ export interface EventShape {
   shape: string;
 }
 
+export interface EventSampleParams {
+  after: number;
+  limit: number;
+  dataLengthMax: number;
+}
+
+export interface EventSample {
+  events: StoredEvent[];
+  reached: number;
+  last: number;
+}
+
 export interface EventShapeStore {
   /** The sequence number up to which events were examined. */
   eventShapeProgress(): Promise<number>;
@@ -19,11 +31,7 @@ export interface EventShapeStore {
    * Events committed after a sequence number, of every environment, oldest first; those with more than `dataLengthMax` characters of
    * data are left out. `reached` is where to continue, `last` the highest number in use.
    */
-  eventSample(params: {
-    after: number;
-    limit: number;
-    dataLengthMax: number;
-  }): Promise<{ events: StoredEvent[]; reached: number; last: number }>;
+  eventSample(params: EventSampleParams): Promise<EventSample>;
   /** The shapes that exist, in no particular order. */
   eventShapeGetMany(params: { keys: readonly Pick<EventShape, "environmentId" | "name">[] }): Promise<EventShape[]>;
   /** How many names of an environment have a shape. */

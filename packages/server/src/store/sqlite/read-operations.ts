@@ -25,6 +25,7 @@ type ContractReads =
   | "queueDepths"
   | "queueFunctionDepths"
   | "auditList"
+  | "eventSample"
   | "eventTypeGet"
   | "eventTypeList"
   | "trafficList";

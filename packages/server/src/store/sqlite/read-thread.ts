@@ -7,6 +7,7 @@ import { noWhere } from "../rows/event-pages.ts";
 import { listAudit } from "./access/audit-log.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
+import { sampleEvents } from "./events/event-shapes.ts";
 import { countStretch, getEventType, listEventTypes } from "./events/event-types.ts";
 import { followEvents, getEvent, lastSequence, sequenceBefore } from "./events/follow-events.ts";
 import { listEvents } from "./events/list-events.ts";
@@ -54,6 +55,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   queueFunctionDepths: () => queueFunctionDepths(db),
   runGet: (params) => getRun(db, params),
   auditList: (params) => listAudit(db, params),
+  eventSample: (params) => sampleEvents(db, params),
   eventTypeStretch: (params) => countStretch(db, params),
   eventTypeGet: (params) => getEventType(db, params),
   eventTypeList: (params) => listEventTypes(db, params),

@@ -79,3 +79,18 @@ test("a slow search does not delay an append", async (t) => {
   assert.ok(searching, "the append was answered while the search still ran");
   assert.deepEqual((await search).events, []);
 });
+
+test("a sample of events is read by the read thread", async (t) => {
+  const { store } = open(t);
+  const environment = await makeEnvironment(store);
+  await store.eventAppend(sampleBatch(environment, [sampleEvent({ data: '{"n":1}' }), sampleEvent({ data: '{"n":2222}' })]));
+  let isRead = false;
+  const reading = store.eventSample({ after: 0, limit: 100, dataLengthMax: 8 }).finally(() => {
+    isRead = true;
+  });
+  // A message of another thread never arrives in the midst of microtasks; what this thread reads does.
+  for (let n = 0; n < 100; n++) await Promise.resolve();
+  assert.equal(isRead, false);
+  const { events, reached, last } = await reading;
+  assert.deepEqual([events.map(({ data }) => data), reached, last], [['{"n":1}'], 2, 2]);
+});

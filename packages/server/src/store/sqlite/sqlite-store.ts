@@ -158,7 +158,7 @@ export function openSqliteStore({
     ...idempotencyStore(db, writer),
     ...eventTypeStore(db, writer, reader),
     ...eventSchemaStore(db, writer),
-    ...eventShapeStore(db, writer),
+    ...eventShapeStore(db, writer, reader),
     ...trafficStore(db, writer, reader),
     ...webhookStore(db, writer, box),
     ...webhookRequestStore(db, writer, reader),

@@ -27,7 +27,7 @@ const LAST_NUMBER = Number.MAX_SAFE_INTEGER;
 /** In storage order. Events that are not counted yet are kept until they are (event-types.ts). */
 const REMOVE_EVENTS = (table: string, walk = `FROM ${table} WHERE sequence > $1 ORDER BY sequence LIMIT $2`) => `
   WITH walked AS MATERIALIZED (
-    SELECT sequence, environment_id, event_id, received_at ${walk}
+    SELECT sequence, environment_id, event_id, name_id, received_at ${walk}
   ), old AS MATERIALIZED (
     SELECT environment_id, event_id FROM walked
     WHERE received_at <= $3 AND sequence <= (SELECT sequence FROM event_types_counted)
@@ -37,6 +37,9 @@ const REMOVE_EVENTS = (table: string, walk = `FROM ${table} WHERE sequence > $1 
         SELECT FROM batched_events AS b JOIN runs USING (environment_id, run_no)
         WHERE b.environment_id = walked.environment_id AND b.event_no = walked.sequence AND runs.ended_at IS NULL)
       AND NOT EXISTS (SELECT FROM queue WHERE queue.environment_id = walked.environment_id AND queue.event_no = walked.sequence)
+      AND NOT EXISTS (
+        SELECT FROM resumptions AS r WHERE r.environment_id = walked.environment_id AND r.event_no = walked.sequence
+          AND r.event_name = (SELECT name FROM event_names WHERE event_names.name_id = walked.name_id))
       AND NOT EXISTS (
         SELECT FROM queue WHERE queue.environment_id = walked.environment_id AND queue.event_no <= walked.sequence AND queue.kind = 'gather')
   ), gone AS (

@@ -1,17 +1,23 @@
-/** Inferred shapes of events in SQLite. */
+/** Inferred shapes of events in SQLite. The read thread reads the sample of events. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";
-import { type EventShape, type EventShapeStore, fromStoreText, toStoreText } from "../../contract/index.ts";
+import {
+  type EventSample,
+  type EventSampleParams,
+  type EventShape,
+  type EventShapeStore,
+  fromStoreText,
+  toStoreText,
+} from "../../contract/index.ts";
 import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import type { GroupCommit } from "../group-commit.ts";
+import type { Reader } from "../reader.ts";
 import { selectEvents } from "./select-events.ts";
 
-export function eventShapeStore(db: DatabaseSync, writer: GroupCommit): EventShapeStore {
+export function eventShapeStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): EventShapeStore {
   const progress = db.prepare("SELECT sequence FROM event_shapes_read");
   const advance = db.prepare("UPDATE event_shapes_read SET sequence = ? WHERE sequence = ?");
-  const last = db.prepare("SELECT coalesce(max(sequence), 0) AS last FROM events");
-  const sample = db.prepare(`${selectEvents()} WHERE sequence > ? AND sequence <= ? AND length(data) <= ? ORDER BY sequence`);
   const find = db.prepare("SELECT environment_id, name, shape FROM event_shapes WHERE environment_id = ? AND name = ?");
   const count = db.prepare("SELECT count(*) AS count FROM event_shapes WHERE environment_id = ?");
   const put = db.prepare(`
@@ -25,12 +31,7 @@ export function eventShapeStore(db: DatabaseSync, writer: GroupCommit): EventSha
 
   return {
     eventShapeProgress: async () => progress.get()?.sequence as number,
-    async eventSample({ after, limit, dataLengthMax }) {
-      const highest = last.get()?.last as number;
-      const reached = Math.max(after, Math.min(highest, after + limit));
-      const rows = sample.all(after, reached, dataLengthMax) as unknown as EventRow[];
-      return { events: rows.map(toStoredEvent), reached, last: highest };
-    },
+    eventSample: (params) => reader.read("eventSample", params),
     eventShapeGetMany: async ({ keys }) =>
       keys.flatMap(({ environmentId, name }) => {
         const row = find.get(environmentId, toStoreText(name)) as
@@ -41,4 +42,13 @@ export function eventShapeStore(db: DatabaseSync, writer: GroupCommit): EventSha
     eventShapeCount: async ({ environmentId }) => count.get(environmentId)?.count as number,
     eventShapePut: ({ from, reached, shapes }) => writer.submit(() => putAll(from, reached, shapes), shapes.length + 1),
   };
+}
+
+export function sampleEvents(db: DatabaseSync, { after, limit, dataLengthMax }: EventSampleParams): EventSample {
+  const { last } = db.prepare("SELECT coalesce(max(sequence), 0) AS last FROM events").get() as { last: number };
+  const reached = Math.max(after, Math.min(last, after + limit));
+  const rows = db
+    .prepare(`${selectEvents()} WHERE sequence > ? AND sequence <= ? AND length(data) <= ? ORDER BY sequence`)
+    .all(after, reached, dataLengthMax) as unknown as EventRow[];
+  return { events: rows.map(toStoredEvent), reached, last };
 }

@@ -56,6 +56,9 @@ function prepareExpireEvents(db: DatabaseSync): (params: EventRemovalParams) => 
       AND NOT EXISTS (
         SELECT 1 FROM batched_events CROSS JOIN runs USING (run_no) WHERE batched_events.event_no = events.sequence AND runs.ended_at IS NULL)
       AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.event_no = events.sequence)
+      AND NOT EXISTS (
+        SELECT 1 FROM resumptions AS r WHERE r.environment_id = events.environment_id AND r.event_no = events.sequence
+          AND r.event_name = (SELECT name FROM event_names WHERE event_names.name_id = events.name_id))
       AND sequence < coalesce((SELECT min(event_no) FROM queue WHERE event_no IS NOT NULL AND kind = 'gather'), ${Number.MAX_SAFE_INTEGER})`);
 
   return ({ environmentId, name, until, after, limit }) => {
