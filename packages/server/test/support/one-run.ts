@@ -31,11 +31,14 @@ export interface OneRunOptions {
   dataDir?: string;
   retryInterval?: string;
   drainTimeout?: string;
+  /** The URL by which the service reaches its database. */
+  reachDatabase?(url: string): Promise<string>;
 }
 
 export async function startOneRun(t: TestContext, options: OneRunOptions = {}): Promise<OneRun> {
-  const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "10s" } = options;
-  const store = currentStore() === "sqlite" ? ["--data-dir", dataDir] : ["--database-url", await migratedDatabase(t), ...SOON];
+  const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "10s", reachDatabase = async (url) => url } = options;
+  const store =
+    currentStore() === "sqlite" ? ["--data-dir", dataDir] : ["--database-url", await reachDatabase(await migratedDatabase(t)), ...SOON];
   const flags = ["--port", "0", "--retry-interval", retryInterval, "--drain-timeout", drainTimeout, ...store];
   const start = () => startInlet(t, ["dev", ...flags]);
   const app = await BareApp.start(t);

@@ -9,7 +9,7 @@ import { type ResumptionStore, type Store, StoreUnavailable } from "../../store/
 import type { Clock } from "../clock.ts";
 
 export interface ResumptionsParts {
-  store: ResumptionStore & Pick<Store, "storeIsShared">;
+  store: Omit<ResumptionStore, "waitIsPending"> & Pick<Store, "storeIsShared">;
   clock: Clock;
   log: Logger;
 }
@@ -48,36 +48,47 @@ export class Resumptions {
     if (this.#isStopped || this.#working) return;
     this.#cancelPoll?.();
     this.#cancelPoll = null;
-    this.#working = this.#work().then((pollMs) => {
+    this.#working = this.#work().then((hasFailed) => {
       this.#working = null;
-      if (this.#isStopped || pollMs === null) return;
-      if (this.#wasNoted && pollMs !== RETRY_MS) this.#note();
-      else this.#cancelPoll = this.#parts.clock.after(pollMs, () => this.#note());
+      if (this.#isStopped) return;
+      if (this.#wasNoted && !hasFailed) return this.#note();
+      const pollMs = hasFailed ? RETRY_MS : this.#parts.store.storeIsShared ? POLL_INTERVAL_MS : null;
+      if (pollMs !== null) this.#cancelPoll = this.#parts.clock.after(pollMs, () => this.#note());
     });
   }
 
-  /** Returns after how many milliseconds to look again; null: when something is left. */
-  async #work(): Promise<number | null> {
-    const { store, log } = this.#parts;
+  /** Returns whether it failed. */
+  async #work(): Promise<boolean> {
     try {
       while (!this.#isStopped && (await this.#continueAll()));
-      return store.storeIsShared ? POLL_INTERVAL_MS : this.#wasNoted ? 0 : null;
+      return false;
     } catch (error) {
       // A store that cannot be used has its own log line.
-      if (!(error instanceof StoreUnavailable)) log.warn({ err: error }, "waits could not be matched with events; this is retried");
-      return RETRY_MS;
+      if (!(error instanceof StoreUnavailable))
+        this.#parts.log.warn({ err: error }, "waits could not be matched with events; this is retried");
+      return true;
     }
   }
 
-  /** One transaction for each name, so that they share the time. Returns whether to go on. */
+  /**
+   * One transaction for each name, so that they share the time, and a name that fails stops no other. Returns whether to go on; throws
+   * the first fault.
+   */
   async #continueAll(): Promise<boolean> {
     const { store, clock } = this.#parts;
     this.#wasNoted = false;
     let isProgress = false;
+    const faults: unknown[] = [];
     for (const key of await store.resumptionList({ limit: NAMES_AT_ONCE })) {
       if (this.#isStopped) return false;
-      isProgress = (await store.resumptionContinue({ ...key, now: clock.now() })).isOurs || isProgress;
+      try {
+        isProgress = (await store.resumptionContinue({ ...key, now: clock.now() })).isOurs || isProgress;
+      } catch (error) {
+        faults.push(error);
+        if (error instanceof StoreUnavailable) break;
+      }
     }
+    if (faults.length > 0) throw faults[0];
     return isProgress;
   }
 }

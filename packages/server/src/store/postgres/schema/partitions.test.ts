@@ -119,6 +119,14 @@ test("a partition is dropped when all of it may go, and not while a run needs so
   const [entry] = leased;
   assert.ok(entry?.runNo);
   await advance(scene, { runNo: entry.runNo, entry }, { end: sampleEnd() });
+  // Its event has not ended all of its waits.
+  const resumption = `
+    INSERT INTO resumptions (environment_id, event_name, event_no, after_wait_no)
+    SELECT environment_id, name, sequence, 0 FROM ${nameOf("events", second)} JOIN event_names USING (name_id)`;
+  await inDatabase(url, (client) => client.query(resumption));
+  await tend();
+  assert.ok((await partitionsOf(url, "events")).includes(nameOf("events", second)));
+  await inDatabase(url, (client) => client.query("DELETE FROM resumptions"));
   await tend();
   assert.ok(!(await partitionsOf(url, "events")).includes(nameOf("events", second)));
 });
