@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createProgressBar } from "../src/command-line/progress-bar.ts";
+import { printable } from "../src/command-line/terminal-text.ts";
 import { progressText } from "../src/send/progress-text.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
@@ -132,7 +133,7 @@ test("what cannot be sent is said at once, with what to do", async (t) => {
 test("a bar for long input: on a terminal, after a moment, and gone at the end", () => {
   let time = 0;
   const written: string[] = [];
-  const stream = (isTTY: boolean) => ({ isTTY, columns: 80, write: (text: string) => written.push(text) > 0 });
+  const stream = (isTTY: boolean) => ({ isTTY, columns: 80, write: (text: string) => written.push(printable(text)) > 0 });
   const progress = { bytesRead: 50, bytesTotal: 200, accepted: 1_000 };
   const bar = createProgressBar(stream(true), () => time);
   bar.show((elapsedMs) => progressText(progress, elapsedMs));
@@ -141,7 +142,7 @@ test("a bar for long input: on a terminal, after a moment, and gone at the end",
   time = 1_000;
   bar.show((elapsedMs) => progressText(progress, elapsedMs));
   bar.clear();
-  assert.deepEqual(written, ["\r\x1b[K[######------------------] 25 %  1,000 events accepted, 1,000/s", "\r\x1b[K"]);
+  assert.deepEqual(written, ["\x1b[G\x1b[K[######------------------] 25 %  1,000 events accepted, 1,000/s", "\x1b[G\x1b[K"]);
   const silent = createProgressBar(stream(false), () => time);
   time = 9_000;
   silent.show((elapsedMs) => progressText(progress, elapsedMs));
