@@ -23,6 +23,12 @@ export interface SimPause {
   forMs: number;
 }
 
+/** The environment is archived for a while. */
+export interface SimArchive {
+  atMs: number;
+  forMs: number;
+}
+
 /** A run that has ended by then is rerun. */
 export interface SimRerun {
   atMs: number;

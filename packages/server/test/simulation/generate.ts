@@ -1,6 +1,6 @@
 /** Random scenarios. A function may only start functions that come after it, so that everything comes to an end. */
 
-import type { SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
+import type { SimArchive, SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
 import { CodeWriter, SIGNAL, WAITED } from "./generate-code.ts";
 import { generateFlow } from "./generate-flow.ts";
 import { Random } from "./random.ts";
@@ -26,6 +26,7 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     events: generateEvents(new Random(seed, "events"), functions, starts),
     signals: generateSignals(new Random(seed, "signals"), starts),
     pauses: generatePauses(new Random(seed, "pauses"), functions),
+    archives: generateArchives(new Random(seed, "archives")),
     reruns: generateReruns(new Random(seed, "reruns")),
     outages: isQuiet ? [] : generateOutages(random),
     refusals: isQuiet || random.chance(0.6) ? [] : [{ atMs: random.int(1, SPAN_MS), forMs: random.int(10, 4_000) }],
@@ -56,6 +57,11 @@ function generatePauses(random: Random, functions: readonly SimFunction[]): SimP
     fn: random.pick(functions).id,
     forMs: random.pick([5, 2_000, 20_000]),
   }));
+}
+
+function generateArchives(random: Random): SimArchive[] {
+  if (random.chance(0.7)) return [];
+  return [{ atMs: random.int(1, SPAN_MS), forMs: random.pick([5, 2_000, 20_000]) }];
 }
 
 function generateReruns(random: Random): SimRerun[] {

@@ -43,7 +43,8 @@ export interface BodyNote {
 
 /** A function was paused: the service had said so by then, and was asked to resume it at the end. */
 export interface PauseNote {
-  functionId: string;
+  /** Null: all of them, since the environment was archived. */
+  functionId: string | null;
   pausedAt: number;
   resumedAt: number;
 }

@@ -1,10 +1,11 @@
-/** What people do while a scenario is played: they send events and signals, pause functions and rerun runs. */
+/** What people do while a scenario is played: they send events and signals, pause functions, archive the environment and rerun runs. */
 
 import type { RunId } from "@inlet/protocol";
 import type { EdgeAnswer } from "./apps/own-app.ts";
-import type { SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
+import type { SimArchive, SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
 import type { Journal } from "./journal.ts";
 import type { SimNode } from "./node.ts";
+import type { Operated } from "./process.ts";
 import { fullId, type Scenario, signalName } from "./scenario.ts";
 import { after, now, pass } from "./virtual-time.ts";
 
@@ -26,16 +27,17 @@ export class People {
   left: number;
 
   constructor(parts: PeopleParts) {
-    const { events, pauses = [], reruns = [] } = parts.scenario;
+    const { events, pauses = [], archives = [], reruns = [] } = parts.scenario;
     this.#parts = parts;
-    this.left = events.length + pauses.length + reruns.length;
+    this.left = events.length + pauses.length + archives.length + reruns.length;
   }
 
   begin(): void {
-    const { events, signals = [], pauses = [], reruns = [] } = this.#parts.scenario;
+    const { events, signals = [], pauses = [], archives = [], reruns = [] } = this.#parts.scenario;
     for (const event of events) after(event.atMs, () => void this.#send(event));
     for (const signal of signals) after(signal.atMs, () => void this.#signal(signal));
     for (const pause of pauses) after(pause.atMs, () => void this.#pause(pause));
+    for (const archive of archives) after(archive.atMs, () => void this.#archive(archive));
     for (const rerun of reruns) after(rerun.atMs, () => void this.#rerun(rerun));
   }
 
@@ -47,14 +49,15 @@ export class People {
 
   /** Sends until it is known to be accepted, always under the same seed. */
   async #send({ name, key, n }: SimEvent): Promise<void> {
-    const { ask, journal, startedAt } = this.#parts;
+    const { ask, journal, startedAt, scenario } = this.#parts;
+    const refusals = scenario.archives?.length ? [503, 404] : [503];
     const seed = `${startedAt + n},${Buffer.from(String(n).padStart(10, "0")).toString("base64")}`;
     const body = JSON.stringify({ name, data: { k: key, n } });
     const headers = { "content-type": "application/json", "x-inngest-event-id-seed": seed };
     for (;;) {
       const answer = await ask("/e/event-key", { headers, body }).catch(() => null);
       if (answer?.status === 200) break;
-      if (answer && answer.status !== 503) journal.fault(`event ${n} was refused: ${await answer.text()}`);
+      if (answer && !refusals.includes(answer.status)) journal.fault(`event ${n} was refused: ${await answer.text()}`);
       await pass(RESEND_MS);
     }
     this.left--;
@@ -72,20 +75,37 @@ export class People {
   async #pause({ fn, forMs }: SimPause): Promise<void> {
     const { scenario, journal } = this.#parts;
     const functionId = fullId(scenario.functions.find(({ id }) => id === fn) ?? { sdk: "own", id: fn });
-    await this.#pauseUntilDone(functionId, true);
-    const pausedAt = now();
-    await pass(forMs);
-    journal.pauses.push({ functionId, pausedAt, resumedAt: now() });
-    await this.#pauseUntilDone(functionId, false);
-    this.left--;
-  }
-
-  async #pauseUntilDone(functionId: string, isPaused: boolean): Promise<void> {
-    for (;;) {
-      const done = this.#parts.nextNode().operate(async ({ functions: { registry }, environment }) => {
+    const pause = (isPaused: boolean) =>
+      this.#untilDone(async ({ functions: { registry }, environment }) => {
         const isKnown = await (isPaused ? registry.pause(environment, functionId) : registry.resume(environment, functionId, "keep"));
         if (!isKnown) throw new Error(`there is no function ${functionId}`);
       });
+    await pause(true);
+    const pausedAt = now();
+    await pass(forMs);
+    journal.pauses.push({ functionId, pausedAt, resumedAt: now() });
+    await pause(false);
+    this.left--;
+  }
+
+  /** As `#pause`, for all functions. Meanwhile, no events are accepted. */
+  async #archive({ forMs }: SimArchive): Promise<void> {
+    const archive = (archivedAt: number | null) =>
+      this.#untilDone(async ({ store, directory, environment }) => {
+        await store.environmentUpdate({ id: environment.id, archivedAt });
+        await directory.refresh();
+      });
+    await archive(now());
+    const pausedAt = now();
+    await pass(forMs);
+    this.#parts.journal.pauses.push({ functionId: null, pausedAt, resumedAt: now() });
+    await archive(null);
+    this.left--;
+  }
+
+  async #untilDone(work: (at: Operated) => Promise<void>): Promise<void> {
+    for (;;) {
+      const done = this.#parts.nextNode().operate(work);
       if (await done.then(() => true).catch(() => false)) return;
       await pass(RESEND_MS);
     }

@@ -39,6 +39,7 @@ export interface Operated {
   functions: Functions;
   store: Store;
   environment: Environment;
+  directory: Directory;
 }
 
 export class SimProcess {
@@ -138,7 +139,9 @@ export class SimProcess {
   async operate<Result>(work: (at: Operated) => Promise<Result>): Promise<Result> {
     if (this.life.isDead || !this.#isOpen) throw new Error("connect ECONNREFUSED");
     const { functions } = this;
-    const result = await lives.run(this.life, () => work({ functions, store: this.#tapped, environment: this.#environmentNow() }));
+    const result = await lives.run(this.life, () =>
+      work({ functions, directory: this.#directory, store: this.#tapped, environment: this.#environmentNow() }),
+    );
     return this.life.isDead ? new Promise(() => undefined) : result;
   }
 

@@ -1,6 +1,6 @@
 /** What one simulation consists of: functions as data, the events sent to them, and when what goes wrong. Made from a seed, or written by hand. */
 
-import type { SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
+import type { SimArchive, SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
 
 /** Which SDK serves a function: ours, or one that speaks as the published ones do. */
 export const SDKS = ["own", "v3", "v4"] as const;
@@ -114,6 +114,8 @@ export interface Scenario {
   outages: readonly Outage[];
   /** None if absent. */
   pauses?: readonly SimPause[];
+  /** None if absent. */
+  archives?: readonly SimArchive[];
   /** None if absent. */
   reruns?: readonly SimRerun[];
   /** Spans in which the store refuses. */

@@ -55,6 +55,11 @@ export async function shrink(scenario: Scenario, kind: string, { kindsOf, triesM
       attempt,
     );
     await dropMany(
+      (archives) => ({ ...best, archives }),
+      () => best.archives ?? [],
+      attempt,
+    );
+    await dropMany(
       (reruns) => ({ ...best, reruns }),
       () => best.reruns ?? [],
       attempt,

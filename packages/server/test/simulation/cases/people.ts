@@ -26,6 +26,19 @@ export const PEOPLE_CASES: readonly Case[] = [
     expect: allCompleted,
   },
   {
+    name: "in an archived environment nothing is called, and everything ends when it is unarchived",
+    scenario: scenario({
+      functions: [
+        fn({ code: sequence(run("a", 400), { kind: "sleep", id: "s", ms: 1_000 }, run("b", 0)), flow: { concurrency: { limit: 10 } } }),
+        fn({ id: "g", flow: { batchEvents: { maxSize: 5, timeout: "2s" } } }),
+      ],
+      events: events("t/0", 60, (i) => 1_000 + i * 50),
+      archives: [1_500, 4_000].map((atMs) => ({ atMs, forMs: 2_000 })),
+      outages: [{ atMs: 4_500, kind: "kill", turns: 0, downMs: 200 }],
+    }),
+    expect: allCompleted,
+  },
+  {
     name: "a rerun from a step keeps the results from before it, and a whole one keeps none",
     scenario: scenario({
       functions: [

@@ -1,4 +1,4 @@
-/** While a function is paused, nobody calls it: neither for runs that wait nor for those that go on after a sleep or another call. */
+/** While a function is paused, or the environment archived, nobody calls it: neither for runs that wait nor for those that go on after a sleep or another call. */
 
 import type { Evidence } from "./evidence.ts";
 
@@ -11,9 +11,9 @@ export function checkPauses(evidence: Evidence, fault: (message: string) => void
     const others = journal.pauses.filter((other) => other.functionId === functionId);
     const until = Math.min(...others.filter((other) => other.resumedAt > pausedAt).map((other) => other.resumedAt), resumedAt);
     const called = journal.calls.filter(
-      (call) => call.functionId === functionId && call.sentAt > pausedAt + tellingMs && call.sentAt < until,
+      (call) => (functionId === null || call.functionId === functionId) && call.sentAt > pausedAt + tellingMs && call.sentAt < until,
     );
     for (const { runId, sentAt } of called.slice(0, 3))
-      fault(`${functionId}: run ${runId} was called ${sentAt - pausedAt} ms after the function was paused`);
+      fault(`${functionId ?? "all"}: run ${runId} was called ${sentAt - pausedAt} ms after the function was paused or archived`);
   }
 }

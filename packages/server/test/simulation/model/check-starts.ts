@@ -34,7 +34,8 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   const triggering = evidence.played.events.filter((event) => triggers(fn, event));
   const { throttle, rateLimit, debounce, batchEvents, singleton, concurrency } = fn.flow;
   // A run that was admitted may have to wait for its first call all the same.
-  const isPaused = evidence.played.scenario.pauses?.some((pause) => pause.fn === fn.id);
+  const { pauses, archives = [] } = evidence.played.scenario;
+  const isPaused = archives.length > 0 || pauses?.some((pause) => pause.fn === fn.id);
   const isCalledAtOnce = !concurrency && !isPaused && !evidence.played.journal.fullApps.has(fn.sdk);
   if (throttle && isCalledAtOnce) checkRate(evidence, all, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
   if (rateLimit && !batchEvents)
