@@ -91,6 +91,11 @@ test("what cannot be used is refused with a sentence", () => {
     [{ pattern: `(${"a?".repeat(490)}){1000}` }, /has a pattern that is too large/],
     [{ pattern: "a".repeat(1_001) }, /has a pattern of more than 1000 characters/],
     [doubling(20), /is too complex/],
+    [{ pattern: "[ab]*a[ab]{13}[cd]" }, /is too complex/],
+    [{ items: { anyOf: Array.from({ length: 59 }, () => ({ type: "object" })) } }, /is too complex/],
+    [{ items: { allOf: Array.from({ length: 40 }, () => ({ multipleOf: 0.1, minimum: 0, maximum: 9 })) } }, /is too complex/],
+    [{ items: { enum: Array.from({ length: 100 }, (_, n) => ({ n, m: n })) } }, /is too complex/],
+    [{ anyOf: Array.from({ length: 20 }, () => ({ contains: {} })), unevaluatedItems: false }, /is too complex/],
   ];
   for (const [schema, expected] of cases) assert.match(faultOf(schema), expected);
 });
@@ -117,20 +122,55 @@ test("$id and $schema have no effect", () => {
   ]);
 });
 
-test("usual patterns are cheap enough", () => {
-  const patterns = [
-    "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
-    "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
-    "^[A-Za-z0-9_-]{1,64}$",
-    "^.{1,255}$",
-    "^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$",
-    "^(([01]?\\d\\d?|2[0-4]\\d|25[0-5])\\.){3}([01]?\\d\\d?|2[0-4]\\d|25[0-5])$",
-    "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2})$",
-    "^[a-z0-9]+(?:-[a-z0-9]+)*$",
-    "^\\+?[1-9]\\d{1,14}$",
+test("usual schemas are cheap enough", () => {
+  for (const pattern of USUAL_PATTERNS) faultsOf({ pattern }, "");
+  const text = { type: "string", minLength: 1, maxLength: 200 };
+  const fields = Object.fromEntries([
+    ...Array.from({ length: 20 }, (_, n) => [`text${n}`, text]),
+    ...USUAL_PATTERNS.map((pattern, n) => [`pattern${n}`, { type: ["string", "null"], pattern }]),
+    ["currency", { enum: Array.from({ length: 200 }, (_, n) => `C${n}`) }],
+    ["amount", { type: "number", minimum: 0, multipleOf: 0.01 }],
+  ]);
+  const row = { type: "object", properties: fields, required: Object.keys(fields), additionalProperties: false };
+  const kinds = Array.from({ length: 6 }, (_, n) => ({ ...row, properties: { ...fields, kind: { const: `k${n}` } } }));
+  let nested: object = row;
+  for (let level = 0; level < 8; level++) nested = { type: "object", properties: { inner: nested }, required: ["inner"] };
+  const tree = { type: "object", properties: { name: text, children: { type: "array", items: { $ref: "#" } } }, required: ["name"] };
+  const usual = [
+    row,
+    nested,
+    tree,
+    { properties: { rows: { type: "array", items: row, minItems: 1, uniqueItems: true } } },
+    { properties: { row: { anyOf: [row, { type: "null" }] } } },
+    { properties: { tags: { type: "array", items: text, uniqueItems: true, contains: { const: "a" } } } },
+    { additionalProperties: { type: "array", items: { oneOf: Array.from({ length: 12 }, (_, n) => ({ const: n })) } } },
+    { patternProperties: { "^x-": text, "^[a-z]+$": { type: "number" } }, propertyNames: { maxLength: 40 } },
+    { allOf: [row, { properties: { more: text } }], unevaluatedProperties: false },
+    { oneOf: kinds.map((kind) => ({ ...kind, properties: { kind: kind.properties.kind, row: { properties: { a: text } } } })) },
+    { if: { properties: { kind: { const: "a" } } }, else: row },
   ];
-  for (const pattern of patterns) faultsOf({ pattern }, "");
+  for (const schema of usual) faultsOf(schema, {});
 });
+
+const USUAL_PATTERNS = [
+  "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+  "^[A-Za-z0-9_-]{1,64}$",
+  "^.{1,255}$",
+  "^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$",
+  "^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\\.[a-zA-Z]{2,}$",
+  "^\\d{4}-\\d{2}-\\d{2}$",
+  "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2})$",
+  "^[a-z0-9]+(?:-[a-z0-9]+)*$",
+  "^\\+?[1-9]\\d{1,14}$",
+  "^https?://[^\\s]+$",
+  "^[0-9.]{7,15}$",
+  "^[a-z0-9][a-z0-9.-]{0,252}$",
+  "^#[0-9a-fA-F]{6}$",
+  "^[A-Z]{2}\\d{2}[A-Z0-9]{11,30}$",
+  "^(active|paused|ended)$",
+  "^-?\\d+(\\.\\d{1,2})?$",
+  "[0-9]+",
+];
 
 test("faults stay small, however long a key or a pattern is", () => {
   const pattern = `^${"a".repeat(900)}$`;

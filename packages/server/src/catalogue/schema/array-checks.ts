@@ -73,6 +73,5 @@ function containsCheck(schema: Linked, { minContains, maxContains }: Linking["ke
 
 function uniqueCheck(...[value, path, run]: Parameters<Check>): boolean {
   if (!Array.isArray(value)) return true;
-  run.charge(value.length);
-  return new Set(value.map((item) => run.identityOf(item))).size === value.length || run.fault(path, "must not have duplicate items");
+  return run.hasUniqueItems(value) || run.fault(path, "must not have duplicate items");
 }

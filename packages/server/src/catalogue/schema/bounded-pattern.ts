@@ -6,6 +6,8 @@ import { SchemaRefused } from "./schema-fault.ts";
 
 const LENGTH_MAX = 1_000;
 const SIZE_MAX = 3_000;
+/** With more states, there are texts for which RE2 gives up its table of state sets, and each character takes many times longer. */
+const WIDTH_MAX = 16;
 
 export interface BoundedPattern {
   /** As written, shortened for messages. */
@@ -20,8 +22,11 @@ export function boundedPattern(pattern: string, place: string): BoundedPattern {
   const { size, width } = patternWork(pattern);
   if (size > SIZE_MAX) throw new SchemaRefused(`has a pattern that is too large: it repeats its parts ${SIZE_MAX} times or more`, place);
   const compiled = compile(pattern, place);
+  const active = Math.min(width, compiled.programSize());
+  if (active > WIDTH_MAX)
+    throw new SchemaRefused("has a pattern that is too complex: let it start with ^, with fewer alternatives and repetitions", place);
   const shown = pattern.length > 200 ? `${pattern.slice(0, 200)}…` : pattern;
-  return { shown, width: Math.min(width, compiled.programSize()), matches: (text) => compiled.test(text) };
+  return { shown, width: active, matches: (text) => compiled.test(text) };
 }
 
 function compile(pattern: string, place: string): RE2JS {

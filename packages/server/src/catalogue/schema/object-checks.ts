@@ -27,7 +27,7 @@ export function unevaluatedPropertiesCheck(schema: Linked): Check {
   return (value, path, run, evaluated) => {
     if (!isObject(value) || !evaluated || evaluated.isAll) return true;
     let isValid = true;
-    for (const key of keysOf(value, run)) {
+    for (const key of run.keysOf(value)) {
       if (evaluated.keys.has(key) || schema.apply(value[key], below(path, key, run), run, null)) continue;
       isValid = run.fault(below(path, key, run), "must NOT have unevaluated properties");
       if (!run.isCollecting) return false;
@@ -58,9 +58,7 @@ function requiredCheck(names: readonly string[]): Check {
 function countCheck(test: (count: number) => boolean, what: string): Check {
   return (value, path, run) => {
     if (!isObject(value)) return true;
-    const count = Object.keys(value).length;
-    run.charge(count);
-    return test(count) || run.fault(path, `must NOT have ${what}`);
+    return test(run.keysOf(value).length) || run.fault(path, `must NOT have ${what}`);
   };
 }
 
@@ -81,7 +79,7 @@ function membersCheck(linking: Linking): Check {
   return (value, path, run, evaluated) => {
     if (!isObject(value)) return true;
     let isValid = true;
-    for (const key of keysOf(value, run)) {
+    for (const key of run.keysOf(value)) {
       const schemas = schemasFor(key, run);
       if (schemas.length > 0 || rest) evaluated?.keys.add(key);
       if (schemas.length === 0 && isRestRefused) isValid = run.fault(below(path, key, run), "must NOT have additional properties");
@@ -112,17 +110,11 @@ function namesCheck(schema: Linked): Check {
   return (value, path, run) => {
     if (!isObject(value)) return true;
     let isValid = true;
-    for (const key of keysOf(value, run)) {
+    for (const key of run.keysOf(value)) {
       if (run.quietly(schema, key)) continue;
       isValid = run.fault(below(path, key, run), "property name must be valid");
       if (!run.isCollecting) return false;
     }
     return isValid;
   };
-}
-
-function keysOf(value: JsonObject, run: SchemaRun): string[] {
-  const keys = Object.keys(value);
-  run.charge(keys.length);
-  return keys;
 }

@@ -10,15 +10,16 @@
  *   contains itself be applied beside it to the same part, because then each level would add one.
  */
 
-import { isObject } from "./check.ts";
 import { componentsOf } from "./components.ts";
-import { type Patterns, patternsOf } from "./link-schema.ts";
+import { fixedWork } from "./fixed-work.ts";
+import type { Patterns } from "./link-schema.ts";
 import type { SchemaEdge, SchemaNode } from "./read-schema.ts";
 import { SchemaRefused } from "./schema-fault.ts";
 import { PATTERN_CHARACTER_WORK } from "./value-checks.ts";
 
+/** A unit takes about ten nanoseconds. So the largest event that is accepted takes a few hundred milliseconds at most. */
 const FIXED_MAX = 20_000;
-const PER_CHARACTER_MAX = 250;
+const PER_CHARACTER_MAX = 80;
 
 export interface SchemaCost {
   fixed: number;
@@ -30,10 +31,14 @@ interface NodeCost extends SchemaCost {
   height: number;
 }
 
-/** The fewest characters that an item, a member or a key takes in JSON. */
+/** A key of an object with many takes as long as so many units, and to remember that an item or a key was evaluated still longer. */
+const KEY_WORK = 4;
+const TRACKED_ITEM_WORK = 30;
+const TRACKED_KEY_WORK = 12;
+
+/** The fewest characters that an item or a member takes in JSON. */
 const ITEM_CHARACTERS = 2;
 const MEMBER_CHARACTERS = 4;
-const KEY_CHARACTERS = 2;
 
 /** Applied to parts of which each is a different one. */
 const DISTINCT_PARTS: ReadonlySet<string> = new Set(["properties", "additionalProperties", "prefixItems", "items"]);
@@ -48,7 +53,7 @@ export function schemaCost(nodes: readonly SchemaNode[], patterns: Patterns): Sc
   // Components come after those that they lead to.
   for (const { nodes: members, isCyclic } of componentsOf(nodes, () => true)) {
     const inside: ReadonlySet<SchemaNode> = new Set(isCyclic ? members : []);
-    const own = members.map((node) => costOfNode(node, { inside, costs, patterns, isTracking: usesUnevaluated(nodes) }));
+    const own = members.map((node) => costOfNode(node, { inside, costs, patterns, tracking: trackingOf(nodes) }));
     const fixed = own.reduce((sum, cost) => sum + cost.fixed, 0);
     const perCharacter = own.reduce((sum, cost) => sum + cost.perCharacter, isCyclic ? fixed / ITEM_CHARACTERS : 0);
     const cost = { fixed, perCharacter, height: isCyclic ? Number.POSITIVE_INFINITY : (own[0]?.height ?? 0) };
@@ -63,33 +68,72 @@ interface Known {
   inside: ReadonlySet<SchemaNode>;
   costs: ReadonlyMap<SchemaNode, NodeCost>;
   patterns: Patterns;
-  isTracking: boolean;
+  tracking: { perKey: number; perItem: number };
 }
 
 function costOfNode(node: SchemaNode, known: Known): NodeCost {
   const { edges, keywords } = node;
-  const wayBack = wayBackOf(node, known.inside);
-  const spread = (edge: SchemaEdge, characters: number): number => {
-    if (known.inside.has(edge.to)) return 0;
-    const { fixed, perCharacter } = known.costs.get(edge.to) as NodeCost;
-    return (fixed / characters + perCharacter) * repeatsOf(node, edge, wayBack, known);
-  };
-  const total = (names: readonly string[], characters: number) => sumOf(edgesOf(edges, names).map((edge) => spread(edge, characters)));
-  const most = (names: readonly string[], characters: number) =>
-    Math.max(0, ...edgesOf(edges, names).map((edge) => spread(edge, characters)));
-  const object =
-    most(["properties", "additionalProperties"], MEMBER_CHARACTERS) +
-    total(OBJECT_PARTS, MEMBER_CHARACTERS) +
-    total(["propertyNames"], KEY_CHARACTERS);
-  const array = most(["prefixItems", "items"], ITEM_CHARACTERS) + total(ARRAY_PARTS, ITEM_CHARACTERS);
   const inPlace = edges.filter((edge) => isInPlace(edge) && !known.inside.has(edge.to));
   const outside = edges.filter(({ to }) => !known.inside.has(to));
   return {
     fixed: fixedWork(keywords) + sumOf(inPlace.map(({ to }) => (known.costs.get(to) as NodeCost).fixed)),
-    perCharacter:
-      localWork(keywords, known) + Math.max(object, array) + sumOf(inPlace.map((edge) => spread(edge, Number.POSITIVE_INFINITY))),
+    perCharacter: workOfValue(node, known) + sumOf(readingsOf(node, inPlace, known).map(({ perCharacter }) => perCharacter)),
     height: Math.max(0, ...outside.map((edge) => (known.costs.get(edge.to) as NodeCost).height + (isInPlace(edge) ? 0 : 1))),
   };
+}
+
+/** For each character of a value and of its parts. A value is a text, an object or an array: the most expensive counts. */
+function workOfValue(node: SchemaNode, known: Known): number {
+  const { keywords, edges } = node;
+  if (keywords === false) return 0;
+  const { tracking, patterns, inside } = known;
+  const count = (names: readonly string[]) => names.filter((name) => Object.hasOwn(keywords, name)).length;
+  const widthOf = (texts: readonly string[]) => sumOf(texts.map((text) => patterns.get(text)?.width ?? 0)) * PATTERN_CHARACTER_WORK;
+  const several = (names: readonly string[]) => readingsOf(node, edgesOf(edges, names), known);
+  const names = Object.keys(keywords.patternProperties ?? {});
+  const namesChecks = several(["propertyNames"]);
+  const distinctMembers = several(["properties", "additionalProperties"]);
+  const members = costOfParts(distinctMembers, several(OBJECT_PARTS), inside.size > 0, {
+    each: count(KEY_LOOPS) * KEY_WORK + names.length + tracking.perKey + sumOf(namesChecks.map(({ fixed }) => fixed)),
+    characters: MEMBER_CHARACTERS,
+  });
+  const key = widthOf(names) + sumOf(namesChecks.map(({ perCharacter }) => perCharacter));
+  const items = costOfParts(several(["prefixItems", "items"]), several(ARRAY_PARTS), inside.size > 0, {
+    each: count(ITEM_LOOPS) + tracking.perItem,
+    characters: ITEM_CHARACTERS,
+  });
+  const text = count(["minLength", "maxLength"]) + widthOf(typeof keywords.pattern === "string" ? [keywords.pattern] : []);
+  // To compare items, all parts of them are read, too.
+  return Math.max(text, inside.size > 0 ? members + key : Math.max(members, key), items) + count(["uniqueItems"]);
+}
+
+/**
+ * A part of `length` characters takes `each + fixed + perCharacter × length`, and at least one character for itself. In a schema that
+ * contains itself, a part may also be read at other levels: there the two add up.
+ */
+function costOfParts(
+  distinct: readonly SchemaCost[],
+  others: readonly SchemaCost[],
+  isCyclic: boolean,
+  { each, characters }: { each: number; characters: number },
+): number {
+  const most = (of: (cost: SchemaCost) => number) => Math.max(0, ...distinct.map(of)) + sumOf(others.map(of));
+  const once = each + most(({ fixed }) => fixed);
+  const perCharacter = most((cost) => cost.perCharacter);
+  if (isCyclic) return once / characters + perCharacter;
+  return Math.max((once + perCharacter) / characters, perCharacter);
+}
+
+/** What the schemas of some edges take, however often they read the same part. Those of the same cycle are counted with it. */
+function readingsOf(node: SchemaNode, edges: readonly SchemaEdge[], known: Known): SchemaCost[] {
+  const wayBack = wayBackOf(node, known.inside);
+  return edges
+    .filter(({ to }) => !known.inside.has(to))
+    .map((edge) => {
+      const { fixed, perCharacter } = known.costs.get(edge.to) as NodeCost;
+      const repeats = repeatsOf(node, edge, wayBack, known);
+      return { fixed: fixed * repeats, perCharacter: perCharacter * repeats };
+    });
 }
 
 /** How the schema leads back to itself: the group of the one edge that may; null: it does not. */
@@ -113,41 +157,17 @@ function groupOf({ keyword, key }: SchemaEdge): string {
   return DISTINCT_PARTS.has(keyword) ? "parts" : `${keyword} ${key}`;
 }
 
-/** For each value: one for the schema and one for each check, the reads of constants, and the names it may miss. */
-function fixedWork(keywords: SchemaNode["keywords"]): number {
-  if (keywords === false) return 1;
-  const { enum: values = [], dependentRequired = {}, dependencies = {} } = keywords;
-  const maps = [...Object.values(dependentRequired as object), ...Object.values(dependencies as object)];
-  const names = maps.filter(Array.isArray).flat().length + maps.length;
-  const { allOf = [] } = keywords as { allOf?: readonly unknown[] };
-  return 3 + Object.keys(keywords).length + allOf.length + names + containersIn(values) + containersIn(keywords.const);
-}
-
-/** For each character of the value itself, without its parts: the loops over its keys, its items and its text. */
-function localWork(keywords: SchemaNode["keywords"], { patterns, isTracking }: Known): number {
-  if (keywords === false) return 0;
-  const count = (names: readonly string[]) => names.filter((name) => Object.hasOwn(keywords, name)).length;
-  const tracked = isTracking ? 2 : 0;
-  const width = sumOf(patternsOf(keywords).map((text) => patterns.get(text)?.width ?? 0));
-  const perKey = count(KEY_LOOPS) + patternsOf(keywords).length + tracked;
-  const perItem = count(ITEM_LOOPS) + tracked;
-  return perKey / MEMBER_CHARACTERS + perItem / ITEM_CHARACTERS + count(["minLength", "maxLength"]) + width * PATTERN_CHARACTER_WORK;
-}
-
 /** Keywords that read all keys of an object, or all items of an array. */
 const KEY_LOOPS = ["properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames"].concat([
-  ...["required", "minProperties", "maxProperties", "uniqueItems"],
+  ...["required", "minProperties", "maxProperties"],
 ]);
 const ITEM_LOOPS = ["prefixItems", "items", "contains", "unevaluatedItems", "uniqueItems"];
 
-/** The number of values in the arrays and objects of a constant; others are found without reading all. */
-function containersIn(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 1;
-  return 1 + sumOf(Object.values(value).map((inner) => (isObject(inner) || Array.isArray(inner) ? containersIn(inner) : 1)));
-}
-
-function usesUnevaluated(nodes: readonly SchemaNode[]): boolean {
-  return nodes.some(({ edges }) => edges.some(({ keyword }) => keyword.startsWith("unevaluated")));
+/** What is evaluated is only tracked in a schema that asks for it; and items one by one only if some keyword reads some of them. */
+function trackingOf(nodes: readonly SchemaNode[]): Known["tracking"] {
+  const uses = (names: readonly string[]) => nodes.some(({ edges }) => edgesOf(edges, names).length > 0);
+  if (!uses(["unevaluatedProperties", "unevaluatedItems"])) return { perKey: 0, perItem: 0 };
+  return { perKey: TRACKED_KEY_WORK, perItem: uses(["contains", "unevaluatedItems"]) ? TRACKED_ITEM_WORK : 2 };
 }
 
 function isInPlace({ keyword }: SchemaEdge): boolean {
@@ -169,7 +189,7 @@ function endless([first]: readonly SchemaNode[]): SchemaRefused {
 function refuseExpensive({ fixed, perCharacter }: SchemaCost, { place }: SchemaNode): void {
   if (fixed <= FIXED_MAX && perCharacter <= PER_CHARACTER_MAX) return;
   throw new SchemaRefused(
-    "is too complex: checking an event against it would take too long; use fewer alternatives, and patterns that start with ^",
+    "is too complex: checking an event against it would take too long; use fewer alternatives, and patterns that start with ^ and repeat less",
     place,
   );
 }

@@ -1,6 +1,7 @@
 /**
  * One check of a value. It first asks whether the value matches, building no fault. Only for a value that does not, a second
- * pass collects faults. That pass ends when it has as many as asked for, or when it has done twice the work of the first.
+ * pass collects faults. That pass ends when it has as many as asked for, or when it has done twice the work of the first, or as much
+ * as faults are worth.
  */
 
 export interface SchemaFault {
@@ -36,6 +37,9 @@ class TooDeep {}
 
 const NESTED_MAX = 1_500;
 const PATH_LENGTH_MAX = 1_000;
+const COLLECT_WORK_MAX = 5_000_000;
+/** The keys of an object with so many are slow to list. */
+const MANY_KEYS = 64;
 
 export class SchemaRun {
   /** Units of work done, as counted by schema-cost.ts. */
@@ -50,6 +54,9 @@ export class SchemaRun {
   readonly #numberOf = new Map<object, number>();
   readonly #numbers = new Map<string, number>();
   readonly #firsts: object[] = [];
+  /** Answers that several keywords may ask for, of objects with many keys and of arrays. */
+  readonly #keys = new Map<object, readonly string[]>();
+  readonly #unique = new Map<object, boolean>();
 
   get isCollecting(): boolean {
     return this.#faults !== null;
@@ -60,7 +67,7 @@ export class SchemaRun {
     const faults: SchemaFault[] = [];
     this.#faults = faults;
     this.#faultsMax = faultsMax;
-    this.#workMax = this.work * 3 + 1_000;
+    this.#workMax = this.work + Math.min(this.work * 2 + 1_000, COLLECT_WORK_MAX);
     try {
       apply();
     } catch (error) {
@@ -103,8 +110,22 @@ export class SchemaRun {
     return false;
   }
 
+  keysOf(value: object): readonly string[] {
+    const keys = (this.#keys.size > 0 && this.#keys.get(value)) || Object.keys(value);
+    if (keys.length >= MANY_KEYS) this.#keys.set(value, keys);
+    this.charge(keys.length);
+    return keys;
+  }
+
+  hasUniqueItems(value: readonly unknown[]): boolean {
+    this.charge(value.length);
+    const isUnique = this.#unique.get(value) ?? new Set(value.map((item) => this.#identityOf(item))).size === value.length;
+    this.#unique.set(value, isUnique);
+    return isUnique;
+  }
+
   /** Equal values have the same identity, whatever the order of their keys. Each array or object is read once in a check. */
-  identityOf(value: unknown): unknown {
+  #identityOf(value: unknown): unknown {
     return typeof value === "object" && value !== null ? this.#firsts[this.#number(value)] : value;
   }
 

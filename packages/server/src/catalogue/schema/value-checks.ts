@@ -5,7 +5,7 @@ import { isObject } from "./check.ts";
 import type { SchemaRun } from "./schema-run.ts";
 
 /** What each character of a text costs, times the width of the pattern. */
-export const PATTERN_CHARACTER_WORK = 6;
+export const PATTERN_CHARACTER_WORK = 4;
 
 type Compile = (operand: never, linking: Linking) => Check;
 
