@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { startInlet } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
+import { runOf } from "./support/run-of.ts";
 import { startSmallApp } from "./support/small-app.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
-import { type WorkingFolder, workingFolder } from "./support/working-folder.ts";
+import { workingFolder } from "./support/working-folder.ts";
 
 const SLEEP = { id: "a".repeat(40), op: "Sleep", name: "1h", displayName: "nap", opts: {} };
 
@@ -16,17 +17,6 @@ async function setUp(t: TestContext) {
     slow: () => ({ status: 206, body: [SLEEP] }),
   });
   return { url, app, place: workingFolder(t, { SERVICE_BASE_URL: url }) };
-}
-
-/** The id of the newest run of a function, once it stands as asked. */
-async function runOf(place: WorkingFolder, functionId: string, status: string): Promise<string> {
-  const deadline = Date.now() + 15_000;
-  for (;;) {
-    const { stdout } = await place.inlet(["runs", "list", "--function", functionId, "--json"]);
-    const [run] = JSON.parse(stdout).data;
-    if (run?.status === status) return run.id;
-    if (Date.now() > deadline) throw new Error(`no run of ${functionId} is ${status}: ${stdout}`);
-  }
 }
 
 test("an app is synced, listed with its functions, and removed", async (t) => {

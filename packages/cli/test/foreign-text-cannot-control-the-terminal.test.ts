@@ -5,12 +5,52 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { onEnd } from "../../server/test/support/on-end.ts";
+import { startInlet } from "../../server/test/support/process.ts";
+import { temporaryFolder } from "../../server/test/support/service.ts";
+import { runOf } from "./support/run-of.ts";
+import { startSmallApp } from "./support/small-app.ts";
 import { EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
 
 /** Clears the screen, sets the title, moves up: with ESC, and with the single characters of C1. */
 const EVIL = "\u001b[2J\u001b]0;owned\u0007\u009b2J\u009d0;owned\u009c\u0008\r\u007f";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are matched on purpose
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+test("the output, the error and the calls of runs are shown without control characters", async (t) => {
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const app = await startSmallApp(t, url, {
+    good: () => ({ status: 200, body: { [EVIL]: [EVIL] } }),
+    text: () => ({ status: 200, body: EVIL }),
+    bad: () => ({ status: 500, body: { name: EVIL, message: `first\n${EVIL}`, stack: `${EVIL}\n  at ${EVIL}` } }),
+    step: () => ({ status: 206, body: [{ id: "a".repeat(40), op: "Sleep", name: "1h", displayName: EVIL, opts: {} }] }),
+  });
+  const place = workingFolder(t, { SERVICE_BASE_URL: url });
+  await place.inlet(["apps", "sync", app.url]);
+  const states = { good: "completed", text: "completed", bad: "failed", step: "sleeping" };
+  await place.inlet(
+    ["send"],
+    Object.keys(states)
+      .map((id) => JSON.stringify({ name: `app/${id}`, data: {} }))
+      .join("\n"),
+  );
+  for (const [id, status] of Object.entries(states)) {
+    const run = await runOf(place, `small-${id}`, status);
+    const commands = [
+      ["runs", "get", run],
+      ["runs", "get", run, "--json"],
+      ["runs", "list", "--function", `small-${id}`],
+      ...(status === "sleeping" ? [] : [["runs", "watch", run]]),
+    ];
+    for (const argv of commands) {
+      const { stdout, stderr } = await place.inlet(argv);
+      assert.notEqual(stdout, "", `${argv}: ${stderr}`);
+      if (argv[1] === "get") assert.match(stdout, /owned/, "the rest of it is shown");
+      for (const text of [stdout, stderr]) assert.doesNotMatch(text, CONTROLS, JSON.stringify([argv, text]));
+    }
+  }
+  const { output } = JSON.parse((await place.inlet(["runs", "get", await runOf(place, "small-text", "completed"), "--json"])).stdout);
+  assert.equal(output, EVIL, "a script gets the value itself");
+});
 
 test("events, runs and apps with control characters in everything are shown without them", async (t) => {
   const server = await startServer(t);

@@ -85,11 +85,45 @@ test("one large event with millions of faults fits into a small heap, in every m
         if (errors.length !== { observe: 0, warn: 100, refuse: 100 }[mode]) throw new Error(mode + " " + errors.length);
       }
     }`;
-  const child = spawn(process.execPath, ["--max-old-space-size=64", "--input-type=module", "--eval", script], {
+  await assertFits(script, 64);
+});
+
+async function assertFits(script: string, heapMiB: number): Promise<void> {
+  const child = spawn(process.execPath, [`--max-old-space-size=${heapMiB}`, "--input-type=module", "--eval", script], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   const [code, signal] = await once(child, "exit");
   assert.deepEqual([code, signal], [0, null]);
+}
+
+test("the shape of one large event stays small, and so does the part of it that is read", async () => {
+  const script = `
+    import { withEvent } from ${JSON.stringify(fileURLToPath(new URL("../src/catalogue/infer-shape.ts", import.meta.url)))};
+    const many = (count, make) => Array.from({ length: count }, (_, n) => make(n)).join();
+    const nested = (depth, make) => depth === 0 ? make() : many(3, (n) => '"k' + depth + n + '":{' + nested(depth - 1, make) + "}");
+    const texts = {
+      items: '{"items":[' + many(170_000, () => "{}") + "]}",
+      keys: "{" + many(50_000, (n) => '"k' + n + '":' + (n % 2)) + "}",
+      longKeys: "{" + many(5_000, (n) => '"' + "k".repeat(95) + n + '":0') + "}",
+      distinct: '{"items":[' + many(20_000, (n) => '{"k' + n + '":[{"a' + n + '":1}]}') + "]}",
+      wide: "{" + nested(9, () => '"a":1') + "}",
+      deep: '{"a":' + "[".repeat(250_000) + "]".repeat(250_000) + "}",
+      types: '{"a":[' + many(50_000, (n) => ["1", '"a"', "null", "{}", "[]"][n % 5]) + "]}",
+    };
+    for (const [name, text] of Object.entries(texts)) {
+      const data = JSON.parse(text);
+      let [shape, reads] = [null, 0];
+      for (let times = 0; times < 100; times++) ({ shape } = withEvent(shape, { id: "e" + times, data, at: times }));
+      const size = JSON.stringify(shape).length;
+      if (Object.keys(shape.fields).length > 300 || size > 600_000) throw new Error(name + " has a shape of " + size + " characters");
+      withEvent(null, { id: "e", data: counted(data, () => reads++), at: 0 });
+      if (reads > 20_000) throw new Error(name + ": " + reads + " reads");
+    }
+    function counted(value, count) {
+      if (typeof value !== "object" || value === null) return value;
+      return new Proxy(value, { get: (of, key) => (count(), counted(of[key], count)) });
+    }`;
+  await assertFits(script, 96);
 });
 
 test("a request builds a bounded number of errors, however many events it has", async (t) => {

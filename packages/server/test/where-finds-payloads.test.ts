@@ -45,6 +45,24 @@ test("events and runs are found by what their payload says", async (t) => {
   }
 });
 
+test("a pattern that is too much work for an event does not match it, and other lists are answered", async (t) => {
+  const service = await startTestService(t);
+  const text = `${"ba".repeat(200_000)}c`;
+  const short = Array.from({ length: 5 }, () => ({ name: "short/text", data: {} }));
+  const sent = await service.send([{ name: "long/text", data: { text } }, ...short]);
+  assert.equal(sent.status, 200, sent.text);
+  const listed = async (query: string) => {
+    const answer = await service.rest("GET", `/events?${query}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.data.map(({ id }: { id: string }) => id);
+  };
+  const where = (pattern: string) => `name=long/*&where=${encodeURIComponent(`data.text.matches(${JSON.stringify(pattern)})`)}`;
+  const costly = Array.from({ length: 10 }, () => listed(where("[ab]*a[ab]{1000}[cd]")));
+  assert.equal((await listed("name=short/text")).length, 5);
+  assert.deepEqual(new Set((await Promise.all(costly)).flat()), new Set(), "each would match, at a thousand states for each character");
+  assert.deepEqual(await listed(where("c$")), [sent.body.ids[0]]);
+});
+
 test("an event counts as matched when it started a function or resumed a run, also later", async (t) => {
   const { service, app } = await openShop(t);
   const matched = async (value: boolean) =>

@@ -73,6 +73,48 @@ test("an app that names another environment is not registered there for a caller
   assert.equal(unrestricted.status, 201, unrestricted.text);
 });
 
+/** An app that registers by itself when it is asked to, and names an environment. */
+async function appRegisteringIn(t: TestContext, service: TestService, env: string) {
+  const refusals: unknown[] = [];
+  const server = createServer(async (request, response) => {
+    request.resume();
+    const registered = await fetch(`${service.url}/fn/register${new URL(request.url ?? "", url).search}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${SIGNING_KEY}`, "x-inngest-sdk": "js:v3", "x-inngest-env": env },
+      body: JSON.stringify({ url, appName: `app-${env}`, sdk: "js:v3", framework: "node", functions: [] }),
+    });
+    const { code } = (await registered.json()) as { code?: string };
+    if (!registered.ok) refusals.push([registered.status, code]);
+    response.writeHead(registered.ok ? 200 : 500, { "x-inngest-sdk": "js:v3" }).end("{}");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  onEnd(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url, refusals };
+}
+
+test("nor is one that registers by itself when such a caller asks it to", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  const operator = await restAs(service, { role: "operator", environments: ["staging"] });
+  for (const env of ["production", "pr-new"]) {
+    const { url, refusals } = await appRegisteringIn(t, service, env);
+    const { status } = await operator("POST", "/apps", { body: { url }, ...STAGING });
+    assert.ok(status >= 400, `${status}`);
+    assert.deepEqual(refusals, [[403, "environment_forbidden"]]);
+  }
+  assert.deepEqual((await service.rest("GET", "/apps")).body.data, []);
+  const names = (await service.rest("GET", "/environments")).body.data.map(({ name }: { name: string }) => name);
+  assert.ok(!names.includes("pr-new"), "no branch is created either");
+  const own = await appRegisteringIn(t, service, "staging");
+  assert.equal((await operator("POST", "/apps", { body: { url: own.url }, ...STAGING })).status, 201);
+  const unrestricted = await appRegisteringIn(t, service, "production");
+  assert.equal((await service.rest("POST", "/apps", { body: { url: unrestricted.url }, ...STAGING })).status, 201);
+});
+
 test("ingest-admin neither sets retention nor lets events be refused", async (t) => {
   const service = await startTestService(t);
   const rest = await restAs(service, { role: "ingest-admin" });

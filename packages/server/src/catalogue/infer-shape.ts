@@ -100,11 +100,11 @@ function walk(value: unknown, path: string, depth: number, found: Map<string, Se
   if (typeof value !== "object" || value === null) return true;
   if (depth >= DEPTH_MAX || found.size > FIELDS_MAX) return false;
   if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).every((item) => walk(item, `${path}[]`, depth + 1, found));
-  const entries = Object.entries(value);
-  const isMap = entries.length > KEYS_MAX || entries.some(([key]) => key.length > KEY_LENGTH_MAX);
-  return entries
+  const keys = Object.keys(value);
+  const isMap = keys.length > KEYS_MAX || keys.some((key) => key.length > KEY_LENGTH_MAX);
+  return keys
     .slice(0, KEYS_MAX)
-    .map(([key, inner]) => walk(inner, joined(path, isMap ? "*" : key), depth + 1, found))
+    .map((key) => walk((value as Record<string, unknown>)[key], joined(path, isMap ? "*" : key), depth + 1, found))
     .every(Boolean);
 }
 

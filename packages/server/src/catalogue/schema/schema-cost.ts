@@ -32,7 +32,7 @@ interface NodeCost extends SchemaCost {
 }
 
 /** A key of an object with many takes as long as so many units, and to remember that an item or a key was evaluated still longer. */
-const KEY_WORK = 4;
+const KEY_WORK = 6;
 const TRACKED_ITEM_WORK = 30;
 const TRACKED_KEY_WORK = 12;
 
