@@ -70,6 +70,7 @@ export class Signals {
   #gathering: NodeJS.Timeout | null = null;
   #reconnecting: NodeJS.Timeout | null = null;
   #looking: NodeJS.Timeout | null = null;
+  #isPolling = false;
   #stopped = false;
 
   constructor(database: Database, node: string, pollIntervalMs: number) {
@@ -79,7 +80,7 @@ export class Signals {
   }
 
   async start(): Promise<void> {
-    this.#looking = setInterval(() => void this.#look(), this.#pollIntervalMs).unref();
+    this.#looking = setInterval(() => void this.#poll(), this.#pollIntervalMs).unref();
     await this.#connect();
   }
 
@@ -197,6 +198,15 @@ export class Signals {
     await client?.query("SELECT 1").catch(() => this.#lose(client));
   }
 
+  /** One at a time: while PostgreSQL is slow, polls must not take its connections from other work. */
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    await this.#look();
+    this.#isPolling = false;
+  }
+
+  /** Never throws. */
   async #look(): Promise<void> {
     try {
       void this.#check();
