@@ -81,6 +81,9 @@ function keyed(evidence: Evidence, runs: readonly RunDetails[], key: string | un
   return Map.groupBy(runs, (run) => (key === undefined ? "" : String(evidence.dataOf(run).k))).values();
 }
 
+/** While a write waits for the thread that copies the log, virtual time may pass to the next look of the checkpointer. */
+const CHECKPOINT_MS = 250;
+
 /** Between any two of them no more than the burst and one for each interval that passed. */
 function checkRate(
   evidence: Evidence,
@@ -91,7 +94,7 @@ function checkRate(
   fault: Fault,
 ): void {
   const intervalMs = (durationMs(period) ?? 1_000) / limit;
-  const slackMs = evidence.jumbleMs;
+  const slackMs = evidence.jumbleMs + CHECKPOINT_MS;
   // What was admitted when a process went down is called for the first time when another is up, beside what is admitted then.
   const late = evidence.played.scenario.outages.length * (burst + 1);
   for (const group of keyed(evidence, runs, key)) {
