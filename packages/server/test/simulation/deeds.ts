@@ -29,6 +29,13 @@ export interface SimArchive {
   forMs: number;
 }
 
+/** Something is done for all runs of a function, or for all events of its trigger. */
+export interface SimJob {
+  atMs: number;
+  kind: "runs.cancel" | "runs.rerun" | "events.replay";
+  fn: string;
+}
+
 /** A run that has ended by then is rerun. */
 export interface SimRerun {
   atMs: number;

@@ -1,6 +1,6 @@
 /** Random scenarios. A function may only start functions that come after it, so that everything comes to an end. */
 
-import type { SimArchive, SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
+import type { SimArchive, SimEvent, SimJob, SimPause, SimRerun, SimSignal } from "./deeds.ts";
 import { CodeWriter, SIGNAL, WAITED } from "./generate-code.ts";
 import { generateFlow } from "./generate-flow.ts";
 import { Random } from "./random.ts";
@@ -27,6 +27,7 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     signals: generateSignals(new Random(seed, "signals"), starts),
     pauses: generatePauses(new Random(seed, "pauses"), functions),
     archives: generateArchives(new Random(seed, "archives")),
+    jobs: generateJobs(new Random(seed, "jobs"), functions),
     reruns: generateReruns(new Random(seed, "reruns")),
     outages: isQuiet ? [] : generateOutages(random),
     refusals: isQuiet || random.chance(0.6) ? [] : [{ atMs: random.int(1, SPAN_MS), forMs: random.int(10, 4_000) }],
@@ -62,6 +63,15 @@ function generatePauses(random: Random, functions: readonly SimFunction[]): SimP
 function generateArchives(random: Random): SimArchive[] {
   if (random.chance(0.7)) return [];
   return [{ atMs: random.int(1, SPAN_MS), forMs: random.pick([5, 2_000, 20_000]) }];
+}
+
+/** Of functions that events start, and few: a job starts as many runs as they have. */
+function generateJobs(random: Random, functions: readonly SimFunction[]): SimJob[] {
+  return Array.from({ length: random.pick([0, 0, 1, 2]) }, () => ({
+    atMs: random.int(SPAN_MS / 10, SPAN_MS),
+    kind: random.pick(["runs.cancel", "runs.rerun", "events.replay"] as const),
+    fn: random.pick(functions.filter(({ trigger }) => trigger !== null)).id,
+  }));
 }
 
 function generateReruns(random: Random): SimRerun[] {

@@ -88,6 +88,9 @@ export class Journal {
   signalsSent = 0;
   readonly pauses: PauseNote[] = [];
   readonly reruns: RerunNote[] = [];
+  /** How many were asked for, and which the service said it has stored. */
+  jobsAsked = 0;
+  readonly jobs: string[] = [];
   /** Leases whose results were not applied, or that were given back, by the id that apps are called with. */
   readonly lostLeases = new Set<string>();
   readonly faults: string[] = [];

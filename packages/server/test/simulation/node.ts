@@ -60,6 +60,7 @@ export class SimNode {
       retryMs: scenario.retryMs ?? null,
       leaseMs: scenario.leaseMs ?? null,
       writeMs: scenario.writeMs ?? 0,
+      hasJobs: (scenario.jobs ?? []).length > 0,
       committed,
       isRefusing: () => now() < this.#cutOffUntil || this.#isRefusing(0),
       onLog: (line) => noteLog(journal, line),

@@ -1,8 +1,8 @@
-/** What people do while a scenario is played: they send events and signals, pause functions, archive the environment and rerun runs. */
+/** What people do while a scenario is played: they send events and signals, pause functions, archive the environment, rerun runs and start jobs. */
 
 import type { RunId } from "@inlet/protocol";
 import type { EdgeAnswer } from "./apps/own-app.ts";
-import type { SimArchive, SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
+import type { SimArchive, SimEvent, SimJob, SimPause, SimRerun, SimSignal } from "./deeds.ts";
 import type { Journal } from "./journal.ts";
 import type { SimNode } from "./node.ts";
 import type { Operated } from "./process.ts";
@@ -27,17 +27,18 @@ export class People {
   left: number;
 
   constructor(parts: PeopleParts) {
-    const { events, pauses = [], archives = [], reruns = [] } = parts.scenario;
+    const { events, pauses = [], archives = [], reruns = [], jobs = [] } = parts.scenario;
     this.#parts = parts;
-    this.left = events.length + pauses.length + archives.length + reruns.length;
+    this.left = events.length + pauses.length + archives.length + reruns.length + jobs.length;
   }
 
   begin(): void {
-    const { events, signals = [], pauses = [], archives = [], reruns = [] } = this.#parts.scenario;
+    const { events, signals = [], pauses = [], archives = [], reruns = [], jobs = [] } = this.#parts.scenario;
     for (const event of events) after(event.atMs, () => void this.#send(event));
     for (const signal of signals) after(signal.atMs, () => void this.#signal(signal));
     for (const pause of pauses) after(pause.atMs, () => void this.#pause(pause));
     for (const archive of archives) after(archive.atMs, () => void this.#archive(archive));
+    for (const job of jobs) after(job.atMs, () => void this.#job(job));
     for (const rerun of reruns) after(rerun.atMs, () => void this.#rerun(rerun));
   }
 
@@ -109,6 +110,23 @@ export class People {
       if (await done.then(() => true).catch(() => false)) return;
       await pass(RESEND_MS);
     }
+  }
+
+  /** Once, as `#rerun`. */
+  async #job({ kind, fn: id }: SimJob): Promise<void> {
+    const { journal, nextNode, scenario } = this.#parts;
+    const fn = scenario.functions.find((candidate) => candidate.id === id);
+    if (fn?.trigger) {
+      const functionId = fullId(fn);
+      const isReplay = kind === "events.replay";
+      const request = isReplay ? { filter: { name: fn.trigger.event }, function: functionId } : { filter: { function: functionId } };
+      const done = nextNode().operate(async ({ jobs, environment }) => {
+        journal.jobsAsked++;
+        journal.jobs.push((await jobs.create(environment, { kind, ...request })).id);
+      });
+      await done.catch(() => undefined);
+    }
+    this.left--;
   }
 
   /** Once, of a run that has ended: whether it was done is not known where the service goes away. */

@@ -4,6 +4,7 @@
 
 import { createEventIdGenerator } from "@inlet/protocol";
 import { type Logger, pino } from "pino";
+import type { JobsPart } from "../../src/api/jobs/jobs-routes.ts";
 import { bootstrap, defaultEnvironmentOf } from "../../src/bootstrap.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
@@ -15,6 +16,7 @@ import { Directory } from "../../src/receive/senders/directory.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { Edge } from "./edge.ts";
+import { createSimJobs, type SimJobs } from "./jobs.ts";
 import { CALLS_PER_APP } from "./limits.ts";
 import type { SimCaller } from "./network.ts";
 import { type CommittedSteps, tapStore } from "./store-tap.ts";
@@ -25,6 +27,8 @@ export interface ProcessParts {
   caller: SimCaller;
   callTimeoutMs: number;
   writeMs: number;
+  /** Looks for jobs, again and again. */
+  hasJobs: boolean;
   /** Null: the default. */
   leaseMs: number | null;
   /** Null: by the backoff table. */
@@ -40,6 +44,7 @@ export interface Operated {
   store: Store;
   environment: Environment;
   directory: Directory;
+  jobs: JobsPart;
 }
 
 export class SimProcess {
@@ -49,6 +54,7 @@ export class SimProcess {
   readonly #directory: Directory;
   readonly #edge: Edge;
   readonly #tapped: Store;
+  readonly #jobs: SimJobs;
   readonly #environment: string;
   readonly #log: Logger;
   #isOpen = true;
@@ -71,6 +77,7 @@ export class SimProcess {
       await process.#directory.refresh();
       await process.functions.open();
       await process.functions.start(0);
+      if (parts.hasJobs) process.#jobs.runner.start();
       isUp = true;
       return process;
     });
@@ -105,6 +112,7 @@ export class SimProcess {
     this.life = life;
     this.store = store;
     this.#tapped = tapped;
+    this.#jobs = createSimJobs(tapped, functions, directory, log);
     this.functions = functions;
     this.#directory = directory;
     this.#environment = defaultEnvironment;
@@ -140,14 +148,17 @@ export class SimProcess {
     if (this.life.isDead || !this.#isOpen) throw new Error("connect ECONNREFUSED");
     const { functions } = this;
     const result = await lives.run(this.life, () =>
-      work({ functions, directory: this.#directory, store: this.#tapped, environment: this.#environmentNow() }),
+      work({ functions, directory: this.#directory, jobs: this.#jobs.jobs, store: this.#tapped, environment: this.#environmentNow() }),
     );
     return this.life.isDead ? new Promise(() => undefined) : result;
   }
 
   /** The first half of a stop: calls under way may end, and what their apps ask for meanwhile is answered. */
   async drain(): Promise<void> {
-    await lives.run(this.life, () => this.functions.stop());
+    await lives.run(this.life, async () => {
+      await this.#jobs.runner.stop();
+      await this.functions.stop();
+    });
   }
 
   /** Nothing it set out to do happens any more. Its store is still open. */

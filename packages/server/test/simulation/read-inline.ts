@@ -7,10 +7,13 @@ import { EventEmitter } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import type { DatabaseSync } from "node:sqlite";
 import workerThreads from "node:worker_threads";
+import { noWhere } from "../../src/store/rows/event-pages.ts";
 import { openReader } from "../../src/store/sqlite/database.ts";
 import { followEvents } from "../../src/store/sqlite/events/follow-events.ts";
+import { listEvents } from "../../src/store/sqlite/events/list-events.ts";
+import { queueDepths } from "../../src/store/sqlite/queue/queue-depths.ts";
 import type { ReadRequest } from "../../src/store/sqlite/read-operations.ts";
-import { getRun, listRuns } from "../../src/store/sqlite/runs/read-runs.ts";
+import { getRun, listRuns, summariseRuns } from "../../src/store/sqlite/runs/read-runs.ts";
 
 const READ_THREAD = "/read-thread.ts";
 const RealWorker = workerThreads.Worker;
@@ -44,6 +47,9 @@ class InlineReader extends EventEmitter {
     this.#db ??= openReader(this.#path);
     if (operation === "runGet") return getRun(this.#db, params);
     if (operation === "runList") return listRuns(this.#db, params);
+    if (operation === "runSummaries") return summariseRuns(this.#db, params);
+    if (operation === "eventList") return listEvents(this.#db, params, noWhere);
+    if (operation === "queueDepths") return queueDepths(this.#db);
     if (operation === "eventFollow") return followEvents(this.#db, params);
     throw new Error(`the simulation does not answer ${operation}`);
   }

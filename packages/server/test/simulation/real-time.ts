@@ -19,8 +19,9 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     events: scenario.events.map((event) => ({ ...event, atMs: Math.ceil(event.atMs / SPEED) })),
     signals: (scenario.signals ?? []).map((signal) => ({ ...signal, atMs: Math.ceil(signal.atMs / SPEED) })),
     pauses: (scenario.pauses ?? []).map((pause) => ({ ...pause, atMs: Math.ceil(pause.atMs / SPEED), forMs: quick(pause.forMs) })),
-    // Nodes are told of it by parts of the service that are not simulated.
+    // Nodes are told of these by parts of the service that are not simulated.
     archives: [],
+    jobs: [],
     reruns: (scenario.reruns ?? []).map((rerun) => ({ ...rerun, atMs: Math.ceil(rerun.atMs / SPEED) })),
     outages: scenario.outages.map((outage, index) => ({
       ...outage,

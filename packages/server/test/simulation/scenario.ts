@@ -1,6 +1,6 @@
 /** What one simulation consists of: functions as data, the events sent to them, and when what goes wrong. Made from a seed, or written by hand. */
 
-import type { SimArchive, SimEvent, SimPause, SimRerun, SimSignal } from "./deeds.ts";
+import type { SimArchive, SimEvent, SimJob, SimPause, SimRerun, SimSignal } from "./deeds.ts";
 
 /** Which SDK serves a function: ours, or one that speaks as the published ones do. */
 export const SDKS = ["own", "v3", "v4"] as const;
@@ -116,6 +116,8 @@ export interface Scenario {
   pauses?: readonly SimPause[];
   /** None if absent. */
   archives?: readonly SimArchive[];
+  /** None if absent. */
+  jobs?: readonly SimJob[];
   /** None if absent. */
   reruns?: readonly SimRerun[];
   /** Spans in which the store refuses. */

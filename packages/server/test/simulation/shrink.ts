@@ -60,6 +60,11 @@ export async function shrink(scenario: Scenario, kind: string, { kindsOf, triesM
       attempt,
     );
     await dropMany(
+      (jobs) => ({ ...best, jobs }),
+      () => best.jobs ?? [],
+      attempt,
+    );
+    await dropMany(
       (reruns) => ({ ...best, reruns }),
       () => best.reruns ?? [],
       attempt,

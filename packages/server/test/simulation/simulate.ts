@@ -3,6 +3,7 @@
 import { createFolders, type SimStores } from "./folders.ts";
 import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
+import { checkJobs } from "./model/check-jobs.ts";
 import { checkOrder } from "./model/check-order.ts";
 import { checkPauses } from "./model/check-pauses.ts";
 import { checkReruns } from "./model/check-reruns.ts";
@@ -11,6 +12,7 @@ import { checkSignals } from "./model/check-signals.ts";
 import { checkStarts } from "./model/check-starts.ts";
 import { checkThrottles } from "./model/check-throttles.ts";
 import { Evidence } from "./model/evidence.ts";
+import { pauseReally, pauseVirtually } from "./pauses-of-node.ts";
 import { readInline, readOnThreads } from "./read-inline.ts";
 import type { Scenario } from "./scenario.ts";
 import { beginVirtualTime, endVirtualTime } from "./virtual-time.ts";
@@ -26,6 +28,7 @@ export interface Outcome {
 export async function simulate(scenario: Scenario): Promise<Outcome> {
   beginVirtualTime(scenario.seed);
   readInline();
+  pauseVirtually();
   const stores = createFolders();
   try {
     const played = await new World(scenario, stores).play();
@@ -33,6 +36,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   } finally {
     endVirtualTime();
     readOnThreads();
+    pauseReally();
     await stores.remove();
   }
 }
@@ -59,6 +63,7 @@ async function check(played: Played): Promise<string[]> {
   checkOrder(evidence, fault);
   checkPauses(evidence, fault);
   checkReruns(evidence, fault);
+  checkJobs(evidence, fault);
   checkSignals(evidence, fault);
   return faults;
 }

@@ -1,6 +1,6 @@
 /** A scenario played: processes come and go over one store, while events arrive and apps answer. Ends when nothing is left to do. */
 
-import type { RunDetails, StoredEvent } from "../../src/store/contract/index.ts";
+import type { Job, RunDetails, StoredEvent } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { type SimApp, serveApp } from "./apps/serve-app.ts";
 import type { SimStores } from "./folders.ts";
@@ -10,6 +10,7 @@ import { Network } from "./network.ts";
 import { SimNode } from "./node.ts";
 import { type Ask, People } from "./people.ts";
 import { Random } from "./random.ts";
+import { releaseHolds } from "./release-holds.ts";
 import { fullId, type Scenario, SDKS, type SdkName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
@@ -23,8 +24,7 @@ const REAL_SETTLE_MS = 1_000;
 const REAL_REWRITE_MS = 10_000;
 const NEAR_MS = 50;
 const LOOKS_EVERY = 40;
-const HELD_MS = 2_000;
-const HOLDS_MAX = 100;
+const JOBS_MAX = 100;
 /** Connections to the store may break meanwhile. */
 const REGISTRATIONS_MAX = 10;
 /** Far more than any scenario needs. */
@@ -36,6 +36,7 @@ export interface Played {
   runs: RunDetails[];
   events: StoredEvent[];
   functionIds: ReadonlyMap<number, string>;
+  jobs: Job[];
 }
 
 export class World {
@@ -91,10 +92,11 @@ export class World {
     const { environmentId } = reading;
     const store = this.#stores.operator(reading.store);
     const functionIds = new Map((await store.functionList()).map(({ no, id }) => [no as number, id]));
+    const { jobs } = await store.jobList({ environmentId, limit: JOBS_MAX });
     const { runs, events, broken } = await this.#stores.read({ store: reading.store, environmentId });
     for (const process of processes) if (process !== reading) this.#stores.crash(process.store);
     for (const fault of broken) journal.fault(fault);
-    return { functionIds, scenario, journal, runs, events };
+    return { functionIds, scenario, journal, runs, events, jobs };
   }
 
   /** Virtual time: on to the next timer, whenever nothing else is left to happen. */
@@ -105,7 +107,7 @@ export class World {
       for (const node of this.#nodes) await node.tend();
       if (looks % LOOKS_EVERY === 0) {
         if (await this.#isDone()) return;
-        await this.#releaseHolds();
+        await this.#release();
       }
       if (this.#isEndless(REST_MAX_MS)) return;
       fireNext();
@@ -118,25 +120,14 @@ export class World {
     for (;;) {
       for (const node of this.#nodes) await node.tend();
       if ((await this.#isDone()) || this.#isEndless(REAL_REST_MAX_MS)) return;
-      await this.#releaseHolds();
+      await this.#release();
       await pass(REAL_LOOK_MS);
     }
   }
 
-  /** What an operator does, some time after a run that holds up its key has failed. */
-  async #releaseHolds(): Promise<void> {
+  async #release(): Promise<void> {
     const process = this.#nodes.find(({ isSteady }) => isSteady)?.process;
-    if (!process || !this.#hasHolds) return;
-    const { environmentId } = process;
-    const store = this.#stores.operator(process.store);
-    const { holds } = await store.orderHoldList({ environmentId, limit: HOLDS_MAX });
-    for (const { runId, heldAt } of holds) {
-      const run = runId !== null && now() >= heldAt + HELD_MS ? await store.runFind({ id: runId }) : null;
-      if (!run) continue;
-      const at = now();
-      if (await store.orderRelease({ environmentId, runNo: run.no })) this.journal.releases.set(run.id, at);
-      else if (!this.journal.reruns.some(({ sourceId }) => sourceId === run.id)) this.journal.fault(`run ${run.id} was on hold and is not`);
-    }
+    if (process && this.#hasHolds) await releaseHolds(this.#stores.operator(process.store), process.environmentId, this.journal);
   }
 
   /** Some more timers go off before all that follows from the first has happened. */
@@ -150,7 +141,13 @@ export class World {
   async #isDone(): Promise<boolean> {
     if (this.#people.left > 0 || !this.#nodes.every(({ isSteady }) => isSteady)) return false;
     const process = this.#nodes[0]?.process;
-    return process != null && (await this.#stores.operator(process.store).queueLanes()).length === 0;
+    if (!process) return false;
+    const store = this.#stores.operator(process.store);
+    if ((await store.queueLanes()).length > 0) return false;
+    const { jobs } = this.scenario.jobs?.length
+      ? await store.jobList({ environmentId: process.environmentId, limit: JOBS_MAX })
+      : { jobs: [] };
+    return jobs.every(({ endedAt }) => endedAt !== null);
   }
 
   #isEndless(restMs: number): boolean {

@@ -61,6 +61,31 @@ export const PEOPLE_CASES: readonly Case[] = [
     },
   },
   {
+    name: "jobs do each item once through kills",
+    scenario: scenario({
+      functions: [
+        fn({ code: sequence(run("a", 200), { kind: "sleep", id: "s", ms: 5_000 }, run("b", 50)) }),
+        fn({ id: "g", sdk: "v4", code: run("a", 20) }),
+        fn({ id: "h", code: { kind: "sleep", id: "s", ms: 60_000 } }),
+      ],
+      events: events("t/0", 60, (i) => 1_000 + i * 20),
+      jobs: [
+        { atMs: 4_000, kind: "runs.rerun", fn: "f" },
+        { atMs: 4_100, kind: "events.replay", fn: "g" },
+        { atMs: 4_300, kind: "runs.cancel", fn: "h" },
+      ],
+      outages: [4_150, 4_600, 5_100].map((atMs, turns) => ({ atMs, kind: "kill", turns, downMs: 100 }) as const),
+    }),
+    expect({ played }) {
+      assert.deepEqual(played.jobs.map(({ kind, done, failed }) => [kind, done, failed]).sort(), [
+        ["events.replay", 60, 0],
+        ["runs.cancel", 60, 0],
+        ["runs.rerun", 60, 0],
+      ]);
+      assert.equal(played.runs.length, 300);
+    },
+  },
+  {
     name: "a rerun of a run that holds up its key does not start beside a call of it",
     scenario: scenario({
       functions: [

@@ -27,14 +27,15 @@ function checkKey(evidence: Evidence, { flow }: SimFunction, runs: readonly RunD
     if (firstCallAt(evidence, next) < overAt(evidence, run)) fault(`${pair}: started before it was over`);
     const isHeld = flow.ordering?.onFailure === "hold" && run.status === "failed";
     const releasedAt = evidence.played.journal.releases.get(run.id) ?? Number.POSITIVE_INFINITY;
-    const isInItsPlace = evidence.rerunOf(next)?.sourceId === run.id;
+    const isRepeatedByJob = next.jobId !== null && next.originalRunId === (run.originalRunId ?? run.id);
+    const isInItsPlace = isRepeatedByJob || evidence.rerunOf(next)?.sourceId === run.id;
     if (isHeld && !isInItsPlace && firstCallAt(evidence, next) < releasedAt) fault(`${pair}: started although it holds up the key`);
   }
 }
 
 /** A rerun has no place among the others, or that of the run which held them up. */
 function checkSequence(evidence: Evidence, inTurn: readonly RunDetails[], fault: Fault): void {
-  const first = inTurn.filter(({ originalRunId }) => originalRunId === null);
+  const first = inTurn.filter(({ originalRunId, jobId }) => originalRunId === null && jobId === null);
   for (const [index, run] of first.entries()) {
     const next = first[index + 1];
     if (next && !isAcceptedBefore(evidence, run, next)) fault(`${evidence.describe(next)} after ${evidence.describe(run)}: out of order`);

@@ -11,7 +11,7 @@ type Fault = (message: string) => void;
 
 export function checkReruns(evidence: Evidence, fault: Fault): void {
   const { journal, runs } = evidence.played;
-  const reruns = runs.filter(({ originalRunId }) => originalRunId !== null);
+  const reruns = runs.filter(({ originalRunId, jobId }) => originalRunId !== null && jobId === null);
   for (const { sourceId, newId } of journal.reruns)
     if (newId !== null && !evidence.runWithId(newId)) fault(`run ${sourceId} was rerun as ${newId}, which is no run`);
   if (reruns.length > journal.reruns.length) fault(`${journal.reruns.length} reruns were asked for, and there are ${reruns.length}`);

@@ -5,6 +5,7 @@
 
 import { type RunDetails, SIGNAL_TAKEN } from "../../../src/store/contract/index.ts";
 import { bodyError, bodyValue } from "../interpret.ts";
+import { isCancelledByJob } from "./check-jobs.ts";
 import { checkRequest } from "./check-requests.ts";
 import { checkConflict, checkSignal } from "./check-signals.ts";
 import { checkWait } from "./check-waits.ts";
@@ -96,13 +97,14 @@ function checkDeferred(evidence: Evidence, run: RunDetails, { deferred }: Replay
 function checkCancelled(evidence: Evidence, run: RunDetails, fault: Fault): void {
   const fn = evidence.functionOf(run);
   if (fn?.flow.singleton?.mode === "cancel" || fn?.flow.timeouts) return;
+  if (isCancelledByJob(evidence, run)) return;
   const { cancelOn } = fn ?? {};
   const { k } = evidence.dataOf(run);
   const cause = evidence.played.events.some(
     (event) =>
       event.name === cancelOn?.event &&
       // Of two events that are received at the same time, the one that is written first comes first.
-      (event.receivedAt >= run.createdAt || (run.originalRunId === null && event.sequence > run.eventSequence)) &&
+      (event.receivedAt >= run.createdAt || (run.originalRunId === null && run.jobId === null && event.sequence > run.eventSequence)) &&
       event.receivedAt <= (run.endedAt ?? 0) &&
       (cancelOn.by === "any" || (JSON.parse(event.data) as { k: number }).k === k),
   );

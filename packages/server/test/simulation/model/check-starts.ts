@@ -29,14 +29,15 @@ function isSent(event: StoredEvent, n: number): boolean {
 
 function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void {
   const all = evidence.runsOf(fullId(fn));
-  // Rules about starts are for events: reruns are asked for.
+  // Rules about starts are for events: reruns and replays are asked for.
   const runs = all.filter(isFirst);
   const triggering = evidence.played.events.filter((event) => triggers(fn, event));
   const { throttle, rateLimit, debounce, batchEvents, singleton, concurrency } = fn.flow;
   // A run that was admitted may have to wait for its first call all the same.
   const { pauses, archives = [] } = evidence.played.scenario;
   const isPaused = archives.length > 0 || pauses?.some((pause) => pause.fn === fn.id);
-  const isCalledAtOnce = !concurrency && !isPaused && !evidence.played.journal.fullApps.has(fn.sdk);
+  const isHeldUp = fn.flow.ordering?.onFailure === "hold";
+  const isCalledAtOnce = !concurrency && !isPaused && !isHeldUp && !evidence.played.journal.fullApps.has(fn.sdk);
   if (throttle && isCalledAtOnce) checkRate(evidence, all, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
   if (rateLimit && !batchEvents)
     checkRate(evidence, runs, rateLimit, Math.floor(rateLimit.limit / 10), ({ createdAt }) => createdAt, fault);
@@ -60,11 +61,11 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   if (strays.length > 0) fault(`${strays.length} runs were started by events that do not trigger it`);
 }
 
-function isFirst({ originalRunId }: RunDetails): boolean {
-  return originalRunId === null;
+function isFirst({ originalRunId, jobId }: RunDetails): boolean {
+  return originalRunId === null && jobId === null;
 }
 
-function triggers({ trigger }: SimFunction, event: StoredEvent): boolean {
+export function triggers({ trigger }: SimFunction, event: StoredEvent): boolean {
   return trigger?.event === event.name && (!trigger.onlyOdd || dataOf(event).n % 2 === 1);
 }
 

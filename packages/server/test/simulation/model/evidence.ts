@@ -69,9 +69,9 @@ export class Evidence {
     return this.played.runs.filter((run) => this.functionId(run).endsWith(LATER_SUFFIX) && run.originalRunId === null && isOf(run));
   }
 
-  /** How somebody asked for this run; undefined if it is no rerun. Which of several requests it was may not be known. */
-  rerunOf({ id, originalRunId }: RunDetails): RerunNote | undefined {
-    if (originalRunId === null) return undefined;
+  /** How somebody asked for this run; undefined if it is no rerun, or one of a job. Which of several requests it was may not be known. */
+  rerunOf({ id, originalRunId, jobId }: RunDetails): RerunNote | undefined {
+    if (originalRunId === null || jobId !== null) return undefined;
     const { reruns } = this.played.journal;
     const rootOf = ({ sourceId }: RerunNote) => this.runWithId(sourceId)?.originalRunId ?? sourceId;
     return reruns.find(({ newId }) => newId === id) ?? reruns.find((note) => note.newId === null && rootOf(note) === originalRunId);
@@ -79,7 +79,7 @@ export class Evidence {
 
   /** Whether a run was given this step's result when it was created. */
   isGiven(run: RunDetails, { id, startedAt, endedAt }: RunDetails["steps"][number]): boolean {
-    if (run.originalRunId === null || endedAt === null || endedAt > run.createdAt) return false;
+    if (run.originalRunId === null || run.jobId !== null || endedAt === null || endedAt > run.createdAt) return false;
     const source = this.runWithId(this.rerunOf(run)?.sourceId ?? "");
     return source?.steps.some((step) => step.id === id && step.startedAt === startedAt && step.endedAt === endedAt) ?? false;
   }
@@ -112,7 +112,7 @@ export class Evidence {
   storedBy(run: RunDetails): number {
     const { scenario, journal } = this.played;
     const { event, createdAt } = run;
-    if (run.originalRunId !== null) return this.rerunOf(run)?.doneAt ?? Number.POSITIVE_INFINITY;
+    if (run.originalRunId !== null && run.jobId === null) return this.rerunOf(run)?.doneAt ?? Number.POSITIVE_INFINITY;
     return scenario.isRealTime && event ? (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) : createdAt;
   }
 

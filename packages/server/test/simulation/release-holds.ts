@@ -1,0 +1,20 @@
+/** What an operator does, some time after a run that holds up its key has failed. */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { Store } from "../../src/store/contract/index.ts";
+import type { Journal } from "./journal.ts";
+import { now } from "./virtual-time.ts";
+
+const HELD_MS = 2_000;
+const HOLDS_MAX = 100;
+
+export async function releaseHolds(store: Store, environmentId: EnvironmentId, journal: Journal): Promise<void> {
+  const { holds } = await store.orderHoldList({ environmentId, limit: HOLDS_MAX });
+  for (const { runId, heldAt } of holds) {
+    const run = runId !== null && now() >= heldAt + HELD_MS ? await store.runFind({ id: runId }) : null;
+    if (!run) continue;
+    const at = now();
+    if (await store.orderRelease({ environmentId, runNo: run.no })) journal.releases.set(run.id, at);
+    else if (!journal.reruns.some(({ sourceId }) => sourceId === run.id)) journal.fault(`run ${run.id} was on hold and is not`);
+  }
+}
