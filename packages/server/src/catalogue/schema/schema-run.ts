@@ -38,6 +38,8 @@ class TooDeep {}
 const NESTED_MAX = 1_500;
 const PATH_LENGTH_MAX = 1_000;
 const COLLECT_WORK_MAX = 5_000_000;
+/** Faults whose long paths are cut may look the same. To build one takes far longer than a unit of work. */
+const REPEATED_MAX = 1_000;
 /** The keys of an object with so many are slow to list. */
 const MANY_KEYS = 64;
 
@@ -49,6 +51,7 @@ export class SchemaRun {
   /** Null: faults are not collected. */
   #faults: SchemaFault[] | null = null;
   #faultsMax = 0;
+  #repeated = 0;
   #workMax = Number.POSITIVE_INFINITY;
   /** For each array or object read so far, the number of its value, and one object for each number. */
   readonly #numberOf = new Map<object, number>();
@@ -106,7 +109,8 @@ export class SchemaRun {
     if (!this.#faults) return false;
     const fault = { path: textOf(path), message };
     if (!this.#faults.some((known) => known.path === fault.path && known.message === message)) this.#faults.push(fault);
-    if (this.#faults.length >= this.#faultsMax) throw new Enough();
+    else this.#repeated++;
+    if (this.#faults.length >= this.#faultsMax || this.#repeated > REPEATED_MAX) throw new Enough();
     return false;
   }
 
