@@ -75,6 +75,8 @@ export interface ServiceSurroundings {
   now?: () => number;
   /** How often a silent stream sends a comment; absent: the usual. */
   heartbeatMs?: number;
+  /** How often old data is removed; absent: the usual. */
+  sweepEveryMs?: number;
 }
 
 export async function startService(config: Config, { now, ...surroundings }: ServiceSurroundings): Promise<Service> {
@@ -91,7 +93,7 @@ export async function startService(config: Config, { now, ...surroundings }: Ser
 async function serve(
   config: Config,
   store: Store,
-  { log, telemetry: exported = null, now, showLine, heartbeatMs }: ServiceSurroundings & { now: () => number },
+  { log, telemetry: exported = null, now, showLine, heartbeatMs, sweepEveryMs }: ServiceSurroundings & { now: () => number },
   observed: { metrics?: Metrics },
 ): Promise<Service> {
   const oidc = await connectOidc(config);
@@ -178,7 +180,7 @@ async function serve(
     leaseMs: config.lease,
   });
   const upkeep = [
-    ...createUpkeep({ config, store, dedupWindow, budgetBytes, log, now }),
+    ...createUpkeep({ config, store, dedupWindow, budgetBytes, log, now, everyMs: sweepEveryMs }),
     ...[traffic, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
   ];
 

@@ -36,7 +36,7 @@ test("an event type goes before its environment, and that before the installatio
   await put("kept/usual", null);
   await before.stop();
 
-  const service = await startTestService(t, { ...same, now: inTwoHours });
+  const service = await startTestService(t, { ...same, now: inTwoHours, sweepEveryMs: 500 });
   const statusOf = async (id: string) => (await service.rest("GET", `/events/${id}`)).status;
   await sent(service, "young");
   for (const id of [short, usual]) await until(`event ${id} is gone`, async () => (await statusOf(id)) === 404 || undefined);

@@ -29,6 +29,8 @@ export interface UpkeepParts {
   budgetBytes: number | null;
   log: Logger;
   now: () => number;
+  /** How often sweepers run; absent: the usual. */
+  everyMs?: number | undefined;
 }
 
 /** Runs from its start to its stop. */
@@ -37,8 +39,8 @@ export interface Lasting {
   stop(): unknown;
 }
 
-export function createUpkeep({ config, store, dedupWindow, budgetBytes, log, now }: UpkeepParts): Lasting[] {
-  const swept = { store, log, turns: createSweepTurns(store, now), now };
+export function createUpkeep({ config, store, dedupWindow, budgetBytes, log, now, everyMs }: UpkeepParts): Lasting[] {
+  const swept = { store, log, turns: createSweepTurns(store, now), now, ...(everyMs !== undefined && { everyMs }) };
   const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
   const kept = createKeptScopes({ store, installation, now });
   return [

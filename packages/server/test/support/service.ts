@@ -32,6 +32,8 @@ export interface TestServiceOptions {
   log?: Logger;
   /** Of live streams. */
   heartbeatMs?: number;
+  /** Of sweepers. */
+  sweepEveryMs?: number;
 }
 
 export interface Answer {
@@ -82,6 +84,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     telemetry: options.telemetry ?? null,
     ...(options.now && { now: options.now }),
     ...(options.heartbeatMs !== undefined && { heartbeatMs: options.heartbeatMs }),
+    ...(options.sweepEveryMs !== undefined && { sweepEveryMs: options.sweepEveryMs }),
   });
   onEnd(t, () => service.stop());
   return {
