@@ -206,9 +206,8 @@ async function serve(
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
-    await Promise.all(work.map((part) => part.stop()));
     // Apps that are being called still send events and checkpoints: HTTP is closed when their calls have ended.
-    await functions.stop();
+    await Promise.all([functions.stop(), ...work.map((part) => part.stop())]);
     stopFollowing();
     await closeWithin(app, config.drainTimeout);
     await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop(), listening.metrics?.stop()]);

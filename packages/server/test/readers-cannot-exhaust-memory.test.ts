@@ -54,7 +54,7 @@ test("a page of large events is short, and the cursor leads to all of them", asy
   );
 });
 
-test("live tails that nobody reads hold little", async (t) => {
+test("live tails that nobody reads hold little", async (t, store) => {
   const service = await startTestService(t, { flags: ["--stall-timeout", "60s"] });
   await storeLargeEvents(service, 60);
   const before = process.memoryUsage();
@@ -75,7 +75,9 @@ test("live tails that nobody reads hold little", async (t) => {
     if (hasGrown) last = most;
     return unchanged > 25;
   }, "the tails have come to rest");
-  assert.ok(most < 150 * MIB, `${Math.round(most / MIB)} MiB for 20 tails`);
+  // A page from PostgreSQL is held twice for a moment: as received, and as text. All events for all tails would be 600 MiB.
+  const bound = (store === "sqlite" ? 150 : 300) * MIB;
+  assert.ok(most < bound, `${Math.round(most / MIB)} MiB for 20 tails`);
 });
 
 for (const [what, path, headers] of [

@@ -209,10 +209,9 @@ export class Executor {
     this.#isStopping = true;
     for (const stopWatching of this.#stopWatching) stopWatching();
     this.#gates.stop();
-    await this.#resumptions.stop();
-    await this.#timers.stop();
     const cancelCut = clock.after(timeoutMs, () => void caller.stop());
-    await Promise.all([this.#scheduler.stop(), ...this.#timersInWork.values()]);
+    await Promise.all([this.#scheduler.stop(), this.#resumptions.stop(), this.#timers.stop()]);
+    await Promise.all(this.#timersInWork.values());
     cancelCut();
     this.#stopRenewing?.();
     await this.#letGo(this.#scheduler.held());
