@@ -246,7 +246,7 @@ function webhookClosed(): Refusal {
 }
 
 export function ipDenied(ip: string): Refusal {
-  return new Refusal("ip_denied", `The address ${ip} is not let through by the lists here.`);
+  return new Refusal("ip_denied", `The IP list of this key or webhook does not allow the address ${ip}.`);
 }
 
 export function storeUnavailable(): Refusal {

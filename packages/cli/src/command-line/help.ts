@@ -3,7 +3,7 @@
 import { type CommandGroup, type CommandRow, exitsOf, type Flag } from "./command-row.ts";
 
 export function overview(rows: readonly CommandRow[], groups: readonly CommandGroup[]): string {
-  return `Inlet receives events, keeps them, and hands them on.
+  return `Inlet receives events, stores them, and runs the functions that subscribe to them.
 
 Usage: inlet <command> [flags]
 
@@ -16,7 +16,7 @@ ${columns([
   ["inlet events tail", "print events as they arrive"],
 ])}
 
-inlet <command> --help tells more of each. Colours are left out where the output is no terminal or NO_COLOR is set.`;
+Run inlet <command> --help for details. Colours are disabled when the output is not a terminal or NO_COLOR is set.`;
 }
 
 /** Help for a group of commands, such as `inlet events`. */
@@ -31,7 +31,7 @@ ${columns(inGroup.map((row) => [row.words.slice(1).join(" "), row.sentence] as c
 Examples:
 ${columns(inGroup.flatMap(({ examples }) => examples.slice(0, 1)))}
 
-inlet ${word} <command> --help tells more of each.`;
+Run inlet ${word} <command> --help for details.`;
 }
 
 export function commandHelp(row: CommandRow): string {

@@ -166,7 +166,7 @@ function bodyOf(schema: Json, named: Named): Json {
 function answersOf(response: Record<string, Json>, named: Named): Json {
   const entries = Object.entries(response).map(([status, { description, ...schema }]) => {
     const content = schema.content ?? { "application/json": { schema: hoisted(schema, named) } };
-    return [status, { description: description ?? (status === "201" ? "Made." : "As asked."), content }];
+    return [status, { description: description ?? (status === "201" ? "Created." : "Success."), content }];
   });
   return Object.fromEntries(entries);
 }

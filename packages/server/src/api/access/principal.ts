@@ -42,7 +42,7 @@ export function signingPrincipal({ id, name }: Pick<Key, "id" | "name">): Princi
 }
 
 export function principalOf({ principal }: FastifyRequest): Principal {
-  if (!principal) throw new Error("the route is open to anyone: nobody was asked who they are");
+  if (!principal) throw new Error("the route requires no authentication, so there is no principal");
   return principal;
 }
 

@@ -229,7 +229,7 @@ async function commit(client: PoolClient): Promise<void> {
   try {
     const { command } = await client.query("COMMIT");
     // After a failed statement PostgreSQL rolls back instead, and reports it only this way.
-    assert.equal(command, "COMMIT", "a statement of the transaction failed, and nobody looked");
+    assert.equal(command, "COMMIT", "a statement failed and its error was not handled");
   } catch (error) {
     throw isConnectionLost(error) ? new CommitUnknown(serverFault(error) ?? String(error), error) : error;
   }

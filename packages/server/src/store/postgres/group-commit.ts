@@ -208,8 +208,8 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     // Another group, or a lost attempt of this one, wrote the same id first: the next attempt finds it.
     if (isCollision(cause) || isUniqueViolation(cause)) for (const unit of group) unit.collisions++;
     else if (group.length === 1) return this.#fail(group, error);
-    const [hopeless, others] = split(group, ({ collisions }) => collisions > COLLISIONS_MAX);
-    this.#fail(hopeless, new StoreUnavailable("other transactions were in the way each time", error));
+    const [exhausted, others] = split(group, ({ collisions }) => collisions > COLLISIONS_MAX);
+    this.#fail(exhausted, new StoreUnavailable(`it conflicted with other transactions ${COLLISIONS_MAX} times`, error));
     for (const unit of others) unit.isAlone = true;
     this.#waiting.unshift(...others);
   }

@@ -149,7 +149,7 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
         if (busy === 0) return;
         await pause(SETTLE_PAUSE_MS);
       }
-      throw new StoreUnavailable("the write-ahead log could not be emptied: somebody reads the store");
+      throw new StoreUnavailable("the write-ahead log could not be emptied: a read is still in progress");
     },
   };
 }
