@@ -111,3 +111,16 @@ test("an item removed between two pages neither hides nor repeats others", async
     made,
   );
 });
+
+test("a list of events continues after the event whose id is the cursor", async (t) => {
+  const service = await startTestService(t);
+  const { body } = await service.send(["a", "b", "c", "d"].map((letter) => ({ name: `shop/${letter}`, data: {} })));
+  const namesOf = async (query: string) => {
+    const { body: page } = await service.rest("GET", `/events?${query}`);
+    return page.data.map(({ name }: { name: string }) => name);
+  };
+  assert.deepEqual(await namesOf(`cursor=${body.ids[2]}`), ["shop/b", "shop/a"]);
+  assert.deepEqual(await namesOf(`cursor=${body.ids[2]}&name=shop/a`), ["shop/a"]);
+  const unknown = await service.rest("GET", "/events?cursor=01JCZZZZZZZZZZZZZZZZZZZZZZ");
+  assert.deepEqual([unknown.status, unknown.body.code], [400, "request_invalid"]);
+});

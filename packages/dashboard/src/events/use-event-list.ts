@@ -1,24 +1,29 @@
 /**
- * The events list: loaded pages, with events from the live stream on top. While the list is paused or scrolled down,
- * new events are counted and held back, so that the list does not move.
+ * The events list: loaded pages, with events from the live stream on top, without a gap between them. While the list is held (paused
+ * or scrolled down), new events are counted and kept back, so that the list does not move; they appear when it is released.
  */
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { follow, type LiveState } from "../api/live.ts";
 import { eventPage, eventsQuery, type Filters, PAGE_ITEMS } from "../api/queries.ts";
 import { readEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
 import { isWanted } from "./event-search.ts";
+import { EMPTY_TAIL, extendTail, joinTails, type Tail } from "./event-tail.ts";
 
-/** Beyond this many new events the list is reloaded, which bounds memory. */
-const FRESH_MAX = 1_000;
-/** The minimum time between two reloads under high volume. */
-const START_OVER_EVERY_MS = 3_000;
 /** New events are rendered in batches at this interval. */
 const SHOW_EVERY_MS = 150;
 /** A list that only the service can filter is reloaded. */
 const SEARCH_EVERY_MS = 5_000;
+
+/** Shown on top of the pages, and kept back. */
+interface Tails {
+  shown: Tail;
+  waiting: Tail;
+}
+
+const NOTHING: Tails = { shown: EMPTY_TAIL, waiting: EMPTY_TAIL };
 
 export function useEventList(env: string, filters: Filters, held: boolean) {
   const queries = useQueryClient();
@@ -27,53 +32,38 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
   const query = useMemo(() => eventsQuery(env, filters), [key]);
   const isSearch = Boolean(filters.where || filters.matched);
   const pages = useInfiniteQuery({ ...query, refetchInterval: isSearch && !held ? SEARCH_EVERY_MS : false });
-  const [fresh, setFresh] = useState<readonly EventItem[]>([]);
-  const [waiting, setWaiting] = useState<readonly EventItem[]>([]);
+  const [{ shown, waiting }, setTails] = useState(NOTHING);
   const [live, setLive] = useState<LiveState>("connecting");
   const heldNow = useRef(held);
   heldNow.current = held;
 
-  const startedOverAt = useRef(0);
-  const startOver = useCallback(() => {
-    if (Date.now() - startedOverAt.current < START_OVER_EVERY_MS) return;
-    startedOverAt.current = Date.now();
-    setFresh([]);
-    setWaiting([]);
+  const startOver = () => {
+    setTails(NOTHING);
     void queries.resetQueries({ queryKey: query.queryKey });
-  }, [queries, query]);
-
-  const take = useCallback(
-    (arrived: readonly EventItem[]) => {
-      const add = (before: readonly EventItem[]) => newestFirst(arrived, before);
-      if (heldNow.current) setWaiting((before) => add(before).slice(0, FRESH_MAX));
-      else
-        setFresh((before) => {
-          const after = add(before);
-          if (after.length > FRESH_MAX) queueMicrotask(startOver);
-          return after.slice(0, FRESH_MAX);
-        });
-    },
-    [startOver],
-  );
+  };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   useEffect(() => {
-    setFresh([]);
-    setWaiting([]);
+    setTails(NOTHING);
     let arrived: EventItem[] = [];
     const show = () => {
-      if (arrived.length > 0) take(arrived);
+      if (arrived.length === 0) return;
+      const batch = arrived;
       arrived = [];
+      setTails((before) => (heldNow.current ? { ...before, waiting: extendTail(before.waiting, batch) } : extendShown(before, batch)));
     };
-    /** Adds the events that arrived between loading the list and opening the stream. Reloads if there is more than a page of them, or on error. */
-    const fillGap = async () => {
-      const state = queries.getQueryState(query.queryKey);
-      if (state?.status === "error") return startOver();
-      const { items } = await eventPage(env, filters).catch(() => ({ items: [] }));
-      const known = new Set(state?.data?.pages[0]?.items.map(({ id }) => id));
-      if (known.size > 0 && items.length === PAGE_ITEMS && !items.some(({ id }) => known.has(id))) startOver();
-      else if (!isSearch) arrived.push(...items.toReversed());
+    /**
+     * Adds the events that arrived between loading the list and opening the stream. If they are more than a page, the list is loaded
+     * again: from here on, the stream has all that a newly loaded list does not have.
+     */
+    const closeGap = async () => {
+      const first = await queries.ensureInfiniteQueryData(query).then(({ pages: [page] }) => page?.items ?? []);
+      const { items, next } = await eventPage(env, filters);
+      const known = new Set(first.map(({ id }) => id));
+      if (next !== null && items.length >= PAGE_ITEMS && !items.some(({ id }) => known.has(id))) return startOver();
+      if (!isSearch) arrived.unshift(...items.filter(({ id }) => !known.has(id)).toReversed());
     };
+    let isContinuous = false;
     const timer = setInterval(show, SHOW_EVERY_MS);
     const stop = follow({
       path: "/events/stream",
@@ -85,35 +75,47 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       },
       onState: (state) => {
         setLive(state);
-        if (state === "live") void fillGap();
+        if (state !== "live") return;
+        if (queries.getQueryState(query.queryKey)?.status === "error") startOver();
+        // A stream that was open before resumes where it ended.
+        else if (!isContinuous) void closeGap().catch(startOver);
+        isContinuous = true;
       },
     });
     return () => {
       clearInterval(timer);
       stop();
     };
-  }, [key, take]);
+  }, [key]);
+
+  const showWaiting = () => setTails(release);
+  useLayoutEffect(() => {
+    if (!held) setTails(release);
+  }, [held]);
+
+  // A tail that dropped events becomes the first page. Paging continues below its last event.
+  useLayoutEffect(() => {
+    if (shown.dropped === 0) return;
+    const page = { items: [...shown.events], next: shown.events.at(-1)?.id ?? null };
+    void queries.cancelQueries({ queryKey: query.queryKey, exact: true }, { revert: false }).then(() => {
+      queries.setQueryData(query.queryKey, { pages: [page], pageParams: [undefined] });
+      setTails((before) => ({ ...before, shown: before.shown === shown ? EMPTY_TAIL : before.shown }));
+    });
+  }, [shown, queries, query]);
 
   const loaded = useMemo(() => pages.data?.pages.flatMap(({ items }) => items) ?? [], [pages.data]);
   const events = useMemo(() => {
+    if (shown.dropped > 0) return shown.events;
     const known = new Set(loaded.map(({ id }) => id));
-    return [...fresh.filter(({ id }) => !known.has(id)), ...loaded];
-  }, [fresh, loaded]);
-  const waitingNew = useMemo(() => {
-    const known = new Set(events.map(({ id }) => id));
-    return waiting.filter(({ id }) => !known.has(id));
-  }, [waiting, events]);
-
-  const showWaiting = () => {
-    if (waitingNew.length >= FRESH_MAX) return startOver();
-    setFresh((before) => newestFirst(waitingNew, before));
-    setWaiting([]);
-  };
-  return { pages, events, live, waiting: waitingNew.length, showWaiting, startOver };
+    return [...shown.events.filter(({ id }) => !known.has(id)), ...loaded];
+  }, [shown, loaded]);
+  return { pages, events, live, waiting: waiting.events.length + waiting.dropped, showWaiting };
 }
 
-/** Merges two lists without duplicates. Ids sort by time. */
-function newestFirst(arrived: readonly EventItem[], before: readonly EventItem[]): EventItem[] {
-  const byId = new Map([...before, ...arrived].map((event) => [event.id, event]));
-  return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+function extendShown({ shown, waiting }: Tails, arrived: readonly EventItem[]): Tails {
+  return { shown: extendTail(shown, arrived), waiting };
+}
+
+function release({ shown, waiting }: Tails): Tails {
+  return waiting === EMPTY_TAIL ? { shown, waiting } : { shown: joinTails(waiting, shown), waiting: EMPTY_TAIL };
 }

@@ -1,18 +1,21 @@
-/** The runs list: loaded pages, updated by the live stream, which reports every change of a run. */
+/** The runs list: loaded pages, updated by the live stream, which reports every change of a run. There is no gap between the two. */
 
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useLayoutEffect, useMemo, useState } from "react";
 import { follow, type LiveState } from "../api/live.ts";
-import { type Filters, runPage, runsQuery } from "../api/queries.ts";
+import { type Filters, PAGE_ITEMS, runPage, runsQuery } from "../api/queries.ts";
 import type { RunItem } from "../api/types.ts";
 import { isWantedRun } from "./run-search.ts";
 
 const SHOW_EVERY_MS = 200;
 /** A list that only the service can filter is reloaded. */
 const SEARCH_EVERY_MS = 5_000;
+/** Beyond this many changed runs, the list keeps the newest runs and is continued by paging. */
 const CHANGED_MAX = 2_000;
+const KEPT_MAX = 1_000;
 
 export function useRunList(env: string, filters: Filters, paused: boolean) {
+  const queries = useQueryClient();
   const key = JSON.stringify([env, filters]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   const query = useMemo(() => runsQuery(env, filters), [key]);
@@ -20,6 +23,8 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
   const pages = useInfiniteQuery({ ...query, refetchInterval: isSearch && !paused ? SEARCH_EVERY_MS : false });
   const [changed, setChanged] = useState<ReadonlyMap<string, RunItem>>(new Map());
   const [live, setLive] = useState<LiveState>("connecting");
+
+  const startOver = () => void queries.resetQueries({ queryKey: query.queryKey });
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   useEffect(() => {
@@ -30,19 +35,25 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
       if (arrived.length === 0) return;
       const batch = arrived;
       arrived = [];
-      setChanged((before) => newestOf([...before.values(), ...batch]));
+      setChanged((before) => new Map([...before, ...batch.map((run) => [run.id, run] as const)]));
     }, SHOW_EVERY_MS);
+    /** Adds the runs that were made before the stream was opened. If they are more than a page, the list is loaded again. */
+    const closeGap = async () => {
+      const first = await queries.ensureInfiniteQueryData(query).then(({ pages: [page] }) => page?.items ?? []);
+      const { items, next } = await runPage(env, filters);
+      const known = new Set(first.map(({ id }) => id));
+      if (next !== null && items.length >= PAGE_ITEMS && !items.some(({ id }) => known.has(id))) return startOver();
+      arrived.unshift(...items);
+    };
     const stop = follow({
       path: "/runs/stream",
       env,
       onMessage: (text) => void arrived.push(JSON.parse(text) as RunItem),
       onState: (state) => {
         setLive(state);
-        if (state === "live")
-          void runPage(env, filters).then(
-            ({ items }) => arrived.push(...items),
-            () => {},
-          );
+        if (state !== "live") return;
+        if (queries.getQueryState(query.queryKey)?.status === "error") startOver();
+        else void closeGap().catch(startOver);
       },
     });
     return () => {
@@ -62,17 +73,21 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
     const all = [...byId.values()].filter((run) => run.id >= oldest && isListed(run) && isWantedRun(run, wanted));
     return all.sort((a, b) => (a.id < b.id ? 1 : -1));
   }, [pages.data, pages.hasNextPage, changed, key]);
+
+  useLayoutEffect(() => {
+    if (changed.size <= CHANGED_MAX) return;
+    const items = runs.slice(0, KEPT_MAX);
+    const last = items.at(-1);
+    const next = last && (runs.length > KEPT_MAX || pages.hasNextPage) ? last.id : null;
+    void queries.cancelQueries({ queryKey: query.queryKey, exact: true }, { revert: false }).then(() => {
+      if (last) queries.setQueryData(query.queryKey, { pages: [{ items, next }], pageParams: [undefined] });
+      setChanged((before) => new Map([...before].filter(([id, run]) => changed.get(id) !== run)));
+    });
+  }, [changed, runs, pages.hasNextPage, queries, query]);
   return { pages, runs, live };
 }
 
 /** Only the service can evaluate an expression or a pattern. */
 function isSearched({ where, errorPattern }: Filters): boolean {
   return where !== undefined || errorPattern !== undefined;
-}
-
-/** The latest state of each run, bounded to the newest runs. */
-function newestOf(runs: readonly RunItem[]): ReadonlyMap<string, RunItem> {
-  const byId = new Map(runs.map((run) => [run.id, run]));
-  if (byId.size <= CHANGED_MAX) return byId;
-  return new Map([...byId].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, CHANGED_MAX));
 }

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { eventView } from "../../observe/event-view.ts";
 import {
   type Environment,
+  type EventCursor,
   type EventListParams,
   type EventSource,
   type EventStore,
@@ -14,7 +15,7 @@ import {
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { readCursor, writeCursor } from "../cursors.ts";
 import { readInstant } from "../instant.ts";
-import { RestRefusal } from "../rest-errors.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { BOOLEAN, dataOf, INSTANT, INTEGER, pageOf, shape, TEXT } from "../route-facts.ts";
 import type { RunsRoutesParts } from "../runs/runs-routes.ts";
@@ -59,7 +60,11 @@ export const EVENT_FILTERS = {
   matched: { type: "boolean", description: "`false`: events that neither started nor resumed a run." },
   where: WHERE,
 } as const;
-const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...EVENT_FILTERS });
+const LIST_PARAMETERS = closed({
+  ...PAGE_PARAMETERS,
+  ...EVENT_FILTERS,
+  cursor: { type: "string", description: "`page.next` of the previous page, or the id of an event: the list continues after it." },
+});
 
 export const EVENT = {
   ...shape(
@@ -97,7 +102,9 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
   };
   app.get<{ Querystring: ListQuery }>("/events", { config: { ingest: true }, schema: list }, async (request, reply) => {
     const environment = environmentOf(parts.access, request);
-    const { events, next } = await parts.store.eventList(listParams(environment, request.query));
+    const { cursor, ...query } = request.query;
+    const after = cursor === undefined ? {} : { after: await cursorOf(environment, cursor) };
+    const { events, next } = await parts.store.eventList({ ...listParams(environment, query), ...after });
     const names = view(environment);
     const items = events.map((event) => eventView(event, names)).join(",");
     reply.type("application/json");
@@ -116,6 +123,14 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
     return `{"data":${eventView(event, view(environment), await runsOf(environment, event.id))}}`;
   });
 
+  /** A live list goes on below its oldest event, of which it has the id only. */
+  async function cursorOf({ id: environmentId }: Environment, text: string): Promise<EventCursor> {
+    if (!isEventId(text)) return readCursor(text);
+    const event = await parts.store.eventGet({ environmentId, id: text });
+    if (!event) throw invalid("cursor", "is the id of an event that is not stored");
+    return event;
+  }
+
   async function runsOf({ id: environmentId }: Environment, eventId: EventId): Promise<object[]> {
     const { runs } = await parts.store.runList({ environmentId, eventId, limit: RUNS_SHOWN_MAX });
     return runs.map(({ id, status, functionNo }) => {
@@ -125,13 +140,8 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
   }
 }
 
-function listParams(environment: Environment, query: ListQuery): EventListParams {
-  return {
-    environmentId: environment.id,
-    limit: query.limit,
-    ...(query.cursor !== undefined && { after: readCursor(query.cursor) }),
-    ...eventFilter(query),
-  };
+function listParams({ id: environmentId }: Environment, { limit, ...query }: Omit<ListQuery, "cursor">): EventListParams {
+  return { environmentId, limit, ...eventFilter(query) };
 }
 
 export function eventFilter(query: EventFilterQuery): Omit<EventListParams, "environmentId" | "limit" | "after"> {

@@ -1,0 +1,111 @@
+/** The live list of events has no gap: after pauses, scrolling and bursts it shows what the store has, in the same order. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { onEnd } from "../../server/test/support/on-end.ts";
+import { startTestService, type TestService } from "../../server/test/support/service.ts";
+import { startShopApp } from "./support/app.ts";
+import { launchBrowser, openPage } from "./support/browser.ts";
+import { until } from "./support/until.ts";
+
+let browser: Browser;
+before(async () => {
+  browser = await launchBrowser();
+});
+after(() => browser?.close());
+
+const BATCH = 500;
+/** Tall, so that the list is read in few steps. */
+const viewport = { width: 1280, height: 3_000 };
+
+async function send(service: TestService, name: string, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent += BATCH) {
+    const length = Math.min(BATCH, count - sent);
+    await service.send(Array.from({ length }, (_, n) => ({ name, data: { n: sent + n } })));
+  }
+}
+
+async function stored(service: TestService): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { body } = await service.rest("GET", `/events?limit=100${cursor && `&cursor=${cursor}`}`);
+    ids.push(...body.data.map(({ id }: { id: string }) => id));
+    cursor = body.page.next;
+  }
+  return ids;
+}
+
+/** Scrolls through the list from the top and collects its rows. */
+const READ_LIST = `(async () => {
+  const list = document.querySelector(".list-scroll");
+  const seen = new Map();
+  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  for (list.scrollTo(0, 0); ; list.scrollBy(0, list.clientHeight)) {
+    await frame();
+    for (const row of list.querySelectorAll("[data-id]")) seen.set(row.dataset.id, row.getBoundingClientRect().top + list.scrollTop);
+    const isEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
+    if (isEnd && /in total/.test(list.querySelector(".list-foot")?.textContent ?? "")) break;
+  }
+  list.scrollTo(0, 0);
+  return [...seen].sort(([, a], [, b]) => a - b).map(([id]) => id);
+})()`;
+
+async function assertComplete(page: Page, service: TestService, when: string): Promise<void> {
+  const all = await stored(service);
+  const shown = (await page.evaluate(READ_LIST)) as string[];
+  const missing = all.filter((id) => !shown.includes(id));
+  assert.deepEqual([shown.length, missing.length], [all.length, 0], when);
+  assert.deepEqual(shown, all, `the order ${when}`);
+}
+
+test("the live tail shows what the store has after a pause, after scrolling and after a burst", { timeout: 120_000 }, async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  await send(service, "a/first", 70);
+  const page = await openPage(t, browser, `${service.url}/env/dev/events`, { viewport });
+  const rows = page.getByRole("listitem");
+  await rows.filter({ hasText: "a/first" }).first().waitFor();
+
+  await page.getByRole("button", { name: /^Live/ }).click();
+  await send(service, "a/paused", 120);
+  await page.getByRole("button", { name: "120 new events" }).waitFor();
+  await page.getByRole("button", { name: /^Paused/ }).click();
+  await rows.filter({ hasText: "a/paused" }).first().waitFor();
+  await assertComplete(page, service, "after a pause");
+
+  await page.evaluate("document.querySelector('.list-scroll').scrollTo(0, 900)");
+  await rows
+    .filter({ hasText: "a/first" })
+    .or(rows.filter({ hasText: "a/paused" }))
+    .first()
+    .waitFor();
+  await send(service, "a/scrolled", 1_100);
+  await page.getByRole("button", { name: "1,100 new events" }).waitFor();
+  await page.evaluate("document.querySelector('.list-scroll').scrollTo(0, 0)");
+  await rows.filter({ hasText: "a/scrolled" }).first().waitFor();
+  await send(service, "a/last", 1);
+  await rows.filter({ hasText: "a/last" }).waitFor();
+  await assertComplete(page, service, "after scrolling back to the top");
+
+  await send(service, "a/burst", 1_200);
+  await send(service, "a/end", 1);
+  await rows.filter({ hasText: "a/end" }).waitFor();
+  await assertComplete(page, service, "after a burst");
+});
+
+test("a list of runs that was paused while more than a page of them started shows all of them", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  const app = await startShopApp(service.url);
+  onEnd(t, () => app.stop());
+  await service.rest("POST", "/apps", { body: { url: app.url } });
+  await service.send({ name: "shop/cart.left", data: {} });
+  const page = await openPage(t, browser, `${service.url}/env/dev/runs`, { viewport });
+  await page.getByRole("listitem").first().waitFor();
+  await page.getByRole("button", { name: /^Live/ }).click();
+  await service.send(Array.from({ length: 130 }, (_, n) => ({ name: "shop/cart.left", data: { n } })));
+  await until("all runs", async () => (await service.rest("GET", "/runs?limit=100")).body.data.length === 100);
+  await page.getByRole("button", { name: /^Paused/ }).click();
+  await until("the newest run", async () => (await page.getByRole("listitem").count()) > 10);
+  const shown = (await page.evaluate(READ_LIST)) as string[];
+  assert.equal(shown.length, 131);
+});
