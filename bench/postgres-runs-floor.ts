@@ -16,7 +16,7 @@ import { createServer } from "node:http";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { Client } from "pg";
 import { Agent } from "undici";
-import { dayAt, firstRunNumber } from "../packages/server/src/store/postgres/runs/run-number.ts";
+import { dayAt, firstRunNumber } from "../packages/server/src/store/runs/postgres/run-number.ts";
 import type { SampledCall } from "./app-server.ts";
 import { listen, onJson } from "./loopback-server.ts";
 import type { FloorResult } from "./postgres-floor.ts";

@@ -12,6 +12,7 @@ test("lines, files and exported names of sources are counted, those of tests are
     "packages/one/src/deep/table.sql": "CREATE TABLE t (\n  id int\n)",
     "packages/one/src/a.test.ts": "export const never = 1;\n",
     "packages/one/src/store/conformance/suite.ts": "export const never = 1;\n",
+    "packages/one/src/store/jobs/conformance.ts": "export const never = 1;\n",
     "packages/one/test/whole.test.ts": "export const never = 1;\n",
   };
   try {

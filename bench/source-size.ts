@@ -10,7 +10,7 @@ export interface SourceSize {
 }
 
 const SOURCES = "packages/*/src/**/*.{ts,tsx,js,sql,css}";
-const TESTS = /\.test\.tsx?$|[\\/]conformance[\\/]/;
+const TESTS = /\.test\.tsx?$|[\\/]conformance([\\/]|\.ts$)/;
 
 export function sourceSize(root: string): SourceSize {
   const files = globSync(SOURCES, { cwd: root }).filter((file) => !TESTS.test(file));

@@ -10,17 +10,14 @@ import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findCircles, importsOf, readImportGraph } from "./import-graph.ts";
+import { checkStoreImports, isEngine, STORE } from "./store-parts.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SERVER = "packages/server/src";
 
 /** Folders that are stages, or as independent as one: they import the protocol, the store's contract and themselves. */
 const STAGES = ["receive", "transform", "deduplicate", "fan-out", "execute", "maintenance", "observe", "alerts"];
-const CONTRACT = `${SERVER}/store/contract`;
-/** Conversions of rows that both engines share. */
-const ROWS = `${SERVER}/store/rows`;
-/** Pure functions that both engines call. */
-const POLICY = `${SERVER}/store/policy`;
+const CONTRACT = `${STORE}/contract`;
 
 interface Rule {
   /** The files that the rule covers. */
@@ -35,23 +32,8 @@ interface Rule {
 
 const RULES: Rule[] = [
   { folder: "packages/protocol/src", may: [], packages: [] },
-  { folder: CONTRACT, may: ["@inlet/protocol"], packages: [] },
-  { folder: `${SERVER}/store/conformance`, may: ["@inlet/protocol", CONTRACT], packages: [] },
-  { folder: ROWS, may: ["@inlet/protocol", CONTRACT], packages: [] },
-  { folder: POLICY, may: ["@inlet/protocol", CONTRACT], packages: [], builtins: false },
-  {
-    folder: `${SERVER}/store/sqlite`,
-    may: ["@inlet/protocol", CONTRACT, ROWS, POLICY, `${SERVER}/store/conformance`],
-  },
-  {
-    folder: `${SERVER}/store/postgres`,
-    may: ["@inlet/protocol", CONTRACT, ROWS, POLICY, `${SERVER}/store/conformance`, "packages/server/test/support"],
-  },
-  // Copies everything from one engine to the other, so it imports both.
-  {
-    folder: `${SERVER}/store/copy`,
-    may: ["@inlet/protocol", CONTRACT, `${SERVER}/store/sqlite`, `${SERVER}/store/postgres`, "packages/server/test/support"],
-  },
+  // What its parts may import of each other: store-parts.ts.
+  { folder: STORE, may: ["@inlet/protocol", "packages/server/test/support"] },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
   // Shapes follow the events in the same way as counts.
   { folder: `${SERVER}/catalogue`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe/event-follower.ts`] },
@@ -81,7 +63,7 @@ else console.log("imports: every file keeps to the map, and none goes in a circl
 function checkFile(file: string): string[] {
   const rule = RULES.filter(({ folder }) => file.startsWith(`${folder}/`)).sort((a, b) => b.folder.length - a.folder.length)[0];
   const text = readFileSync(join(ROOT, file), "utf8");
-  const faults = [...sqlOutside(file, text), ...environmentOutside(file, text)];
+  const faults = [...sqlOutside(file, text), ...checkStoreImports(file, importsOf(text)), ...environmentOutside(file, text)];
   if (!rule) return faults;
   const inTests = file.endsWith(".test.ts");
   const forbidden = importsOf(text).filter((specifier) => !isAllowed(file, specifier, rule, inTests));
@@ -102,10 +84,12 @@ function isAllowed(file: string, specifier: string, { folder, may, packages, bui
   return inTests || packages === undefined || packages.includes(specifier);
 }
 
-/** Only an engine contains SQL. */
+/** Only files of an engine, and the copy between them, contain SQL or use a driver. */
 function sqlOutside(file: string, text: string): string[] {
-  if (file.startsWith(`${SERVER}/store/`)) return [];
-  return /node:sqlite|from "pg"/.test(text) ? [`${file} must not use a database: that is the business of ${SERVER}/store`] : [];
+  if (isEngine(file) || file.endsWith(".test.ts")) return [];
+  return /node:sqlite|from "pg"|["`]\s*(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE)\s/.test(text)
+    ? [`${file} must not use a database: only files of an engine below ${STORE} do`]
+    : [];
 }
 
 /** Only the two main.ts read the process environment. */

@@ -19,7 +19,7 @@ import type { RegisteredFunction, Registry } from "./registry.ts";
 /** Of a longer order key, the beginning is shown. */
 const ORDER_TEXT_UNITS_MAX = 200;
 
-/** The store's hash of a key (contract/store.ts). */
+/** The store's hash of a key (store/contract/store.ts). */
 export type KeyHash = (key: string) => string;
 
 /** The lane in which the runs of a gate continue, and how many of them are admitted. */

@@ -7,13 +7,13 @@ import { EventEmitter } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import type { DatabaseSync } from "node:sqlite";
 import workerThreads from "node:worker_threads";
-import { noWhere } from "../../src/store/rows/event-pages.ts";
+import { noWhere } from "../../src/store/events/rows/event-pages.ts";
+import { followEvents } from "../../src/store/events/sqlite/follow-events.ts";
+import { listEvents } from "../../src/store/events/sqlite/list-events.ts";
+import { queueDepths } from "../../src/store/queue/sqlite/queue-depths.ts";
+import { getRun, listRuns, summariseRuns } from "../../src/store/runs/sqlite/read-runs.ts";
 import { openReader } from "../../src/store/sqlite/database.ts";
-import { followEvents } from "../../src/store/sqlite/events/follow-events.ts";
-import { listEvents } from "../../src/store/sqlite/events/list-events.ts";
-import { queueDepths } from "../../src/store/sqlite/queue/queue-depths.ts";
 import type { ReadRequest } from "../../src/store/sqlite/read-operations.ts";
-import { getRun, listRuns, summariseRuns } from "../../src/store/sqlite/runs/read-runs.ts";
 
 const READ_THREAD = "/read-thread.ts";
 const RealWorker = workerThreads.Worker;

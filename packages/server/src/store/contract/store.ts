@@ -5,35 +5,35 @@
  * reached or written to, it throws StoreUnavailable, which is retryable: nothing was stored.
  */
 
-import type { AdmissionStore } from "./admissions.ts";
-import type { AlertStore } from "./alerts.ts";
-import type { AppStore } from "./apps.ts";
-import type { AuditStore } from "./audit-log.ts";
-import type { CancellationStore } from "./cancellations.ts";
-import type { DedupKeyStore } from "./dedup-keys.ts";
-import type { EnvironmentStore } from "./environments.ts";
-import type { ErasureStore } from "./erasure.ts";
-import type { EventSchemaStore } from "./event-schemas.ts";
-import type { EventShapeStore } from "./event-shapes.ts";
-import type { EventTypeStore } from "./event-types.ts";
-import type { EventStore } from "./events.ts";
-import type { FunctionStartStore } from "./function-starts.ts";
-import type { IdempotencyStore } from "./idempotency-keys.ts";
-import type { JobStore } from "./jobs.ts";
-import type { KeyStore } from "./keys.ts";
-import type { MirrorStore } from "./mirrors.ts";
-import type { OrderStore } from "./orders.ts";
-import type { QueueStore } from "./queue.ts";
-import type { RealtimeStore } from "./realtime.ts";
-import type { ResumptionStore } from "./resumptions.ts";
-import type { RetentionStore } from "./retention.ts";
-import type { RunStore } from "./runs.ts";
-import type { SessionStore } from "./sessions.ts";
-import type { SignalStore } from "./signals.ts";
-import type { TrafficStore } from "./traffic.ts";
-import type { TurnStore } from "./turns.ts";
-import type { WebhookRequestStore } from "./webhook-requests.ts";
-import type { WebhookStore } from "./webhooks.ts";
+import type { AdmissionStore } from "../admissions/contract.ts";
+import type { AlertStore } from "../alerts/contract.ts";
+import type { AppStore } from "../apps/contract.ts";
+import type { AuditStore } from "../audit-log/contract.ts";
+import type { CancellationStore } from "../cancellations/contract.ts";
+import type { DedupKeyStore } from "../dedup-keys/contract.ts";
+import type { EnvironmentStore } from "../environments/contract.ts";
+import type { ErasureStore } from "../erasure/contract.ts";
+import type { EventSchemaStore } from "../event-schemas/contract.ts";
+import type { EventShapeStore } from "../event-shapes/contract.ts";
+import type { EventTypeStore } from "../event-types/contract.ts";
+import type { EventStore } from "../events/contract.ts";
+import type { FunctionStartStore } from "../function-starts/contract.ts";
+import type { IdempotencyStore } from "../idempotency-keys/contract.ts";
+import type { JobStore } from "../jobs/contract.ts";
+import type { KeyStore } from "../keys/contract.ts";
+import type { MirrorStore } from "../mirrors/contract/mirrors.ts";
+import type { OrderStore } from "../orders/contract.ts";
+import type { QueueStore } from "../queue/contract.ts";
+import type { RealtimeStore } from "../realtime/contract.ts";
+import type { ResumptionStore } from "../resumptions/contract.ts";
+import type { RetentionStore } from "../retention/contract.ts";
+import type { RunStore } from "../runs/contract/runs.ts";
+import type { SessionStore } from "../sessions/contract.ts";
+import type { SignalStore } from "../signals/contract.ts";
+import type { TrafficStore } from "../traffic/contract.ts";
+import type { TurnStore } from "../turns/contract.ts";
+import type { WebhookRequestStore } from "../webhook-requests/contract.ts";
+import type { WebhookStore } from "../webhooks/contract.ts";
 
 export interface Store
   extends EventStore,

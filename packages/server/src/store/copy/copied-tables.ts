@@ -6,7 +6,7 @@
 
 import { toStoreText } from "../contract/index.ts";
 import { boundedKey, boundText, isShort } from "../postgres/bounded-key.ts";
-import { ANY_PATH } from "../postgres/runs/waits.ts";
+import { ANY_PATH } from "../waits/postgres/waits.ts";
 
 export type Value = string | number | null;
 export type SourceRow = Record<string, Value>;

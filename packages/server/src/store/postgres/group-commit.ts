@@ -21,7 +21,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { EnvironmentId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import { type LeasedEntry, StoreUnavailable } from "../contract/index.ts";
-import { callListeners } from "../policy/call-listeners.ts";
+import { callListeners } from "../shared/call-listeners.ts";
 import { CommitUnknown, type Database } from "./database.ts";
 import { isCollision, isConnectionLost, isTimeout, isUniqueViolation, serverFault } from "./failures.ts";
 

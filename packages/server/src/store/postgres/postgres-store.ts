@@ -2,6 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { admissionStore } from "../admissions/postgres.ts";
+import { alertStore } from "../alerts/postgres.ts";
+import { appStore } from "../apps/postgres.ts";
+import { auditStore } from "../audit-log/postgres.ts";
+import { cancellationStore } from "../cancellations/postgres.ts";
 import {
   type CommitFigures,
   type CompileWhere,
@@ -14,53 +19,48 @@ import {
   StoreUnavailable,
   type WaitRules,
 } from "../contract/index.ts";
-import type { SecretBox } from "../rows/secret-box.ts";
-import { auditStore } from "./access/audit-log.ts";
-import { environmentStore } from "./access/environments.ts";
-import { idempotencyStore } from "./access/idempotency-keys.ts";
-import { keyStore } from "./access/keys.ts";
-import { sessionStore } from "./access/sessions.ts";
-import { alertStore } from "./alerts/alerts.ts";
-import { appStore } from "./apps/apps.ts";
+import { dedupKeyStore } from "../dedup-keys/postgres.ts";
+import { environmentStore } from "../environments/postgres.ts";
+import { erasureStore } from "../erasure/postgres.ts";
+import { eventSchemaStore } from "../event-schemas/postgres.ts";
+import { eventShapeStore } from "../event-shapes/postgres.ts";
+import { eventTypeStore } from "../event-types/postgres.ts";
+import { followEvents, getEvent, sequenceBefore } from "../events/postgres/follow-events.ts";
+import { InternedIds } from "../events/postgres/interned-ids.ts";
+import { listEvents } from "../events/postgres/list-events.ts";
+import { settledSequence } from "../events/postgres/settled-sequence.ts";
+import { createAddWords, createWriteEvents } from "../events/postgres/write-events.ts";
+import { functionStartStore } from "../function-starts/postgres/function-starts.ts";
+import { idempotencyStore } from "../idempotency-keys/postgres.ts";
+import { jobStore } from "../jobs/postgres.ts";
+import { keyStore } from "../keys/postgres.ts";
+import { mirrorStore } from "../mirrors/postgres.ts";
+import { orderStore } from "../orders/postgres.ts";
+import { queueStore } from "../queue/postgres/queue.ts";
+import { realtimeStore } from "../realtime/postgres.ts";
+import { resumptionStore } from "../resumptions/postgres/continue-resumptions.ts";
+import { retentionStore } from "../retention/postgres.ts";
+import type { Decision, DecisionResult } from "../runs/postgres/decisions.ts";
+import { runStore } from "../runs/postgres/runs.ts";
+import { createWriteDecisions } from "../runs/postgres/write-decisions.ts";
+import { openKeyHash } from "../secrets/postgres/key-hash.ts";
+import { openSecretBox } from "../secrets/postgres/reseal.ts";
+import type { SecretBox } from "../secrets/rows/secret-box.ts";
+import { sessionStore } from "../sessions/postgres.ts";
+import { signalStore } from "../signals/postgres.ts";
+import { trafficStore } from "../traffic/postgres.ts";
+import { turnStore } from "../turns/postgres.ts";
+import { webhookRequestStore } from "../webhook-requests/postgres/webhook-requests.ts";
+import { webhookStore } from "../webhooks/postgres.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
-import { erasureStore } from "./erasure/erasure.ts";
-import { dedupKeyStore } from "./events/dedup-keys.ts";
-import { eventSchemaStore } from "./events/event-schemas.ts";
-import { eventShapeStore } from "./events/event-shapes.ts";
-import { eventTypeStore } from "./events/event-types.ts";
-import { followEvents, getEvent, sequenceBefore } from "./events/follow-events.ts";
-import { InternedIds } from "./events/interned-ids.ts";
-import { listEvents } from "./events/list-events.ts";
-import { settledSequence } from "./events/settled-sequence.ts";
-import { trafficStore } from "./events/traffic.ts";
-import { createAddWords, createWriteEvents } from "./events/write-events.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { News } from "./group-writes.ts";
-import { jobStore } from "./jobs/jobs.ts";
 import { createAnnounced } from "./nodes/announce.ts";
 import { Listeners } from "./nodes/listeners.ts";
 import { NodeBeat } from "./nodes/nodes.ts";
-import { realtimeStore } from "./nodes/realtime.ts";
 import { Signals } from "./nodes/signals.ts";
-import { turnStore } from "./nodes/turns.ts";
-import { admissionStore } from "./queue/admissions.ts";
-import { queueStore } from "./queue/queue.ts";
-import { orderStore } from "./queue/run-order.ts";
-import { cancellationStore } from "./runs/cancellations.ts";
-import { resumptionStore } from "./runs/continue-resumptions.ts";
-import type { Decision, DecisionResult } from "./runs/decisions.ts";
-import { functionStartStore } from "./runs/function-starts.ts";
-import { runStore } from "./runs/runs.ts";
-import { signalStore } from "./runs/signals.ts";
-import { createWriteDecisions } from "./runs/write-decisions.ts";
 import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
-import { openKeyHash } from "./schema/key-hash.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "./schema/migrate.ts";
-import { openSecretBox } from "./schema/reseal.ts";
-import { retentionStore } from "./schema/retention.ts";
-import { mirrorStore } from "./webhooks/mirrors.ts";
-import { webhookRequestStore } from "./webhooks/webhook-requests.ts";
-import { webhookStore } from "./webhooks/webhooks.ts";
 
 export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "timeoutMs" | "onFault" | "onRecovery"> {
   connectionsMax?: number;

@@ -3,7 +3,7 @@
  * is reached, but PostgreSQL returns the whole result at once. The length of a value is known without reading the value.
  */
 
-import type { Slice } from "../rows/byte-bounds.ts";
+import type { Slice } from "../shared/byte-bounds.ts";
 
 export type WithinRow<Row> = Row & { rows_found: number };
 

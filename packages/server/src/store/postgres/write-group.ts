@@ -1,11 +1,11 @@
 /** Writes the rows that the units of a group collected, table by table, in lock order (locks.ts). */
 
+import { writeEntries } from "../queue/postgres/queue-entries.ts";
+import { writeRuns } from "../runs/postgres/advance-run.ts";
+import { insertRuns } from "../runs/postgres/start-runs.ts";
+import { failSignals } from "../signals/postgres.ts";
+import { claimSignals, insertWaits, removeWaits } from "../waits/postgres/waits.ts";
 import type { GroupWrites } from "./group-writes.ts";
-import { writeEntries } from "./queue/queue-entries.ts";
-import { writeRuns } from "./runs/advance-run.ts";
-import { failSignals } from "./runs/signals.ts";
-import { insertRuns } from "./runs/start-runs.ts";
-import { claimSignals, insertWaits, removeWaits } from "./runs/waits.ts";
 
 export async function writeGathered(writes: GroupWrites): Promise<void> {
   insertRuns(writes);

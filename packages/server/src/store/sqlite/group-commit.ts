@@ -11,7 +11,7 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { StoreUnavailable } from "../contract/index.ts";
-import { callListeners } from "../policy/call-listeners.ts";
+import { callListeners } from "../shared/call-listeners.ts";
 import { diskFault, translate } from "./failures.ts";
 
 /** Bounds how long one commit blocks the event loop. */

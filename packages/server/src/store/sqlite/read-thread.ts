@@ -2,23 +2,23 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import { listAudit } from "../audit-log/sqlite.ts";
 import type { CompileWhere } from "../contract/index.ts";
-import { noWhere } from "../rows/event-pages.ts";
-import { listAudit } from "./access/audit-log.ts";
+import { sampleEvents } from "../event-shapes/sqlite.ts";
+import { countStretch, getEventType, listEventTypes } from "../event-types/sqlite.ts";
+import { noWhere } from "../events/rows/event-pages.ts";
+import { followEvents, getEvent, lastSequence, sequenceBefore } from "../events/sqlite/follow-events.ts";
+import { listEvents } from "../events/sqlite/list-events.ts";
+import { queueDepths, queueFunctionDepths } from "../queue/sqlite/queue-depths.ts";
+import { listFailures } from "../runs/sqlite/list-failures.ts";
+import { countByEvent, getRun, listRuns, summariseRuns } from "../runs/sqlite/read-runs.ts";
+import { countEnds, countWaits, timeRuns } from "../runs/sqlite/run-figures.ts";
+import { listTraffic } from "../traffic/sqlite.ts";
+import { followRequests, lastRequestSequence, requestSequenceBefore } from "../webhook-requests/sqlite/follow-webhook-requests.ts";
+import { getRequest, listRequests } from "../webhook-requests/sqlite/read-webhook-requests.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
-import { sampleEvents } from "./events/event-shapes.ts";
-import { countStretch, getEventType, listEventTypes } from "./events/event-types.ts";
-import { followEvents, getEvent, lastSequence, sequenceBefore } from "./events/follow-events.ts";
-import { listEvents } from "./events/list-events.ts";
-import { listTraffic } from "./events/traffic.ts";
-import { queueDepths, queueFunctionDepths } from "./queue/queue-depths.ts";
 import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
-import { listFailures } from "./runs/list-failures.ts";
-import { countByEvent, getRun, listRuns, summariseRuns } from "./runs/read-runs.ts";
-import { countEnds, countWaits, timeRuns } from "./runs/run-figures.ts";
-import { followRequests, lastRequestSequence, requestSequenceBefore } from "./webhooks/follow-webhook-requests.ts";
-import { getRequest, listRequests } from "./webhooks/read-webhook-requests.ts";
 
 const { path, whereModule } = workerData as { path: string; whereModule: string | null };
 const db = openReader(path);

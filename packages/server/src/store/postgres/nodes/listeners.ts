@@ -1,6 +1,6 @@
 /** A set of listeners. */
 
-import { callListeners } from "../../policy/call-listeners.ts";
+import { callListeners } from "../../shared/call-listeners.ts";
 
 export class Listeners<Listener extends (...values: never[]) => void> {
   readonly #listeners = new Set<Listener>();

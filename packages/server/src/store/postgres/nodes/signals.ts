@@ -18,12 +18,12 @@ import {
   type StoreTopic,
   TIMER_LANE,
 } from "../../contract/index.ts";
+import { LANE_WALK } from "../../queue/postgres/lane-walk.ts";
+import { MessagePieces, REALTIME_CHANNEL } from "../../realtime/postgres.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
-import { LANE_WALK } from "../queue/lane-walk.ts";
 import { CHANNEL } from "./announce.ts";
 import { Listeners } from "./listeners.ts";
-import { MessagePieces, REALTIME_CHANNEL } from "./realtime.ts";
 
 const EVENTS_CHANNEL = "inlet_events";
 const RUNS_CHANNEL = "inlet_runs";

@@ -7,9 +7,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { firstIdAt } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { RetentionTendParams } from "../../contract/index.ts";
+import { DAY_MS, dayAt, firstRunNumber } from "../../runs/postgres/run-number.ts";
 import type { Database } from "../database.ts";
 import { isLockTimeout } from "../failures.ts";
-import { DAY_MS, dayAt, firstRunNumber } from "../runs/run-number.ts";
 
 export type PartitionKind = "events" | "runs" | "requests";
 

@@ -6,7 +6,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { StoreRefused } from "../../contract/index.ts";
-import { ENCRYPTION_KEY_UNITS_MIN } from "../../rows/secret-box.ts";
+import { ENCRYPTION_KEY_UNITS_MIN } from "../../secrets/rows/secret-box.ts";
 
 export const KEY_FILE = "inlet.key";
 

@@ -276,7 +276,7 @@ CREATE TABLE failed_attempts (
 
 CREATE INDEX failed_attempts_by_run ON failed_attempts (run_no, ended_at);
 
--- All outstanding work. Keys computed from events are hashes in lanes, subjects, marks, limit ids and orders (contract/store.ts), so
+-- All outstanding work. Keys computed from events are hashes in lanes, subjects, marks, limit ids and orders (store/contract/store.ts), so
 -- they are short.
 --
 -- A leased entry has `lease_id` and `leased_by` set, and is due again when its lease expires. An entry that is due later is
@@ -372,7 +372,7 @@ CREATE TABLE limit_slots (
 
 CREATE INDEX limit_slots_by_run ON limit_slots (run_no, entry_no);
 
--- Runs of functions with an order, by key, until they are gone (contract/orders.ts). Positions are never reused.
+-- Runs of functions with an order, by key, until they are gone (store/orders/contract.ts). Positions are never reused.
 CREATE TABLE ordered_runs (
   position       INTEGER PRIMARY KEY AUTOINCREMENT,
   environment_id INTEGER NOT NULL,

@@ -8,14 +8,14 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { test } from "node:test";
 import { createEventIdGenerator, type EnvironmentId, type EventId, type FunctionNo, type RunId, type WebhookId } from "@inlet/protocol";
 import { type EventListParams, RUN_STATUSES, type RunListParams } from "../../contract/index.ts";
+import { getEventType, listEventTypes } from "../../event-types/sqlite.ts";
+import { followEvents, getEvent, sequenceBefore } from "../../events/sqlite/follow-events.ts";
+import { listEvents } from "../../events/sqlite/list-events.ts";
+import { getRun, listRuns } from "../../runs/sqlite/read-runs.ts";
+import { listTraffic } from "../../traffic/sqlite.ts";
+import { listRequests } from "../../webhook-requests/sqlite/read-webhook-requests.ts";
 import { DATABASE_FILE, openWriter } from "../database.ts";
-import { getEventType, listEventTypes } from "../events/event-types.ts";
-import { followEvents, getEvent, sequenceBefore } from "../events/follow-events.ts";
-import { listEvents } from "../events/list-events.ts";
-import { listTraffic } from "../events/traffic.ts";
-import { getRun, listRuns } from "../runs/read-runs.ts";
 import { openSqliteStore } from "../sqlite-store.ts";
-import { listRequests } from "../webhooks/read-webhook-requests.ts";
 
 const GROWING = ["events", "runs", "steps", "queue", "waits", "marks", "dedup_keys", "failed_attempts", "calls", "webhook_requests"];
 /** The first rows of a table, by a limit of their own. */
@@ -132,7 +132,7 @@ test("lists of runs are ranges of an index, in its order", async (t) => {
 
 const EVENTS = 200_000;
 const LIMIT = 50;
-/** As many as the search of a text reads at a time: see rows/event-pages.ts. */
+/** As many as the search of a text reads at a time: see events/rows/event-pages.ts. */
 const SLICE_ROWS = 500;
 
 /** A store with many events: every thousandth has a dedup id, one in two the same name, the others nine. */

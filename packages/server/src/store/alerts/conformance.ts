@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Engine } from "../conformance/engine.ts";
+import { makeEnvironment } from "../conformance/samples.ts";
+import type { AlertRule } from "../contract/index.ts";
+
+export function alertConformance(engine: Engine): void {
+  test(`${engine.name}: alert rules are kept, changed and removed, and an alert changes once`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const { id: environmentId } = await makeEnvironment(store);
+    const rule: AlertRule = {
+      ...{
+        id: "alr_1",
+        environmentId,
+        name: "back\\slash",
+        kind: "failure_rate",
+        functionId: "shop-\\",
+        threshold: 12.5,
+        windowMs: 60_000,
+      },
+      ...{
+        quietHours: { from: "22:00", to: "06:00" },
+        isEnabled: true,
+        createdAt: 1,
+        updatedAt: 1,
+        raisedAt: null,
+        lastRaisedAt: null,
+        value: null,
+        changes: 0,
+      },
+    };
+    await store.alertRuleInsert(rule);
+    const again = await reopen();
+    assert.deepEqual(await again.alertRuleList(), [rule]);
+    const raised = { environmentId, id: rule.id, changes: 0, raisedAt: 5, value: 50 };
+    assert.deepEqual([await again.alertChange(raised), await again.alertChange(raised)], [true, false]);
+    const changed = { ...rule, name: "other", functionId: null, quietHours: null, isEnabled: false, updatedAt: 9 };
+    assert.equal(await again.alertRuleUpdate(changed), true);
+    assert.deepEqual(await again.alertRuleList(), [{ ...changed, raisedAt: 5, lastRaisedAt: 5, value: 50, changes: 1 }]);
+    assert.equal(await again.alertChange({ ...raised, changes: 1, raisedAt: null, value: null }), true);
+    assert.deepEqual(await again.alertRuleList(), [{ ...changed, lastRaisedAt: 5, changes: 2 }]);
+    assert.equal(await again.alertRuleUpdate({ ...changed, id: "alr_2" }), false);
+    assert.equal(await again.alertRuleDelete(rule), false, "its alert has changed since");
+    const now = { ...rule, changes: 2 };
+    assert.deepEqual([await again.alertRuleDelete(now), await again.alertRuleDelete(now)], [true, false]);
+    assert.deepEqual(await again.alertRuleList(), []);
+  });
+}

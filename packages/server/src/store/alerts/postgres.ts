@@ -1,0 +1,39 @@
+/** Alert rules in PostgreSQL. */
+
+import { type AlertRuleFields, type AlertStore, fromStoreText, toStoreText } from "../contract/index.ts";
+import type { Database } from "../postgres/database.ts";
+import { type AlertRow, toAlertRule } from "./rows.ts";
+
+const INSERT = `
+  INSERT INTO alert_rules (environment_id, rule_id, created_at, updated_at, name, kind, function_id, threshold, window_ms, quiet_hours, enabled)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+const UPDATE = `
+  UPDATE alert_rules SET name = $4, kind = $5, function_id = $6, threshold = $7, window_ms = $8, quiet_hours = $9, enabled = $10, updated_at = $3
+  WHERE environment_id = $1 AND rule_id = $2 RETURNING 1`;
+const CHANGE = `
+  UPDATE alert_rules SET raised_at = $4, last_raised_at = coalesce($4, last_raised_at), value = $5, changes = changes + 1
+  WHERE environment_id = $1 AND rule_id = $2 AND changes = $3 RETURNING 1`;
+const DELETE = "DELETE FROM alert_rules WHERE environment_id = $1 AND rule_id = $2 AND changes = $3 RETURNING 1";
+
+export function alertStore(database: Database): AlertStore {
+  const isDone = async (text: string, values: readonly unknown[]) => (await database.query(text, values)).length > 0;
+  return {
+    alertRuleList: async () => (await database.query<AlertRow>("SELECT * FROM alert_rules ORDER BY rule_id")).map(readRule),
+    async alertRuleInsert(rule) {
+      await database.query(INSERT, [rule.environmentId, rule.id, rule.createdAt, rule.updatedAt, ...columnsOf(rule)]);
+    },
+    alertRuleUpdate: ({ environmentId, id, updatedAt, ...rule }) => isDone(UPDATE, [environmentId, id, updatedAt, ...columnsOf(rule)]),
+    alertRuleDelete: ({ environmentId, id, changes }) => isDone(DELETE, [environmentId, id, changes]),
+    alertChange: ({ environmentId, id, changes, raisedAt, value }) => isDone(CHANGE, [environmentId, id, changes, raisedAt, value]),
+  };
+}
+
+function readRule(row: AlertRow) {
+  const functionId = row.function_id === null ? null : fromStoreText(row.function_id);
+  return toAlertRule({ ...row, name: fromStoreText(row.name), function_id: functionId });
+}
+
+function columnsOf({ name, kind, functionId, threshold, windowMs, quietHours, isEnabled }: AlertRuleFields) {
+  const shown = [toStoreText(name), kind, functionId === null ? null : toStoreText(functionId)];
+  return [...shown, threshold, windowMs, quietHours && JSON.stringify(quietHours), isEnabled ? 1 : 0];
+}

@@ -1,0 +1,156 @@
+/** Apps and their functions in PostgreSQL. Few rows, read whole. */
+
+import type { AppId, EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import {
+  type App,
+  type AppStore,
+  type AppSyncParams,
+  fromStoreText,
+  type NewFunction,
+  TIMER_LANE,
+  toStoreText,
+} from "../contract/index.ts";
+import type { Database } from "../postgres/database.ts";
+import { type News, noNews, noteLane } from "../postgres/group-writes.ts";
+import type { Announced } from "../postgres/nodes/announce.ts";
+import { type AppRow, toApp, toFunction } from "./rows.ts";
+
+const WRITE_APP = `
+  INSERT INTO apps (app_id, environment_id, name, url, sdk, headers, framework, checksum, created_at, synced_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+  ON CONFLICT (environment_id, name) DO UPDATE SET
+    url = $4, sdk = $5, headers = $6, framework = $7, checksum = $8, synced_at = $9, error = NULL, removed_at = NULL
+  RETURNING *`;
+const WRITE_FUNCTION = `
+  INSERT INTO functions (environment_id, app_no, function_id, name, config, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $6)
+  ON CONFLICT (environment_id, function_id) DO UPDATE SET app_no = $2, name = $4, config = $5, updated_at = $6, archived_at = NULL
+  RETURNING function_no`;
+/** A function that comes from another app brings its schedules along. */
+const PAUSE = `
+  UPDATE functions SET paused_at = CASE WHEN $1::bigint IS NULL THEN NULL ELSE coalesce(paused_at, $1) END
+  WHERE environment_id = $2 AND function_no = $3`;
+const WRITE_CRON = `
+  INSERT INTO queue (entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, function_no, subject)
+  VALUES (nextval('entry_numbers'), $1, '${TIMER_LANE}', '${TIMER_LANE}', $2, $2, $2, 'cron', $3, $4)
+  ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO NOTHING`;
+
+export interface AppStoreParts {
+  database: Database;
+  announced: Announced;
+  notify(news: News): void;
+}
+
+export function appStore({ database, announced, notify }: AppStoreParts): AppStore {
+  async function sync(client: PoolClient, params: AppSyncParams): Promise<{ app: App; modified: boolean }> {
+    const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
+    // The app may not exist yet, so there is no row to lock: this lock serialises nodes that sync the same app.
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", [`app ${name}`, environmentId]);
+    const { rows: known } = await client.query<AppRow>("SELECT * FROM apps WHERE environment_id = $1 AND name = $2", [
+      environmentId,
+      toStoreText(name),
+    ]);
+    if (known[0] && known[0].checksum === checksum && known[0].removed_at === null) {
+      const touched = await client.query<AppRow>(
+        "UPDATE apps SET synced_at = $1, error = NULL WHERE environment_id = $2 AND app_no = $3 RETURNING *",
+        [syncedAt, environmentId, known[0].app_no],
+      );
+      return { app: readApp(touched.rows[0] as AppRow), modified: false };
+    }
+    const values = [id, environmentId, toStoreText(name), url, sdk, headers, framework, checksum, syncedAt];
+    const app = readApp((await client.query<AppRow>(WRITE_APP, values)).rows[0] as AppRow);
+    const schedules = await schedulesOf(client, app);
+    await archive(client, app, syncedAt);
+    for (const registered of params.functions) await register(client, app, registered, syncedAt, schedules);
+    await removeEntries(client, app, schedules);
+    return { app, modified: true };
+  }
+
+  /** A schedule that still exists keeps its entry, so a tick that is already due is not lost. It is removed from `schedules`. */
+  async function register(
+    client: PoolClient,
+    app: App,
+    registered: NewFunction,
+    now: number,
+    schedules: Map<string, number>,
+  ): Promise<void> {
+    const { environmentId, no } = app;
+    const { id, name, config, crons } = registered;
+    const values = [environmentId, no, toStoreText(id), toStoreText(name), config, now];
+    const { rows } = await client.query<{ function_no: FunctionNo }>(WRITE_FUNCTION, values);
+    for (const { cron, dueAt } of crons) {
+      if (schedules.delete(`${rows[0]?.function_no} ${cron}`)) continue;
+      await client.query(WRITE_CRON, [environmentId, dueAt, rows[0]?.function_no, toStoreText(cron)]);
+    }
+  }
+
+  return {
+    appList: async () => (await database.query<AppRow>("SELECT * FROM apps ORDER BY app_no")).map(readApp),
+    functionList: async () => (await database.query<AppRow>("SELECT * FROM functions ORDER BY function_no")).map(readFunction),
+    async appSync(params) {
+      const synced = await announced("registry", (client) => sync(client, params));
+      const news = noNews();
+      for (const { crons } of params.functions) for (const { dueAt } of crons) noteLane(news, TIMER_LANE, dueAt);
+      notify(news);
+      return synced;
+    },
+    async functionPause({ environmentId, functionNo, pausedAt }) {
+      const values = [pausedAt, environmentId, functionNo];
+      await announced("registry", (client) => client.query(PAUSE, values));
+    },
+    async appFault({ environmentId, url, error }) {
+      const values = [toStoreText(error), environmentId, url];
+      await announced("registry", (client) =>
+        client.query("UPDATE apps SET error = $1 WHERE environment_id = $2 AND url = $3 AND removed_at IS NULL", values),
+      );
+    },
+    appRemove: ({ environmentId, id, removedAt }) => announced("registry", (client) => remove(client, environmentId, id, removedAt)),
+  };
+}
+
+async function remove(client: PoolClient, environmentId: EnvironmentId, id: AppId, removedAt: number): Promise<App | null> {
+  const { rows } = await client.query<AppRow>(
+    "UPDATE apps SET removed_at = $1 WHERE environment_id = $2 AND app_id = $3 AND removed_at IS NULL RETURNING *",
+    [removedAt, environmentId, id],
+  );
+  if (!rows[0]) return null;
+  const app = readApp(rows[0]);
+  await removeEntries(client, app, await schedulesOf(client, app));
+  await archive(client, app, removedAt);
+  return app;
+}
+
+/** The entries of an app's schedules. */
+async function schedulesOf(client: PoolClient, { environmentId, no }: App): Promise<Map<string, number>> {
+  const { rows } = await client.query<{ entry_no: number; function_no: number; subject: string }>(
+    `SELECT entry_no, function_no, subject FROM functions JOIN queue USING (environment_id, function_no)
+     WHERE environment_id = $1 AND app_no = $2 AND queue.kind = 'cron' AND subject IS NOT NULL`,
+    [environmentId, no],
+  );
+  return new Map(rows.map(({ entry_no, function_no, subject }) => [`${function_no} ${fromStoreText(subject)}`, entry_no]));
+}
+
+async function removeEntries(client: PoolClient, { environmentId }: App, schedules: ReadonlyMap<string, number>): Promise<void> {
+  const entryNos = [...schedules.values()];
+  await client.query("DELETE FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", [environmentId, entryNos]);
+}
+
+/** Its functions no longer start runs. */
+async function archive(client: PoolClient, { environmentId, no }: App, now: number): Promise<void> {
+  await client.query("UPDATE functions SET archived_at = $1 WHERE environment_id = $2 AND app_no = $3 AND archived_at IS NULL", [
+    now,
+    environmentId,
+    no,
+  ]);
+}
+
+function readApp(row: AppRow): App {
+  const app = toApp(row);
+  return { ...app, name: fromStoreText(app.name), error: app.error === null ? null : fromStoreText(app.error) };
+}
+
+function readFunction(row: AppRow) {
+  const stored = toFunction(row);
+  return { ...stored, id: fromStoreText(stored.id), name: fromStoreText(stored.name) };
+}

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Engine } from "../conformance/engine.ts";
+import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
+
+export function dedupConformance(engine: Engine): void {
+  test(`${engine.name}: a dedup id first seen after duplicateSince makes a duplicate, one seen at it does not`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const append = (receivedAt: number, duplicateSince: number) =>
+      store.eventAppend(sampleBatch(environment, [sampleEvent({ dedupId: "d" })], { receivedAt, duplicateSince }));
+    const first = await append(1_000, 0);
+    assert.deepEqual(await append(1_999, 999), { ids: first.ids, duplicates: 1, leased: [] });
+    const second = await append(2_000, 1_000);
+    assert.notDeepEqual(second.ids, first.ids);
+    assert.deepEqual(await append(2_001, 1_001), { ids: second.ids, duplicates: 1, leased: [] }, "the newer event is now the first");
+  });
+
+  test(`${engine.name}: duplicates within a batch and among concurrent batches, and their count`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const twins = [sampleEvent({ dedupId: "twin" }), sampleEvent({ dedupId: "other" }), sampleEvent({ dedupId: "twin" })];
+    const results = await Promise.all(
+      [0, 1, 2].map(() =>
+        store.eventAppend(
+          sampleBatch(
+            environment,
+            twins.map((event) => sampleEvent({ dedupId: event.dedupId })),
+          ),
+        ),
+      ),
+    );
+    const winners = new Set(results.flatMap(({ ids }) => [ids[0], ids[2]]));
+    assert.equal(winners.size, 1);
+    assert.equal(
+      results.reduce((sum, { duplicates }) => sum + duplicates, 0),
+      7,
+    );
+    const [winner] = winners;
+    assert.ok(winner);
+    assert.equal((await store.eventGet({ environmentId: environment.id, id: winner }))?.duplicates, 5);
+  });
+
+  test(`${engine.name}: duplicates are one in each environment, though one id seed reaches two of them at once`, async (t) => {
+    const { store } = await engine.open(t);
+    const environments = [await makeEnvironment(store), await makeEnvironment(store, "staging")] as const;
+    const [holding, other] = environments;
+    const firsts = new Map<string, string>();
+    for (let n = 0; n < 20; n++) {
+      const { ids } = await store.eventAppend(sampleBatch(holding, [sampleEvent({ dedupId: `d-${n}` })]));
+      firsts.set(`d-${n}`, ids[0] as string);
+    }
+    // A seed makes the same Event IDs wherever it is sent.
+    const seeded = Array.from({ length: 20 }, (_, n) => sampleEvent({ dedupId: `d-${n}` }));
+    const send = (environment: typeof holding) =>
+      Promise.all(seeded.map((event) => store.eventAppend(sampleBatch(environment, [event], { idsFromSender: true }))));
+    const sent = await Promise.all([send(holding), send(other), send(holding), send(other)]);
+    for (const [n, { dedupId, id }] of seeded.entries()) {
+      for (const results of [sent[0], sent[2]]) {
+        assert.deepEqual([results[n]?.ids, results[n]?.duplicates], [[firsts.get(dedupId as string)], 1], "it was held before");
+      }
+      assert.deepEqual([sent[1][n]?.ids, sent[3][n]?.ids], [[id], [id]]);
+      assert.equal((sent[1][n]?.duplicates ?? 0) + (sent[3][n]?.duplicates ?? 0), 1, "of two one is the first");
+    }
+    for (const environment of environments) {
+      const { events } = await store.eventList({ environmentId: environment.id, limit: 100 });
+      assert.equal(events.length, 20, environment.name);
+      assert.equal(new Set(events.map(({ dedupId }) => dedupId)).size, 20);
+    }
+  });
+
+  test(`${engine.name}: dedup ids of different environments are apart`, async (t) => {
+    const { store } = await engine.open(t);
+    const environments = [await makeEnvironment(store), await makeEnvironment(store, "staging")];
+    const results = await Promise.all(environments.map((one) => store.eventAppend(sampleBatch(one, [sampleEvent({ dedupId: "d" })]))));
+    assert.deepEqual(
+      results.map(({ duplicates }) => duplicates),
+      [0, 0],
+    );
+  });
+
+  test(`${engine.name}: expiry removes old keys in every environment, at most as many as asked`, async (t) => {
+    const { store } = await engine.open(t);
+    const environments = [await makeEnvironment(store), await makeEnvironment(store, "staging")];
+    for (const environment of environments) {
+      for (const receivedAt of [1_000, 2_000, 3_000]) {
+        await store.eventAppend(sampleBatch(environment, [sampleEvent({ dedupId: `d${receivedAt}` })], { receivedAt }));
+      }
+    }
+    assert.equal(await store.dedupKeyExpireMany({ seenUntil: 2_000, limit: 3 }), 3);
+    assert.equal(await store.dedupKeyExpireMany({ seenUntil: 2_000, limit: 3 }), 1);
+    assert.equal(await store.dedupKeyExpireMany({ seenUntil: 2_000, limit: 3 }), 0);
+    const [environment] = environments;
+    assert.ok(environment);
+    const again = async (dedupId: string) => (await store.eventAppend(sampleBatch(environment, [sampleEvent({ dedupId })]))).duplicates;
+    assert.deepEqual([await again("d2000"), await again("d3000")], [0, 1], "younger keys still guard");
+  });
+}

@@ -1,0 +1,175 @@
+/**
+ * Erasure in PostgreSQL. At the commit, the rows no longer contain the content; vacuuming removes their dead versions, and the bytes are
+ * overwritten when pages are reused. Statistics, which repeat values of columns, are collected again. Backups of the server and its
+ * archived WAL are the operator's responsibility.
+ */
+
+import type { FunctionNo } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import { type ErasureOutcome, type ErasureStore, type EventEraseParams, fromStoreText, type MarkKey } from "../contract/index.ts";
+import type { Database } from "../postgres/database.ts";
+import { LockSet, markLock, nameLock } from "../postgres/locks.ts";
+import {
+  ERASED_DATA,
+  ERASED_ERROR,
+  ERASED_FAILURE,
+  ERASED_RESULT,
+  type ErasedRun,
+  type ErasureScope,
+  erasureOutcome,
+  erasureScope,
+  mayErase,
+  REPEATING_EVENT_NAMES,
+} from "./policy.ts";
+
+/** Steps that received these events, or invoked other functions with them. */
+const STEPS_OF = `
+  events AS e JOIN steps AS s ON s.environment_id = $1 AND s.event_id = e.event_id
+  JOIN runs AS r ON r.environment_id = $1 AND r.run_no = s.run_no WHERE e.environment_id = $1 AND e.sequence = ANY($2)`;
+
+const RUNS = `
+  WITH found AS (
+    SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = ANY($2)
+    UNION SELECT run_no FROM batched_events WHERE environment_id = $1 AND event_no = ANY($2)
+    UNION SELECT run_no FROM queue WHERE environment_id = $1 AND event_no = ANY($2) AND kind = 'timeout'
+    UNION SELECT s.run_no FROM ${STEPS_OF} AND s.kind = 'wait')
+  SELECT run_no, ended_at, EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.run_no) OR EXISTS (
+      SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'timeout')
+    AS is_calling
+  FROM found JOIN runs USING (run_no) WHERE environment_id = $1`;
+
+const EVENTS_AFTER = `
+  SELECT e.sequence FROM runs AS r JOIN event_names AS n ON n.name = ANY($3)
+  JOIN events AS e ON e.environment_id = $1 AND e.name_id = n.name_id AND e.received_at = r.ended_at
+  WHERE r.environment_id = $1 AND r.run_no = ANY($2) AND strpos(e.data, r.run_id) > 0
+  UNION
+  SELECT e.sequence FROM steps AS s JOIN events AS e ON e.environment_id = $1 AND e.event_id = s.event_id
+  WHERE s.environment_id = $1 AND s.run_no = ANY($2) AND s.kind = 'invoke'`;
+
+const NAMES = `
+  SELECT DISTINCT name FROM events JOIN event_names USING (name_id) WHERE environment_id = $1 AND sequence = ANY($2)`;
+
+/** Except for an invocation that an unfinished run waits for: that start is decided first. */
+const CANCEL_STARTS = `
+  DELETE FROM queue WHERE environment_id = $1 AND kind = 'start' AND event_no = ANY($2) AND event_no NOT IN (
+    SELECT e.sequence FROM ${STEPS_OF} AND s.kind = 'invoke' AND s.ended_at IS NULL AND r.ended_at IS NULL)`;
+const DECIDING = "SELECT count(*)::integer AS deciding FROM queue WHERE environment_id = $1 AND kind = 'start' AND event_no = ANY($2)";
+/** Marks that may name one of the events: the caller knows their form. */
+const GATHERINGS = `
+  SELECT function_no, kind, key, value FROM marks
+  WHERE environment_id = $1 AND kind IN ('debounce', 'batch') AND EXISTS (SELECT FROM unnest($2::bigint[]) AS s WHERE strpos(marks.value, s::text) > 0)`;
+const OF_MARK = "environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
+
+/** Runs that invoked other functions with these events. Read first: what is written is named by number (runs/run-state.ts). */
+const INVOKERS = `SELECT s.run_no, s.event_id FROM ${STEPS_OF} AND s.kind = 'invoke'`;
+
+const ERASE_EVENTS = [
+  // A duplicate is recorded with the id of the first event, possibly by another webhook.
+  `UPDATE webhook_requests AS r SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
+   FROM events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND r.event_id = e.event_id AND r.delivered_to = e.environment_id`,
+  `DELETE FROM idempotency_keys AS k USING events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND strpos(k.body, e.event_id) > 0`,
+  `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,
+];
+const OF_RUNS = "environment_id = $1 AND run_no = ANY($2)";
+/** $3: the events of the invocations. */
+const ERASE_RESULTS = `
+  UPDATE steps SET value = CASE status WHEN 'failed' THEN '${ERASED_FAILURE}' ELSE '${ERASED_RESULT}' END
+  WHERE ${OF_RUNS} AND event_id = ANY($3) AND kind = 'invoke' AND value IS NOT NULL`;
+/** Also of runs that invoked others: responses of their apps contain the events. */
+const ERASE_ANSWERS = `UPDATE calls SET answer = NULL WHERE ${OF_RUNS}`;
+const ERASE_RUNS = [
+  `UPDATE steps SET detail = CASE WHEN kind = 'invoke' THEN detail END, value = CASE WHEN value IS NOT NULL THEN 'null' END WHERE ${OF_RUNS}`,
+  `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE ${OF_RUNS}`,
+  `UPDATE runs SET output = CASE WHEN output IS NOT NULL THEN 'null' END, error = CASE WHEN error IS NOT NULL THEN '${ERASED_ERROR}' END, order_key = NULL
+   WHERE ${OF_RUNS}`,
+];
+const TABLES = ["events", "runs", "steps", "failed_attempts", "calls", "waits", "queue", "webhook_requests", "idempotency_keys"];
+/** The tables themselves or their partitions: each is vacuumed in a statement of its own, which bounds how long one takes. */
+const PARTS = `
+  SELECT oid::regclass::text AS name FROM pg_class
+  WHERE relkind = 'r' AND (oid = ANY($1::regclass[]) OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = ANY($1::regclass[])))`;
+
+interface InvokerRow {
+  run_no: number;
+  event_id: string;
+}
+
+interface MarkRow {
+  function_no: FunctionNo;
+  kind: MarkKey["kind"];
+  key: string;
+  value: string;
+}
+
+export function erasureStore(database: Database): ErasureStore {
+  function scopeOf(client: PoolClient, { environmentId, sequences }: EventEraseParams): Promise<ErasureScope> {
+    const reads = {
+      runsOf: async (of: readonly number[]) => (await client.query<ErasedRun>(RUNS, [environmentId, of])).rows,
+      eventsAfter: async (of: readonly number[]) => {
+        const { rows } = await client.query<{ sequence: number }>(EVENTS_AFTER, [environmentId, of, REPEATING_EVENT_NAMES]);
+        return rows.map(({ sequence }) => sequence);
+      },
+    };
+    return erasureScope(reads, sequences);
+  }
+
+  async function cancelStarts(client: PoolClient, params: EventEraseParams): Promise<number> {
+    const { environmentId, gatheringWithout } = params;
+    const { sequences } = await scopeOf(client, params);
+    const given = [environmentId, sequences];
+    await lockGatherings(client, params, sequences);
+    await client.query(CANCEL_STARTS, given);
+    // A start that was decided in the meantime may have made another mark; none can come after this.
+    await lockGatherings(client, params, sequences);
+    for (const { function_no, kind, key, value } of (await client.query<MarkRow>(GATHERINGS, given)).rows) {
+      const mark = [environmentId, function_no, kind, key];
+      const left = gatheringWithout(value, new Set(sequences));
+      if (left === null) await client.query(`DELETE FROM marks WHERE ${OF_MARK}`, mark);
+      else await client.query(`UPDATE marks SET value = $5 WHERE ${OF_MARK}`, [...mark, left]);
+    }
+    const { rows } = await client.query<{ deciding: number }>(DECIDING, given);
+    return rows[0]?.deciding ?? 0;
+  }
+
+  /** A start of another event reads a mark and writes it again under this lock: it finds the mark as it is without these events. */
+  async function lockGatherings(client: PoolClient, { environmentId }: EventEraseParams, sequences: readonly number[]): Promise<void> {
+    const { rows } = await client.query<MarkRow>(GATHERINGS, [environmentId, sequences]);
+    const locks = new LockSet();
+    for (const { function_no, kind, key } of rows) locks.add(markLock(environmentId, function_no, { kind, key }), "alone");
+    await locks.take(client);
+  }
+
+  /** A step that starts to wait either finds these events before they are erased, and its run is found here, or finds them erased. */
+  async function lockNames(client: PoolClient, { environmentId, sequences }: EventEraseParams): Promise<void> {
+    const { rows } = await client.query<{ name: string }>(NAMES, [environmentId, sequences]);
+    const locks = new LockSet();
+    for (const { name } of rows) locks.add(nameLock(environmentId, fromStoreText(name)), "shared");
+    await locks.take(client);
+  }
+
+  /** A start that was being decided is a run, or cancelled, once its entry could be locked: runs are looked up after that. */
+  async function erase(client: PoolClient, params: EventEraseParams): Promise<ErasureOutcome> {
+    const { environmentId } = params;
+    const left = await cancelStarts(client, params);
+    await lockNames(client, params);
+    const { sequences, runs } = await scopeOf(client, params);
+    const outcome = erasureOutcome(runs, left);
+    if (!mayErase(outcome)) return outcome;
+    const invoking = (await client.query<InvokerRow>(INVOKERS, [environmentId, sequences])).rows;
+    const invokers = invoking.map(({ run_no }) => run_no);
+    const runNos = runs.map(({ run_no }) => run_no);
+    for (const statement of ERASE_EVENTS) await client.query(statement, [environmentId, sequences]);
+    await client.query(ERASE_RESULTS, [environmentId, invokers, invoking.map(({ event_id }) => event_id)]);
+    await client.query(ERASE_ANSWERS, [environmentId, [...invokers, ...runNos]]);
+    for (const statement of ERASE_RUNS) await client.query(statement, [environmentId, runNos]);
+    return outcome;
+  }
+
+  return {
+    eventErase: (params) => database.transaction((client) => erase(client, params), "maintenance"),
+    async erasureSettle() {
+      for (const { name } of await database.read<{ name: string }>(PARTS, [TABLES])) await database.vacuum(name);
+      for (const name of TABLES) await database.query(`ANALYZE ${name}`, [], "maintenance");
+    },
+  };
+}

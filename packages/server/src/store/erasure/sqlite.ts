@@ -1,0 +1,155 @@
+/**
+ * Erasure in SQLite. The writer overwrites freed space (`secure_delete`), so the database file keeps no copy; `erasureSettle` truncates the
+ * write-ahead log, which still contains the old pages.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { type ErasureOutcome, type ErasureStore, type EventEraseParams, StoreUnavailable } from "../contract/index.ts";
+import type { GroupCommit } from "../sqlite/group-commit.ts";
+import {
+  ERASED_DATA,
+  ERASED_ERROR,
+  ERASED_FAILURE,
+  ERASED_RESULT,
+  type ErasedRun,
+  erasureOutcome,
+  erasureScopeNow,
+  mayErase,
+  REPEATING_EVENT_NAMES,
+} from "./policy.ts";
+
+const SETTLE_TRIES = 100;
+const SETTLE_PAUSE_MS = 100;
+const AMONG = "IN (SELECT value FROM json_each(?1))";
+const NAMES = REPEATING_EVENT_NAMES.map((name) => `'${name}'`).join(", ");
+
+/** Steps that received these events, or invoked other functions with them. An id is unique in its environment only. */
+const STEPS_OF = `
+  events AS e CROSS JOIN steps AS s ON s.event_id = e.event_id
+  CROSS JOIN runs AS r ON r.run_no = s.run_no AND r.environment_id = e.environment_id WHERE e.sequence ${AMONG}`;
+
+const RUNS = `
+  WITH found AS (
+    SELECT run_no FROM runs WHERE event_no ${AMONG}
+    UNION SELECT run_no FROM batched_events WHERE event_no ${AMONG}
+    UNION SELECT run_no FROM queue WHERE event_no ${AMONG} AND kind = 'timeout'
+    UNION SELECT s.run_no FROM ${STEPS_OF} AND s.kind = 'wait')
+  SELECT run_no, ended_at, EXISTS (SELECT 1 FROM queue AS q WHERE q.run_no = runs.run_no) OR EXISTS (
+      SELECT 1 FROM queue AS q WHERE q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'timeout')
+    AS is_calling
+  FROM found CROSS JOIN runs USING (run_no)`;
+
+const EVENTS_AFTER = `
+  SELECT e.sequence FROM runs AS r CROSS JOIN event_names AS n ON n.name IN (${NAMES})
+  CROSS JOIN events AS e ON e.environment_id = r.environment_id AND e.name_id = n.name_id AND e.received_at = r.ended_at
+  WHERE r.run_no ${AMONG} AND instr(e.data, r.run_id) > 0
+  UNION
+  SELECT e.sequence FROM steps AS s CROSS JOIN runs AS r USING (run_no)
+  CROSS JOIN events AS e ON e.environment_id = r.environment_id AND e.event_id = s.event_id
+  WHERE s.run_no ${AMONG} AND s.kind = 'invoke'`;
+
+/** Except for an invocation that an unfinished run waits for: that start is decided first. */
+const CANCEL_STARTS = `
+  DELETE FROM queue WHERE kind = 'start' AND event_no ${AMONG} AND event_no NOT IN (
+    SELECT e.sequence FROM ${STEPS_OF} AND s.kind = 'invoke' AND s.ended_at IS NULL AND r.ended_at IS NULL)`;
+const DECIDING = `SELECT count(*) AS deciding FROM queue WHERE kind = 'start' AND event_no ${AMONG}`;
+/** Marks that may name one of the events: the caller knows their form. */
+const GATHERINGS = `
+  SELECT function_no, kind, key, value FROM marks
+  WHERE kind IN ('debounce', 'batch') AND EXISTS (SELECT 1 FROM json_each(?1) AS s WHERE instr(marks.value, s.value) > 0)`;
+
+/** Runs that invoked other functions with these events. */
+const INVOKERS = `SELECT s.run_no, s.event_id FROM ${STEPS_OF} AND s.kind = 'invoke'`;
+
+const ERASE_EVENTS = [
+  // A duplicate is recorded with the id of the first event, possibly by another webhook.
+  `UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
+   WHERE sequence IN (
+     SELECT r.sequence FROM events AS e CROSS JOIN webhook_requests AS r ON r.event_id = e.event_id AND r.delivered_to = e.environment_id
+     WHERE e.sequence ${AMONG})`,
+  `DELETE FROM idempotency_keys WHERE EXISTS (SELECT 1 FROM events WHERE sequence ${AMONG} AND instr(idempotency_keys.body, event_id) > 0)`,
+  `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE sequence ${AMONG}`,
+];
+/** ?2: the events of the invocations. */
+const ERASE_RESULTS = `
+  UPDATE steps SET value = iif(status = 'failed', '${ERASED_FAILURE}', '${ERASED_RESULT}')
+  WHERE run_no ${AMONG} AND event_id IN (SELECT value FROM json_each(?2)) AND kind = 'invoke' AND value IS NOT NULL`;
+/** Also of runs that invoked others: responses of their apps contain the events. */
+const ERASE_ANSWERS = `UPDATE calls SET answer = NULL WHERE run_no ${AMONG}`;
+const ERASE_RUNS = [
+  `UPDATE steps SET detail = iif(kind = 'invoke', detail, NULL), value = iif(value IS NULL, NULL, 'null') WHERE run_no ${AMONG}`,
+  `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE run_no ${AMONG}`,
+  `UPDATE runs SET output = iif(output IS NULL, NULL, 'null'), error = iif(error IS NULL, NULL, '${ERASED_ERROR}'), order_key = NULL
+   WHERE run_no ${AMONG}`,
+];
+
+interface InvokerRow {
+  run_no: number;
+  event_id: string;
+}
+
+interface MarkRow {
+  function_no: number;
+  kind: string;
+  key: string;
+  value: string;
+}
+
+export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStore {
+  const runsOf = db.prepare(RUNS);
+  const eventsAfter = db.prepare(EVENTS_AFTER);
+  const dropStarts = db.prepare(CANCEL_STARTS);
+  const deciding = db.prepare(DECIDING);
+  const gatherings = db.prepare(GATHERINGS);
+  const dropMark = db.prepare("DELETE FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
+  const writeMark = db.prepare("UPDATE marks SET value = ? WHERE function_no = ? AND kind = ? AND key = ?");
+  const invokersOf = db.prepare(INVOKERS);
+  const eraseEvents = ERASE_EVENTS.map((text) => db.prepare(text));
+  const eraseResults = db.prepare(ERASE_RESULTS);
+  const eraseAnswers = db.prepare(ERASE_ANSWERS);
+  const eraseRuns = ERASE_RUNS.map((text) => db.prepare(text));
+  const reads = {
+    runsOf: (sequences: readonly number[]) => runsOf.all(JSON.stringify(sequences)) as unknown as ErasedRun[],
+    eventsAfter: (runNos: readonly number[]) =>
+      (eventsAfter.all(JSON.stringify(runNos)) as { sequence: number }[]).map((row) => row.sequence),
+  };
+
+  function cancelStarts(sequences: readonly number[], gatheringWithout: EventEraseParams["gatheringWithout"]): number {
+    const given = JSON.stringify(sequences);
+    dropStarts.run(given);
+    for (const { function_no, kind, key, value } of gatherings.all(given) as unknown as MarkRow[]) {
+      const left = gatheringWithout(value, new Set(sequences));
+      if (left === null) dropMark.run(function_no, kind, key);
+      else writeMark.run(left, function_no, kind, key);
+    }
+    return (deciding.get(given) as { deciding: number }).deciding;
+  }
+
+  function erase({ sequences: given, gatheringWithout }: EventEraseParams): ErasureOutcome {
+    const left = cancelStarts(erasureScopeNow(reads, given).sequences, gatheringWithout);
+    const { sequences, runs } = erasureScopeNow(reads, given);
+    const outcome = erasureOutcome(runs, left);
+    if (!mayErase(outcome)) return outcome;
+    const invoking = invokersOf.all(JSON.stringify(sequences)) as unknown as InvokerRow[];
+    const invokers = invoking.map(({ run_no }) => run_no);
+    const runNos = runs.map(({ run_no }) => run_no);
+    for (const statement of eraseEvents) statement.run(JSON.stringify(sequences));
+    eraseResults.run(JSON.stringify(invokers), JSON.stringify(invoking.map(({ event_id }) => event_id)));
+    eraseAnswers.run(JSON.stringify([...invokers, ...runNos]));
+    for (const statement of eraseRuns) statement.run(JSON.stringify(runNos));
+    return outcome;
+  }
+
+  return {
+    eventErase: (params) => writer.submit(() => erase(params), params.sequences.length * 4),
+    async erasureSettle() {
+      for (let tries = 0; tries < SETTLE_TRIES; tries++) {
+        const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+        if (busy === 0) return;
+        await pause(SETTLE_PAUSE_MS);
+      }
+      throw new StoreUnavailable("the write-ahead log could not be emptied: a read is still in progress");
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * Event types in SQLite. The read thread counts a range of sequence numbers at a time from the events table. The counts are added together
+ * with the number reached, in one transaction, so they are exact even after a crash.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId } from "@inlet/protocol";
+import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../contract/index.ts";
+import type { GroupCommit } from "../sqlite/group-commit.ts";
+import type { CountedStretch, EventTypeSum } from "../sqlite/read-operations.ts";
+import type { Reader } from "../sqlite/reader.ts";
+import { type EventTypeHourRow, HOUR_MS, type SettingsRow, type TypeRow, toEventType, toEventTypeSettings } from "./rows.ts";
+
+export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): EventTypeStore {
+  const progress = db.prepare("SELECT sequence FROM event_types_counted");
+  const advance = db.prepare("UPDATE event_types_counted SET sequence = ?");
+  const addTotal = db.prepare(`
+    INSERT INTO event_types (environment_id, name_id, first_seen_at, last_seen_at, count) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count,
+      first_seen_at = min(first_seen_at, excluded.first_seen_at), last_seen_at = max(last_seen_at, excluded.last_seen_at)`);
+  const addHour = db.prepare(`
+    INSERT INTO event_type_hours (environment_id, name_id, hour, count) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count`);
+  const expire = db.prepare(`
+    DELETE FROM event_type_hours WHERE (environment_id, name_id, hour) IN (
+      SELECT environment_id, name_id, hour FROM event_type_hours WHERE hour <= ? ORDER BY hour LIMIT ?)`);
+
+  const listSettings = db.prepare("SELECT * FROM event_type_settings ORDER BY environment_id, name");
+  const putSettings = db.prepare(`
+    INSERT INTO event_type_settings (environment_id, name, retention_ms) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET retention_ms = CASE WHEN ? THEN excluded.retention_ms ELSE retention_ms END RETURNING *`);
+  const counted = () => (progress.get() as { sequence: number }).sequence;
+
+  function add({ sums, reached }: CountedStretch, from: number): void {
+    // This range has been counted already.
+    if (counted() !== from || reached === from) return;
+    for (const { environment_id, name_id, hour, count, first, last } of sums) {
+      addTotal.run(environment_id, name_id, first, last, count);
+      addHour.run(environment_id, name_id, hour, count);
+    }
+    advance.run(reached);
+  }
+
+  return {
+    eventTypeSettingsList: async () => (listSettings.all() as unknown as SettingsRow[]).map(toEventTypeSettings),
+    eventTypeSettingsPut: ({ environmentId, name, retentionMs }) =>
+      writer.submit(() => {
+        const row = putSettings.get(environmentId, toStoreText(name), retentionMs ?? null, Number(retentionMs !== undefined));
+        return toEventTypeSettings(row as unknown as SettingsRow);
+      }),
+    async eventTypeCount({ limit }) {
+      const from = counted();
+      const stretch = await reader.read("eventTypeStretch", { after: from, limit });
+      if (stretch.reached > from) await writer.submit(() => add(stretch, from), stretch.sums.length * 2 + 1);
+      return stretch.isLast;
+    },
+    eventTypeList: (params) => reader.read("eventTypeList", params),
+    eventTypeGet: (params) => reader.read("eventTypeGet", params),
+    eventTypeHourExpireMany: ({ endedUntil, limit }) =>
+      writer.submit(() => Number(expire.run(Math.floor(endedUntil / HOUR_MS) - 1, limit).changes), limit),
+  };
+}
+
+export function countStretch(db: DatabaseSync, { after, limit }: { after: number; limit: number }): CountedStretch {
+  const { last } = db.prepare("SELECT coalesce(max(sequence), 0) AS last FROM events").get() as { last: number };
+  const reached = Math.max(after, Math.min(last, after + limit));
+  const sums = db
+    .prepare(`
+      SELECT environment_id, name_id, received_at / ${HOUR_MS} AS hour, count(*) AS count, min(received_at) AS first, max(received_at) AS last
+      FROM events WHERE sequence > ? AND sequence <= ? GROUP BY 1, 2, 3`)
+    .all(after, reached) as unknown as EventTypeSum[];
+  return { sums, reached, isLast: reached >= last };
+}
+
+const TYPES = `
+  SELECT name_id, name, first_seen_at, last_seen_at, count FROM event_types AS types CROSS JOIN event_names USING (name_id)
+  WHERE environment_id = ?`;
+
+export function listEventTypes(db: DatabaseSync, params: EventTypeListParams): { types: EventType[]; next: number | null } {
+  const { environmentId, limit, after = Number.MAX_SAFE_INTEGER, since } = params;
+  const rows = db
+    .prepare(`${TYPES} AND name_id < ? ORDER BY name_id DESC LIMIT ?`)
+    .all(environmentId, after, limit + 1) as unknown as TypeRow[];
+  const page = rows.slice(0, limit);
+  const complete = withHours(db, environmentId, since);
+  return { types: page.map(complete), next: rows.length > limit ? (page.at(-1)?.name_id ?? null) : null };
+}
+
+type EventTypeGetParams = Parameters<EventTypeStore["eventTypeGet"]>[0];
+
+export function getEventType(db: DatabaseSync, { environmentId, name, since }: EventTypeGetParams): EventType | null {
+  const row = db.prepare(`${TYPES} AND name_id = (SELECT name_id FROM event_names WHERE name = ?)`).get(environmentId, toStoreText(name)) as
+    | TypeRow
+    | undefined;
+  return row ? withHours(db, environmentId, since)(row) : null;
+}
+
+function withHours(db: DatabaseSync, environmentId: EnvironmentId, since: number): (row: TypeRow) => EventType {
+  const hours = db.prepare(`
+    SELECT hour, count FROM event_type_hours WHERE environment_id = ? AND name_id = ? AND hour >= ? ORDER BY hour`);
+  const first = Math.floor(since / HOUR_MS);
+  return (row) => toEventType(row, hours.all(environmentId, row.name_id, first) as unknown as EventTypeHourRow[]);
+}

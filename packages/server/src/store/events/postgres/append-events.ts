@@ -1,0 +1,130 @@
+/**
+ * Writes batches of events and everything they cause, inside the transaction of their group. The caller
+ * holds the locks of their names (locks.ts).
+ */
+
+import type { EventId, RunNo } from "@inlet/protocol";
+import type { EventAppendResult, EventBatch, NewEvent } from "../../contract/index.ts";
+import { claimKeys } from "../../dedup-keys/postgres.ts";
+import { noteMirrors } from "../../mirrors/postgres.ts";
+import { boundedKey } from "../../postgres/bounded-key.ts";
+import type { GroupWrites } from "../../postgres/group-writes.ts";
+import type { LeaseAllocation } from "../../queue/policy.ts";
+import { requestStart, startRun } from "../../runs/postgres/start-runs.ts";
+import { recordRequests } from "../../webhook-requests/postgres/webhook-requests.ts";
+import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";
+import type { InternedNumbers } from "./interned-ids.ts";
+
+export interface Appending {
+  batch: EventBatch;
+  allocation: LeaseAllocation;
+  /** It may have been written before: if its ids exist, it is not a duplicate. */
+  mayBeWritten: boolean;
+}
+
+export interface Appended {
+  results: Omit<EventAppendResult, "leased">[];
+  /** The stored events for whose names something waits, waits of this group included. */
+  awaited: (StoredNow & { allocation: LeaseAllocation })[];
+}
+
+/** The outcome for an event: it is stored, it duplicates another one, or it was written by an earlier attempt. */
+type Verdict = { kind: "stored" } | { kind: "duplicate"; first: EventId } | { kind: "written" };
+
+interface Candidate extends Appending {
+  event: NewEvent;
+  verdict: Verdict;
+}
+
+export async function appendEvents(writes: GroupWrites, interned: InternedNumbers, appendings: readonly Appending[]): Promise<Appended> {
+  const candidates = appendings.map((appending) =>
+    appending.batch.events.map((event): Candidate => ({ ...appending, event, verdict: { kind: "stored" } })),
+  );
+  const all = candidates.flat();
+  await judgeIds(writes, all);
+  await judgeKeys(writes, all);
+  judgeTwins(all);
+  const awaited = await store(
+    writes,
+    interned,
+    all.filter(({ verdict }) => verdict.kind === "stored"),
+  );
+  const firsts = all.flatMap(({ verdict }) => (verdict.kind === "duplicate" ? [verdict.first] : []));
+  countDuplicates(writes, firsts);
+  const results = candidates.map(resultOf);
+  await recordRequests(
+    writes,
+    appendings.flatMap(({ batch }, index) => {
+      const request = batch.webhookRequest;
+      return request ? [{ request, eventId: results[index]?.ids[0] ?? null }] : [];
+    }),
+  );
+  noteMirrors(
+    writes,
+    all.flatMap(({ batch: { environmentId, mirror }, event, verdict }) =>
+      mirror && verdict.kind === "stored" ? [{ environmentId, eventId: event.id, ...mirror }] : [],
+    ),
+  );
+  return { results, awaited };
+}
+
+/** Ids chosen by senders, and ids of batches that may have been written before. */
+async function judgeIds(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
+  const asked = candidates.filter(({ batch, mayBeWritten }) => batch.idsFromSender || mayBeWritten);
+  if (asked.length === 0) return;
+  const rows = await writes.rows<{ event_id: EventId }>(
+    "SELECT event_id FROM events WHERE environment_id = $1 AND event_id = ANY ($2::text[])",
+    writes.environmentId,
+    asked.map(({ event }) => event.id),
+  );
+  const present = new Set(rows.map(({ event_id }) => event_id));
+  for (const candidate of asked) {
+    const { event, batch } = candidate;
+    if (present.has(event.id)) candidate.verdict = batch.idsFromSender ? { kind: "duplicate", first: event.id } : { kind: "written" };
+  }
+}
+
+/** An id chosen by a sender that the group already stores is the same event, sent again. */
+function judgeTwins(candidates: readonly Candidate[]): void {
+  const stored = new Set<EventId>();
+  for (const candidate of candidates) {
+    const { event, batch, verdict } = candidate;
+    if (verdict.kind !== "stored") continue;
+    if (batch.idsFromSender && stored.has(event.id)) candidate.verdict = { kind: "duplicate", first: event.id };
+    stored.add(event.id);
+  }
+}
+
+async function judgeKeys(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
+  const keyed = candidates.filter(({ event, verdict }) => event.dedupId !== null && verdict.kind === "stored");
+  const claims = keyed.map(({ event, batch }) => ({
+    ...{ key: boundedKey(event.dedupId as string), eventId: event.id },
+    ...{ receivedAt: batch.receivedAt, duplicateSince: batch.duplicateSince },
+  }));
+  const firsts = await claimKeys(writes, claims);
+  for (const [index, candidate] of keyed.entries()) {
+    const first = firsts[index] ?? null;
+    if (first !== null) candidate.verdict = { kind: "duplicate", first };
+  }
+}
+
+async function store(writes: GroupWrites, interned: InternedNumbers, candidates: readonly Candidate[]): Promise<Appended["awaited"]> {
+  if (candidates.length === 0) return [];
+  const { sequences, runNos, awaited } = await insertEvents(writes, interned, candidates);
+  const stored = candidates.map(({ batch, event, allocation }, index) => ({
+    ...{ batch, event, allocation },
+    sequence: sequences[index] as number,
+  }));
+  writes.news.hasEvents = true;
+  for (const { event, allocation, sequence } of stored) {
+    for (const run of event.runs ?? []) startRun(writes, allocation, runNos.shift() as RunNo, sequence, run);
+    for (const start of event.starts ?? []) requestStart(writes, allocation, sequence, start);
+  }
+  for (const { wait } of writes.waitsAdded) awaited.add(wait.eventName);
+  return stored.filter(({ event }) => awaited.has(event.name));
+}
+
+function resultOf(candidates: readonly Candidate[]): Omit<EventAppendResult, "leased"> {
+  const ids = candidates.map(({ event, verdict }) => (verdict.kind === "duplicate" ? verdict.first : event.id));
+  return { ids, duplicates: candidates.filter(({ verdict }) => verdict.kind === "duplicate").length };
+}

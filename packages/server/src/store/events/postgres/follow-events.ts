@@ -1,0 +1,54 @@
+/** Reads events in sequence order, for live streams, and never skips one that is not committed yet. */
+
+import type { EnvironmentId, EventId } from "@inlet/protocol";
+import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
+import type { Database } from "../../postgres/database.ts";
+import { boundedSlice, EVENT_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
+import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
+import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
+import { selectEvents } from "./select-events.ts";
+import { settledSequence } from "./settled-sequence.ts";
+
+/** Rows examined per call, so that other environments' traffic does not delay a caller. */
+const WINDOW_ROWS = 2_000;
+const BETWEEN = `
+  ${selectEvents("WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence")} WHERE environment_id = $3 ORDER BY sequence LIMIT $4`;
+
+export async function followEvents(
+  database: Database,
+  { environmentId, after, limit, bytesMax = PAGE_BYTES_MAX }: EventFollowParams,
+): Promise<{ events: StoredEvent[]; reached: number }> {
+  const until = Math.min(after + WINDOW_ROWS, await settledSequence(database));
+  const found = await database.read<EventRow & { rows_found: number }>(
+    `${rowsWithin(`(${BETWEEN})`, "sequence", EVENT_BYTES, bytesMax)} ORDER BY sequence`,
+    [after, until, environmentId, limit],
+  );
+  const { rows, isEnd } = boundedSlice(found, limit);
+  const last = rows.at(-1);
+  return { events: rows.map(toStoredEvent), reached: !isEnd && last ? last.sequence : Math.max(after, until) };
+}
+
+/** A transform may delay an event by this much after its receipt, while others overtake it. */
+const OVERTAKEN_MS = 60_000;
+
+export async function sequenceBefore(
+  database: Database,
+  { environmentId, receivedFrom }: { environmentId: EnvironmentId; receivedFrom: number },
+): Promise<number> {
+  const settled = await settledSequence(database);
+  // Many nodes assign numbers: an event received later may have a smaller one.
+  const [row] = await database.read<{ first: number | null }>(
+    `SELECT min(sequence) AS first FROM (
+       SELECT sequence FROM events WHERE environment_id = $1 AND received_at >= $2 ORDER BY received_at, sequence LIMIT 1000) AS oldest`,
+    [environmentId, receivedFrom - OVERTAKEN_MS],
+  );
+  return row?.first == null ? settled : Math.min(row.first - 1, settled);
+}
+
+export async function getEvent(
+  database: Database,
+  { environmentId, id }: { environmentId: EnvironmentId; id: EventId },
+): Promise<StoredEvent | null> {
+  const [row] = await database.read<EventRow>(selectEvents("WHERE environment_id = $1 AND event_id = $2"), [environmentId, id]);
+  return row ? toStoredEvent(row) : null;
+}

@@ -1,0 +1,50 @@
+/** The write path of events: events from outside, with the runs they start and the waits they end. One transaction per group of batches. */
+
+import type { EventAppendResult, EventBatch, WaitRules } from "../../contract/index.ts";
+import type { Database } from "../../postgres/database.ts";
+import type { WriteGroup } from "../../postgres/group-commit.ts";
+import { GroupWrites, type News } from "../../postgres/group-writes.ts";
+import { LockSet, nameLock } from "../../postgres/locks.ts";
+import { writeGathered } from "../../postgres/write-group.ts";
+import { LeaseAllocation } from "../../queue/policy.ts";
+import { resumeRuns } from "../../waits/postgres/resume-runs.ts";
+import { appendEvents } from "./append-events.ts";
+import type { InternedIds } from "./interned-ids.ts";
+
+export interface WriteEventsParts {
+  interned: InternedIds;
+  rules: WaitRules;
+  notify(news: News): void;
+}
+
+/** New names and sources are committed before the transaction that needs them. */
+export function createAddWords(
+  { interned }: Pick<WriteEventsParts, "interned">,
+  database: Database,
+): (batches: readonly EventBatch[]) => Promise<void> {
+  return (batches) => interned.add((text, values) => database.query(text, values), batches);
+}
+
+export function createWriteEvents({ interned, rules, notify }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
+  return async (client, environmentId, attempts) => {
+    const writes = new GroupWrites(client, environmentId);
+    const numbers = await interned.numbersFor(
+      writes.read,
+      attempts.map(({ work }) => work),
+    );
+    const locks = new LockSet();
+    for (const { work } of attempts) for (const { name } of work.events) locks.add(nameLock(environmentId, name), "shared");
+    locks.send(writes);
+    const appendings = attempts.map(({ work: batch, mayBeWritten }) => {
+      return { batch, mayBeWritten, allocation: new LeaseAllocation(batch.receivedAt, batch.lease) };
+    });
+    const { results, awaited } = await appendEvents(writes, numbers, appendings);
+    await writeGathered(writes);
+    await resumeRuns(writes, rules, awaited);
+    await writes.settle();
+    return {
+      results: results.map((result, index) => ({ ...result, leased: appendings[index]?.allocation.leased ?? [] })),
+      onCommit: () => notify(writes.news),
+    };
+  };
+}

@@ -1,0 +1,48 @@
+/** Converts a row of the events table, as both engines read it, to the contract's StoredEvent. */
+
+import type { EnvironmentId, EventId } from "@inlet/protocol";
+import { fromStoreText, type SourceKind, type StoredEvent } from "../../contract/index.ts";
+
+export const EVENT_COLUMNS =
+  "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, matched, trace, extras, schema_errors, data";
+
+export interface EventRow {
+  sequence: number;
+  environment_id: number;
+  event_id: string;
+  name: string;
+  ts: number;
+  received_at: number;
+  dedup_id: string | null;
+  source_kind: string;
+  source_id: string;
+  duplicates: number;
+  matched: number;
+  trace: string | null;
+  extras: string | null;
+  schema_errors: string | null;
+  data: string;
+}
+
+export function bytesOfEvent({ data, extras }: Pick<EventRow, "data" | "extras">): number {
+  return data.length + (extras?.length ?? 0);
+}
+
+export function toStoredEvent(row: EventRow): StoredEvent {
+  return {
+    sequence: row.sequence,
+    environmentId: row.environment_id as EnvironmentId,
+    id: row.event_id as EventId,
+    name: fromStoreText(row.name),
+    ts: row.ts,
+    receivedAt: row.received_at,
+    dedupId: row.dedup_id === null ? null : fromStoreText(row.dedup_id),
+    source: { kind: row.source_kind as SourceKind, id: row.source_id },
+    duplicates: row.duplicates,
+    isMatched: row.matched === 1,
+    ...(row.trace !== null && { trace: row.trace }),
+    extras: row.extras,
+    ...(row.schema_errors !== null && { schemaErrors: row.schema_errors }),
+    data: row.data,
+  };
+}

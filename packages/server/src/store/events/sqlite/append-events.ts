@@ -1,0 +1,80 @@
+/** Writes one batch of events and everything they cause, inside the transaction of its group. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EventId } from "@inlet/protocol";
+import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
+import { prepareNoteMirror } from "../../mirrors/sqlite.ts";
+import { LeaseAllocation } from "../../queue/policy.ts";
+import type { StartRuns } from "../../runs/sqlite/start-runs.ts";
+import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
+import { prepareRecordRequest } from "../../webhook-requests/sqlite/webhook-requests.ts";
+import type { InsertEvents } from "./insert-events.ts";
+import type { InternedIds } from "./interned-ids.ts";
+
+export interface AppendEvents {
+  append(batch: EventBatch): EventAppendResult;
+  /** Appends inside the transaction of another operation, which leases the resulting work. */
+  appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult;
+}
+
+export interface AppendParts {
+  rows: InsertEvents;
+  interned: InternedIds;
+  startRuns: StartRuns;
+  resumeRuns: ResumeRuns;
+}
+
+export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRuns, resumeRuns }: AppendParts): AppendEvents {
+  const recordRequest = prepareRecordRequest(db);
+  const noteMirror = prepareNoteMirror(db);
+  const findEvent = db.prepare("SELECT 1 FROM events WHERE environment_id = ? AND event_id = ?");
+  const countDuplicate = db.prepare("UPDATE events SET duplicates = duplicates + 1 WHERE environment_id = ? AND event_id = ?");
+  const findKey = db.prepare("SELECT event_id FROM dedup_keys WHERE environment_id = ? AND dedup_id = ? AND first_seen_at > ?");
+  const keepKey = db.prepare(`
+    INSERT INTO dedup_keys (environment_id, dedup_id, event_id, first_seen_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET event_id = excluded.event_id, first_seen_at = excluded.first_seen_at`);
+
+  /** The event that this one duplicates, if any. Covers earlier events of the same group: their rows are in the transaction. */
+  function firstOf(batch: EventBatch, event: NewEvent, dedupId: string | null): EventId | null {
+    const { environmentId } = batch;
+    if (dedupId !== null) {
+      const key = findKey.get(environmentId, dedupId, batch.duplicateSince);
+      if (key) return key.event_id as EventId;
+    }
+    return batch.idsFromSender && findEvent.get(environmentId, event.id) ? event.id : null;
+  }
+
+  function insert(allocation: LeaseAllocation, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
+    const { environmentId, receivedAt } = batch;
+    const { id, ts, trace = null, extras, schemaErrors = null, data } = event;
+    const nameId = interned.nameId(event.name);
+    const matched = event.runs?.length ? 1 : 0;
+    const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, matched, trace, extras, schemaErrors, data);
+    if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
+    if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
+    if (event.starts) for (const start of event.starts) startRuns.request(allocation, environmentId, sequence, start);
+    resumeRuns.resume(allocation, environmentId, { event, sequence, receivedAt });
+  }
+
+  function appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult {
+    const ids: EventId[] = [];
+    const sourceNo = interned.sourceNo(batch.source);
+    let duplicates = 0;
+    for (const event of batch.events) {
+      const dedupId = event.dedupId === null ? null : toStoreText(event.dedupId);
+      const first = firstOf(batch, event, dedupId);
+      if (first) {
+        rows.flush();
+        countDuplicate.run(batch.environmentId, first);
+        duplicates++;
+      } else insert(allocation, batch, sourceNo, event, dedupId);
+      ids.push(first ?? event.id);
+    }
+    rows.flush();
+    if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
+    if (batch.mirror && duplicates === 0) noteMirror({ environmentId: batch.environmentId, eventId: ids[0] as EventId, ...batch.mirror });
+    return { ids, duplicates, leased: allocation.leased };
+  }
+
+  return { append: (batch) => appendInside(new LeaseAllocation(batch.receivedAt, batch.lease), batch), appendInside };
+}

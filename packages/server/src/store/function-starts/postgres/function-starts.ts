@@ -1,0 +1,67 @@
+/** Starting functions with rules about their starts, in PostgreSQL: part of the write path of decisions (write-decisions.ts). */
+
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import type { FunctionStartStore } from "../../contract/index.ts";
+import { eventsAt } from "../../events/postgres/select-events.ts";
+import { boundedKey } from "../../postgres/bounded-key.ts";
+import type { Database } from "../../postgres/database.ts";
+import type { GroupCommit } from "../../postgres/group-commit.ts";
+import type { Decision, DecisionResult } from "../../runs/postgres/decisions.ts";
+import { goingOn } from "../../runs/postgres/run-state.ts";
+import { HELD_MARK_MS } from "./marks.ts";
+
+const EXPIRED = `
+  SELECT environment_id, function_no, kind, key, value FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
+const REMOVE = "DELETE FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
+const PROLONG = "UPDATE marks SET expires_at = $5 WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
+
+interface MarkRow {
+  environment_id: EnvironmentId;
+  function_no: FunctionNo;
+  kind: string;
+  key: string;
+  value: string;
+}
+
+export function functionStartStore(database: Database, writer: GroupCommit<Decision, DecisionResult>): FunctionStartStore {
+  return {
+    eventAt: async ({ environmentId, sequence }) =>
+      (await eventsAt((text, values) => database.query(text, values), environmentId, [sequence])).get(sequence) ?? null,
+    eventsAt: async ({ environmentId, sequences }) => [
+      ...(await eventsAt((text, values) => database.query(text, values), environmentId, sequences)).values(),
+    ],
+    async markGet({ environmentId, functionNo, kind, key }) {
+      const [row] = await database.query<{ value: string }>(
+        "SELECT value FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4",
+        [environmentId, functionNo, kind, boundedKey(key)],
+      );
+      return row?.value ?? null;
+    },
+    functionStart: (params) =>
+      writer.submit(
+        { kind: "start function", params },
+        { environmentId: params.environmentId, rows: 4, keys: [`entry ${params.entry.no}`] },
+      ),
+    markExpireMany: ({ until, limit }) => expireMarks(database, until, limit),
+  };
+}
+
+/** The mark of a singleton with an unfinished run is kept. */
+function expireMarks(database: Database, until: number, limit: number): Promise<number> {
+  return database.transaction(async (client) => {
+    const { rows } = await client.query<MarkRow>(EXPIRED, [until, limit]);
+    for (const { environment_id, function_no, kind, key, value } of rows) {
+      const mark = [environment_id, function_no, kind, key];
+      const isHeld = kind === "singleton" && (await isActive(client, environment_id, Number(value) as RunNo));
+      if (isHeld) await client.query(PROLONG, [...mark, until + HELD_MARK_MS]);
+      else await client.query(REMOVE, mark);
+    }
+    return rows.length;
+  }, "maintenance");
+}
+
+async function isActive(client: PoolClient, environmentId: EnvironmentId, runNo: RunNo): Promise<boolean> {
+  const text = "SELECT ended_at FROM runs WHERE environment_id = $1 AND run_no = $2";
+  return goingOn((await client.query<{ ended_at: number | null }>(text, [environmentId, runNo])).rows).length > 0;
+}

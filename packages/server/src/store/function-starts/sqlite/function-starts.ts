@@ -1,0 +1,115 @@
+/** Starting functions with rules about their starts, in SQLite: marks are read and written in the transaction that starts the run. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import {
+  type FunctionStartChange,
+  type FunctionStartParams,
+  type FunctionStartStore,
+  type MarkKey,
+  TIMER_LANE,
+} from "../../contract/index.ts";
+import { LeaseAllocation } from "../../queue/policy.ts";
+import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
+import type { AppendInside } from "../../runs/sqlite/advance-run.ts";
+import type { RunStates } from "../../runs/sqlite/run-state.ts";
+import type { StartRuns } from "../../runs/sqlite/start-runs.ts";
+import type { GroupCommit } from "../../sqlite/group-commit.ts";
+import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
+
+const HELD_MARK_MS = 86_400_000;
+
+export interface FunctionStartParts {
+  writer: GroupCommit;
+  states: RunStates;
+  startRuns: StartRuns;
+  resumeRuns: ResumeRuns;
+  entries: QueueEntries;
+  append: AppendInside;
+}
+
+export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts): FunctionStartStore {
+  const { writer, states, startRuns, resumeRuns, entries, append } = parts;
+  const heldEntry = db.prepare("SELECT environment_id FROM queue WHERE entry_no = ? AND lease_id = ?");
+  const removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
+  const moveEntry = db.prepare(
+    "UPDATE queue SET rank = ?1, due_at = ?1, lease_id = NULL, leased_by = NULL, claims = 0, calling_trials = 0, concluding_trials = 0 WHERE entry_no = ?2",
+  );
+  const readMark = db.prepare("SELECT value FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
+  const writeMark = db.prepare(`
+    INSERT INTO marks (function_no, kind, key, value, expires_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`);
+  const dropMark = db.prepare("DELETE FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
+  const expiredMarks = db.prepare(`
+    SELECT function_no, kind, key, value FROM marks INDEXED BY marks_by_age WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`);
+
+  function isActive(runNo: RunNo): boolean {
+    const run = states.run(runNo);
+    return run !== null && run.endedAt === null;
+  }
+
+  function start(params: FunctionStartParams): Awaited<ReturnType<FunctionStartStore["functionStart"]>> {
+    const { entry, functionNo, now, lease } = params;
+    const allocation = new LeaseAllocation(now, lease);
+    const held = heldEntry.get(entry.no, entry.leaseId);
+    if (!held) return { applied: false, leased: [], refused: undefined };
+    const marks = params.marks.map(({ kind, key }) => (readMark.get(functionNo, kind, key)?.value as string | undefined) ?? null);
+    const change = params.decide({ marks, isActive, events: (sequences) => states.events(sequences) });
+    if (change.againAt !== undefined) {
+      moveEntry.run(change.againAt, entry.no);
+      entries.announce(TIMER_LANE, change.againAt);
+    } else if (!change.refused) removeEntry.run(entry.no);
+    apply(allocation, held.environment_id as EnvironmentId, functionNo, change);
+    return { applied: true, leased: allocation.leased, refused: change.refused };
+  }
+
+  function apply(allocation: LeaseAllocation, environmentId: EnvironmentId, functionNo: FunctionNo, change: FunctionStartChange): void {
+    const { now } = allocation;
+    for (const { kind, key, value, expiresAt } of change.marks ?? []) {
+      if (value === null) dropMark.run(functionNo, kind, key);
+      else writeMark.run(functionNo, kind, key, value, expiresAt);
+    }
+    for (const runNo of change.cancels ?? []) resumeRuns.cancel(allocation, runNo, null);
+    for (const batch of change.events ?? []) append(allocation, batch);
+    if (change.gather) gather(allocation, environmentId, functionNo, change.gather);
+    if (!change.run) return;
+    const runNo = startRuns.startForStored(allocation, environmentId, change.run.event.sequence, change.run.run);
+    if (change.holdMark) hold(functionNo, change.holdMark, runNo, now);
+  }
+
+  function gather(
+    allocation: LeaseAllocation,
+    environmentId: EnvironmentId,
+    functionNo: FunctionNo,
+    { key, dueAt, since }: NonNullable<FunctionStartChange["gather"]>,
+  ): void {
+    entries.add(allocation, {
+      ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "gather", lane: TIMER_LANE, subject: key },
+      ...{ runNo: null, stepId: null, attempt: 0, eventSequence: since },
+    });
+  }
+
+  /** A singleton's mark is needed as long as the run it names is active, so it is examined again later. */
+  function hold(functionNo: FunctionNo, { kind, key }: MarkKey, runNo: RunNo, now: number): void {
+    writeMark.run(functionNo, kind, key, String(runNo), now + HELD_MARK_MS);
+  }
+
+  /** The mark of a singleton with an unfinished run is kept. */
+  function expireMarks(until: number, limit: number): number {
+    const rows = expiredMarks.all(until, limit) as { function_no: number; kind: string; key: string; value: string }[];
+    for (const { function_no, kind, key, value } of rows) {
+      const isHeld = kind === "singleton" && isActive(Number(value) as RunNo);
+      if (isHeld) writeMark.run(function_no, kind, key, value, until + HELD_MARK_MS);
+      else dropMark.run(function_no, kind, key);
+    }
+    return rows.length;
+  }
+
+  return {
+    eventAt: async ({ sequence }) => states.events([sequence])[0] ?? null,
+    eventsAt: async ({ sequences }) => states.events([...new Set(sequences)]),
+    markGet: async ({ functionNo, kind, key }) => (readMark.get(functionNo, kind, key)?.value as string | undefined) ?? null,
+    functionStart: (params) => writer.submit(() => start(params), 4),
+    markExpireMany: ({ until, limit }) => writer.submit(() => expireMarks(until, limit), limit),
+  };
+}

@@ -1,0 +1,69 @@
+/** Calls of functions that are paused, or whose environment is archived, in PostgreSQL: in the lane of timers, never due. */
+
+import type { FunctionNo, RunNo } from "@inlet/protocol";
+import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../contract/index.ts";
+import { freeSlots } from "../limits/postgres.ts";
+import type { Database } from "../postgres/database.ts";
+import { type News, noNews, noteLane } from "../postgres/group-writes.ts";
+
+export interface HeldCallParts {
+  database: Database;
+  notify(news: News): void;
+}
+
+/** A transaction that resumes the function, or unarchives its environment, waits for this one, and finds the entry. */
+const PAUSED = `
+  SELECT coalesce(f.paused_at, e.archived_at) AS paused_at FROM functions AS f JOIN environments AS e USING (environment_id)
+  WHERE environment_id = $1 AND function_no = $2 FOR SHARE`;
+const HOLD = `
+  UPDATE queue SET lane = '${TIMER_LANE}', rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
+  WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 RETURNING run_no`;
+const UNHOLD = `
+  UPDATE queue SET rank = $1, due_at = $1 WHERE (environment_id, entry_no) IN (
+    SELECT environment_id, entry_no FROM queue AS q
+    WHERE due_at = ${HELD_UNTIL}
+      AND NOT EXISTS (SELECT FROM functions AS f WHERE f.environment_id = q.environment_id AND f.function_no = q.function_no AND f.paused_at IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM environments AS e WHERE e.environment_id = q.environment_id AND e.archived_at IS NOT NULL)
+    LIMIT $2 FOR UPDATE SKIP LOCKED)
+  RETURNING 1`;
+const COUNTS = `
+  SELECT function_no, count(DISTINCT run_no) AS runs FROM queue WHERE environment_id = $1 AND due_at = ${HELD_UNTIL} GROUP BY function_no`;
+const RUNS = `
+  SELECT DISTINCT run_no FROM queue
+  WHERE environment_id = $1 AND function_no = $2 AND due_at = ${HELD_UNTIL} AND run_no IS NOT NULL ORDER BY run_no LIMIT $3`;
+
+export function heldCallStore({
+  database,
+  notify,
+}: HeldCallParts): Pick<QueueStore, "queueHold" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
+  return {
+    async queueHold({ environmentId, no, leaseId, functionNo, now }) {
+      const news = await database.transaction(async (client) => {
+        const { rows: paused } = await client.query<{ paused_at: number | null }>(PAUSED, [environmentId, functionNo]);
+        const dueAt = (paused[0]?.paused_at ?? null) === null ? now : HELD_UNTIL;
+        const { rows } = await client.query<{ run_no: RunNo | null }>(HOLD, [environmentId, no, leaseId, dueAt]);
+        const told = noNews();
+        const runNo = rows[0]?.run_no ?? null;
+        const read = async (text: string, values: readonly unknown[]) => (await client.query(text, [...values])).rows;
+        if (runNo !== null) await freeSlots({ read: read as never, environmentId, news: told }, { entries: [{ runNo, entryNo: no }] });
+        if (rows.length > 0) noteLane(told, TIMER_LANE, dueAt);
+        return told;
+      });
+      notify(news);
+    },
+    async queueUnhold({ now, limit }) {
+      const rows = await database.query(UNHOLD, [now, limit]);
+      const news = noNews();
+      noteLane(news, TIMER_LANE, now);
+      if (rows.length > 0) notify(news);
+      return rows.length;
+    },
+    async queueHeld({ environmentId }) {
+      const rows = await database.query<{ function_no: FunctionNo; runs: number }>(COUNTS, [environmentId]);
+      return rows.map(({ function_no, runs }) => ({ functionNo: function_no, runs }));
+    },
+    async queueHeldRuns({ environmentId, functionNo, limit }) {
+      return (await database.query<{ run_no: RunNo }>(RUNS, [environmentId, functionNo, limit])).map(({ run_no }) => run_no);
+    },
+  };
+}

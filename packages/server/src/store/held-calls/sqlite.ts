@@ -1,0 +1,57 @@
+/** Calls of functions that are paused, or whose environment is archived, in SQLite: in the lane of timers, never due. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { FunctionNo, RunNo } from "@inlet/protocol";
+import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../contract/index.ts";
+import type { Limits } from "../limits/sqlite.ts";
+import type { QueueEntries } from "../queue/sqlite/queue-entries.ts";
+import type { GroupCommit } from "../sqlite/group-commit.ts";
+
+export interface HeldCallParts {
+  writer: GroupCommit;
+  limits: Limits;
+  entries: QueueEntries;
+}
+
+export function heldCallStore(
+  db: DatabaseSync,
+  { writer, limits, entries }: HeldCallParts,
+): Pick<QueueStore, "queueHold" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
+  const isPaused = db.prepare(`
+    SELECT 1 FROM functions AS f JOIN environments AS e USING (environment_id)
+    WHERE function_no = ? AND (f.paused_at IS NOT NULL OR e.archived_at IS NOT NULL)`);
+  const hold = db.prepare(`
+    UPDATE queue SET lane = '${TIMER_LANE}', rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
+    WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
+  const unhold = db.prepare(`
+    UPDATE queue SET rank = ?1, due_at = ?1 WHERE entry_no IN (
+      SELECT entry_no FROM environments AS e CROSS JOIN functions AS f ON f.environment_id = e.environment_id
+      CROSS JOIN queue INDEXED BY queue_held ON queue.function_no = f.function_no
+      WHERE f.paused_at IS NULL AND e.archived_at IS NULL AND due_at = ${HELD_UNTIL} LIMIT ?2)`);
+  const counts = db.prepare(`
+    SELECT function_no, count(DISTINCT run_no) AS runs FROM queue INDEXED BY queue_held
+    WHERE due_at = ${HELD_UNTIL} AND function_no IN (SELECT function_no FROM functions WHERE environment_id = ?) GROUP BY function_no`);
+  const runs = db.prepare(`
+    SELECT DISTINCT run_no FROM queue INDEXED BY queue_held
+    WHERE due_at = ${HELD_UNTIL} AND function_no = ? AND run_no IS NOT NULL ORDER BY run_no LIMIT ?`);
+
+  return {
+    queueHold: ({ no, leaseId, functionNo, now }) =>
+      writer.submit(() => {
+        const dueAt = isPaused.get(functionNo) ? HELD_UNTIL : now;
+        const row = hold.get(no, leaseId, dueAt);
+        if (!row) return;
+        if (row.run_no !== null) limits.freeEntry(row.run_no as RunNo, no);
+        entries.announce(TIMER_LANE, dueAt);
+      }),
+    queueUnhold: ({ now, limit }) =>
+      writer.submit(() => {
+        const count = Number(unhold.run(now, limit).changes);
+        if (count > 0) entries.announce(TIMER_LANE, now);
+        return count;
+      }, limit),
+    queueHeld: async ({ environmentId }) =>
+      counts.all(environmentId).map((row) => ({ functionNo: row.function_no as FunctionNo, runs: row.runs as number })),
+    queueHeldRuns: async ({ functionNo, limit }) => runs.all(functionNo, limit).map(({ run_no }) => run_no as RunNo),
+  };
+}

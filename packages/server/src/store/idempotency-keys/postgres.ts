@@ -1,0 +1,56 @@
+/** Idempotency keys in PostgreSQL. */
+
+import { fromStoreText, type IdempotencyStore, type RememberedCall, toStoreText } from "../contract/index.ts";
+import { boundedKey } from "../postgres/bounded-key.ts";
+import type { Database } from "../postgres/database.ts";
+
+interface CallRow {
+  fingerprint: string;
+  started_at: number;
+  status: number | null;
+  body: string | null;
+}
+
+/** Of two requests with the same key, on any nodes, one gets it; the other waits for the row and then finds it taken. */
+const CLAIM = `
+  INSERT INTO idempotency_keys AS k (owner, key, fingerprint, started_at) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (owner, key) DO UPDATE SET fingerprint = excluded.fingerprint, started_at = excluded.started_at, status = NULL, body = NULL
+  WHERE k.started_at <= CASE WHEN k.status IS NULL OR k.body IS NULL THEN $5::bigint ELSE $6::bigint END
+  RETURNING 1`;
+
+export function idempotencyStore(database: Database): IdempotencyStore {
+  return {
+    async idempotencyClaim({ owner, key, fingerprint, startedAt, abandonedUntil, forgottenUntil }) {
+      const own = [toStoreText(owner), boundedKey(key)];
+      for (;;) {
+        const claimed = await database.query(CLAIM, [...own, fingerprint, startedAt, abandonedUntil, forgottenUntil]);
+        if (claimed.length > 0) return null;
+        const [known] = await database.query<CallRow>("SELECT * FROM idempotency_keys WHERE owner = $1 AND key = $2", own);
+        // It was released in the meantime and can be claimed.
+        if (known) return toCall(known);
+      }
+    },
+    async idempotencyAnswer({ owner, key, status, body }) {
+      await database.query("UPDATE idempotency_keys SET status = $1, body = $2 WHERE owner = $3 AND key = $4", [
+        ...[status, toStoreText(body), toStoreText(owner), boundedKey(key)],
+      ]);
+    },
+    async idempotencyRelease({ owner, key }) {
+      await database.query("DELETE FROM idempotency_keys WHERE owner = $1 AND key = $2", [toStoreText(owner), boundedKey(key)]);
+    },
+    async idempotencyExpireMany({ startedUntil, limit }) {
+      const rows = await database.query(
+        `DELETE FROM idempotency_keys WHERE (owner, key) IN (
+           SELECT owner, key FROM idempotency_keys WHERE started_at <= $1 ORDER BY started_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+         RETURNING 1`,
+        [startedUntil, limit],
+        "maintenance",
+      );
+      return rows.length;
+    },
+  };
+}
+
+function toCall({ fingerprint, started_at, status, body }: CallRow): RememberedCall {
+  return { fingerprint, startedAt: started_at, answer: status === null || body === null ? null : { status, body: fromStoreText(body) } };
+}

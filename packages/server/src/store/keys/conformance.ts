@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { KeyId } from "@inlet/protocol";
+import type { Engine } from "../conformance/engine.ts";
+import { makeEnvironment } from "../conformance/samples.ts";
+import type { Key } from "../contract/index.ts";
+
+function sampleKey(changes: Partial<Key> = {}): Omit<Key, "revokedAt"> {
+  return {
+    id: "key_1" as KeyId,
+    kind: "api",
+    name: "k",
+    environmentId: null,
+    hash: "h1",
+    prefix: "ak_1",
+    secret: null,
+    role: "admin",
+    environments: null,
+    eventNames: null,
+    ips: null,
+    createdAt: 1,
+    ...changes,
+  };
+}
+
+export function keyConformance(engine: Engine): void {
+  test(`${engine.name}: keys keep their lists and are listed oldest first`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const event = sampleKey({
+      kind: "event",
+      role: null,
+      environmentId: environment.id,
+      eventNames: { mode: "allow", list: ["shop/*"] },
+      ips: { mode: "deny", list: ["10.0.0.0/8"] },
+    });
+    const signing = sampleKey({ id: "key_2" as KeyId, kind: "signing", hash: "h2", secret: "s", role: null, createdAt: 2 });
+    const api = sampleKey({ id: "key_3" as KeyId, hash: "h3", role: "ingest-admin", environments: ["staging", "branch"], createdAt: 3 });
+    for (const key of [event, signing, api]) await store.keyInsert(key);
+    assert.deepEqual(await (await reopen()).keyList(), [
+      { ...event, revokedAt: null },
+      { ...signing, revokedAt: null },
+      { ...api, revokedAt: null },
+    ]);
+  });
+
+  test(`${engine.name}: one hash, one key of a kind`, async (t) => {
+    const { store } = await engine.open(t);
+    assert.ok(await store.keyInsert(sampleKey()));
+    assert.equal(await store.keyInsert(sampleKey({ id: "key_2" as KeyId })), null);
+    assert.ok(await store.keyInsert(sampleKey({ id: "key_3" as KeyId, kind: "signing", role: null, secret: "s" })));
+  });
+
+  test(`${engine.name}: a key is revoked once and stays listed`, async (t) => {
+    const { store } = await engine.open(t);
+    await store.keyInsert(sampleKey());
+    assert.equal((await store.keyRevoke({ id: "key_1" as KeyId, revokedAt: 9 }))?.revokedAt, 9);
+    assert.equal(await store.keyRevoke({ id: "key_1" as KeyId, revokedAt: 10 }), null);
+    assert.equal(await store.keyRevoke({ id: "none" as KeyId, revokedAt: 10 }), null);
+    assert.equal((await store.keyList())[0]?.revokedAt, 9);
+  });
+}

@@ -1,0 +1,27 @@
+/** Events that are still to be copied to branches, in PostgreSQL. */
+
+import type { MirrorStore, PendingMirror } from "../contract/index.ts";
+import type { Database } from "../postgres/database.ts";
+import type { GroupWrites } from "../postgres/group-writes.ts";
+import { insertInto } from "../postgres/json-rows.ts";
+import { type MirrorRow, mirrorRow, toPendingMirror } from "./rows.ts";
+
+const INSERT = `
+  ${insertInto("pending_mirrors", { environment_id: "integer", event_id: "text", webhook_id: "text", targets: "text" })}
+  ON CONFLICT DO NOTHING`;
+
+export function noteMirrors(writes: GroupWrites, pending: readonly PendingMirror[]): void {
+  if (pending.length > 0) writes.send(INSERT, JSON.stringify(pending.map(mirrorRow)));
+}
+
+export function mirrorStore(database: Database): MirrorStore {
+  return {
+    async mirrorList({ limit }) {
+      const rows = await database.query<MirrorRow>("SELECT * FROM pending_mirrors ORDER BY event_id LIMIT $1", [limit]);
+      return rows.map(toPendingMirror);
+    },
+    async mirrorRemove({ environmentId, eventId }) {
+      await database.query("DELETE FROM pending_mirrors WHERE environment_id = $1 AND event_id = $2", [environmentId, eventId]);
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Removes old events and runs. Numbers grow with time, so the oldest rows come first, and the first row that is too young
+ * ends the scan. The newest row of each table is kept: SQLite derives the next number from it, and no number may be reused.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import { type EventRemovalParams, type Removal, type RemovalParams, type RetentionStore, toStoreText } from "../contract/index.ts";
+import type { GroupCommit } from "../sqlite/group-commit.ts";
+
+/** The weight of removing a run in a group: its steps, attempts and calls are removed too. */
+const ROWS_PER_RUN = 8;
+
+interface OldRun {
+  run_no: number;
+  run_id: string;
+  event_nos: string | null;
+  created_at: number;
+  ended_at: number | null;
+}
+
+export function retentionStore(db: DatabaseSync, writer: GroupCommit): RetentionStore {
+  const expireEvents = prepareExpireEvents(db);
+  const expireRuns = prepareExpireRuns(db);
+  const pages = ["page_count", "freelist_count", "page_size"].map((name) => db.prepare(`PRAGMA ${name}`));
+  const oldest = db.prepare(`
+    SELECT min(at) AS at FROM (
+      SELECT * FROM (SELECT received_at AS at FROM events ORDER BY sequence LIMIT 1)
+      UNION ALL SELECT * FROM (SELECT created_at FROM runs ORDER BY run_no LIMIT 1)
+      UNION ALL SELECT * FROM (SELECT received_at FROM webhook_requests ORDER BY sequence LIMIT 1))`);
+  return {
+    // One file, no partitions.
+    retentionTend: async () => {},
+    eventExpireMany: (params) => writer.submit(() => expireEvents(params), params.limit),
+    runExpireMany: (params) => writer.submit(() => expireRuns(params), params.limit * ROWS_PER_RUN),
+    async retentionUsedBytes() {
+      const [all = 0, free = 0, size = 0] = pages.map((pragma) => Object.values(pragma.get() ?? {})[0] as number);
+      return (all - free) * size;
+    },
+    retentionOldestAt: async () => (oldest.get() as { at: number | null }).at,
+  };
+}
+
+/** In order of receipt for a single environment, otherwise in storage order. */
+function prepareExpireEvents(db: DatabaseSync): (params: EventRemovalParams) => Removal {
+  const everywhere = db.prepare("SELECT sequence, received_at FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?");
+  const inOrder = "(received_at, sequence) > (?1, ?2) ORDER BY received_at, sequence LIMIT ?3";
+  const inEnvironment = db.prepare(`SELECT sequence, received_at FROM events WHERE environment_id = ?4 AND ${inOrder}`);
+  const ofName = db.prepare(`
+    SELECT sequence, received_at FROM events
+    WHERE environment_id = ?4 AND name_id = (SELECT name_id FROM event_names WHERE name = ?5) AND ${inOrder}`);
+  // Events that are not counted yet are kept until they are (event-types.ts).
+  const remove = db.prepare(`
+    DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?))
+      AND sequence < (SELECT max(sequence) FROM events) AND sequence <= (SELECT sequence FROM event_types_counted)
+      AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.event_no = events.sequence AND runs.ended_at IS NULL)
+      AND NOT EXISTS (
+        SELECT 1 FROM batched_events CROSS JOIN runs USING (run_no) WHERE batched_events.event_no = events.sequence AND runs.ended_at IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.event_no = events.sequence)
+      AND NOT EXISTS (
+        SELECT 1 FROM resumptions AS r WHERE r.environment_id = events.environment_id AND r.event_no = events.sequence
+          AND r.event_name = (SELECT name FROM event_names WHERE event_names.name_id = events.name_id))
+      AND sequence < coalesce((SELECT min(event_no) FROM queue WHERE event_no IS NOT NULL AND kind = 'gather'), ${Number.MAX_SAFE_INTEGER})`);
+
+  return ({ environmentId, name, until, after, limit }) => {
+    const [at = -1, no = 0] = after?.split(" ").map(Number) ?? [];
+    const some = () => {
+      if (environmentId === undefined) return everywhere.all(no, limit);
+      if (name === undefined) return inEnvironment.all(at, no, limit, environmentId);
+      return ofName.all(at, no, limit, environmentId, toStoreText(name));
+    };
+    const rows = some() as { sequence: number; received_at: number }[];
+    const last = rows.at(-1);
+    if (!last) return { removed: 0, next: null };
+    const old = rows.filter(({ received_at }) => received_at <= until).map(({ sequence }) => sequence);
+    const { changes } = remove.run(JSON.stringify(old));
+    const isOver = rows.length < limit || last.received_at > until;
+    return { removed: Number(changes), next: isOver ? null : `${last.received_at} ${last.sequence}` };
+  };
+}
+
+function prepareExpireRuns(db: DatabaseSync): (params: RemovalParams) => Removal {
+  const removeRun = prepareRemoveRun(db);
+  const columns = "SELECT run_no, run_id, event_nos, created_at, ended_at FROM runs";
+  const everywhere = db.prepare(`${columns} WHERE run_no > ? ORDER BY run_no LIMIT ?`);
+  const inEnvironment = db.prepare(`${columns} WHERE environment_id = ? AND run_id > ? ORDER BY run_id LIMIT ?`);
+  const newestRun = db.prepare("SELECT max(run_no) AS newest FROM runs");
+
+  return ({ environmentId, until, after, limit }) => {
+    const isEverywhere = environmentId === undefined;
+    const found = isEverywhere ? everywhere.all(Number(after ?? 0), limit) : inEnvironment.all(environmentId, after ?? "", limit);
+    const rows = found as unknown as OldRun[];
+    const { newest } = newestRun.get() as { newest: number | null };
+    const old = rows.filter(({ run_no, ended_at }) => ended_at !== null && ended_at <= until && run_no !== newest);
+    for (const run of old) removeRun(run);
+    const last = rows.at(-1);
+    // A run that began later cannot have ended before.
+    if (!last || rows.length < limit || last.created_at > until) return { removed: old.length, next: null };
+    return { removed: old.length, next: isEverywhere ? String(last.run_no) : last.run_id };
+  };
+}
+
+/** Waits and queue entries were removed when the run ended. */
+function prepareRemoveRun(db: DatabaseSync): (run: OldRun) => void {
+  const parts = ["steps", "failed_attempts", "calls", "runs"].map((table) => db.prepare(`DELETE FROM ${table} WHERE run_no = ?`));
+  const forgetEvent = db.prepare("DELETE FROM batched_events WHERE event_no = ? AND run_no = ?");
+  return ({ run_no, event_nos }) => {
+    for (const eventNo of event_nos === null ? [] : (JSON.parse(event_nos) as number[])) forgetEvent.run(eventNo, run_no);
+    for (const part of parts) part.run(run_no);
+  };
+}

@@ -1,0 +1,155 @@
+/** Changes runs as was decided: collects the rows to write, and writes them. */
+
+import type { RunNo } from "@inlet/protocol";
+import { type CallRecord, type EventBatch, type FailedAttempt, type LateCall, toStoreText } from "../../contract/index.ts";
+import type { Database } from "../../postgres/database.ts";
+import { GroupWrites } from "../../postgres/group-writes.ts";
+import { insertInto, recordset } from "../../postgres/json-rows.ts";
+import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { Arrival } from "../../queue/postgres/queue-entries.ts";
+import { planRunWrites, type RunWrites } from "../policy/plan-run-writes.ts";
+import type { DecidedAdvance } from "./decide-advances.ts";
+
+/** The effects of a change other than rows. */
+export interface Advanced {
+  events: readonly EventBatch[];
+  arrivals: readonly Arrival[];
+}
+
+export function advanceRun(writes: GroupWrites, allocation: LeaseAllocation, { state, entry, change }: DecidedAdvance): Advanced {
+  const runNo = state.run.no;
+  writes.news.runNos.add(runNo);
+  for (const attempt of change.attempts ?? []) writes.attempts.push({ runNo, attempt });
+  if (change.call) writes.calls.push({ runNo, call: change.call });
+  const planned = planRunWrites(state, entry, change, allocation);
+  gather(writes, allocation, planned);
+  const { resumed } = planned;
+  const arrivals = resumed ? [{ allocation, ...resumed, eventSequence: null, endedRunNo: runNo }] : [];
+  return { events: change.events ?? [], arrivals };
+}
+
+function gather(writes: GroupWrites, allocation: LeaseAllocation, planned: RunWrites): void {
+  const { runNo } = planned;
+  writes.runsChanged.push({ runNo, run: planned.run });
+  for (const step of planned.steps) writes.steps.push({ runNo, step });
+  for (const entryNo of planned.slotsFreed) writes.slotsFreed.push({ runNo, entryNo });
+  // Entries of an ended run are removed by its number: one may have been added since they were read.
+  if (planned.isEnd) writes.runsEnded.push(runNo);
+  else writes.entriesRemoved.push(...planned.entriesRemoved);
+  if (planned.order) writes.ordersEnded.push({ runNo, heldAt: planned.order === "held" ? allocation.now : null });
+  writes.entriesAgain.push(...planned.entriesAgain);
+  writes.entriesReset.push(...planned.entriesReset);
+  for (const renewed of planned.entriesRenewed) writes.entriesRenewed.push({ allocation, ...renewed });
+  for (const added of planned.entriesAdded) writes.entriesAdded.push({ allocation, ...added });
+  for (const stepId of planned.waitsRemoved) writes.waitsRemoved.push({ runNo, stepId });
+  for (const wait of planned.waitsAdded) {
+    if (wait.kind === "signal") writes.signalsAdded.push({ allocation, runNo, wait });
+    else writes.waitsAdded.push({ runNo, wait });
+  }
+}
+
+const CHANGED = {
+  ...{ run_no: "bigint", status: "text", started_at: "bigint", ended_at: "bigint", request_version: "integer" },
+  ...{ is_parallel: "smallint", state_bytes: "bigint", output: "text", error: "text" },
+};
+/** The rows are locked, and the numbers are literals that select their partitions: see run-state.ts. */
+const UPDATE_RUNS = `
+  UPDATE runs SET status = r.status, started_at = r.started_at, ended_at = r.ended_at, request_version = r.request_version,
+    is_parallel = r.is_parallel, state_bytes = r.state_bytes, output = r.output, error = r.error
+  FROM ${recordset(CHANGED)}
+  WHERE runs.environment_id = $2 AND runs.run_no = ANY ($3::bigint[]) AND runs.run_no = r.run_no`;
+const WRITE_STEPS = `
+  ${insertInto("steps", {
+    ...{ environment_id: "integer", run_no: "bigint", step_id: "text", kind: "text", name: "text", status: "text", position: "integer" },
+    ...{ done_position: "integer", started_at: "bigint", ended_at: "bigint", attempts: "integer", until: "bigint", detail: "text" },
+    ...{ event_id: "text", value: "text" },
+  })}
+  ON CONFLICT (environment_id, run_no, step_id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
+    done_position = excluded.done_position, ended_at = excluded.ended_at, attempts = excluded.attempts, until = excluded.until,
+    detail = excluded.detail, event_id = coalesce(excluded.event_id, steps.event_id), value = excluded.value`;
+const ADD_ATTEMPTS = insertInto("failed_attempts", {
+  ...{ environment_id: "integer", run_no: "bigint", step_id: "text", attempt: "integer", started_at: "bigint", ended_at: "bigint" },
+  ...{ http_status: "integer", error: "text" },
+});
+const ADD_CALLS = insertInto("calls", {
+  ...{ environment_id: "integer", run_no: "bigint", step_id: "text", attempt: "integer", started_at: "bigint", ended_at: "bigint" },
+  ...{ http_status: "integer", is_error: "smallint", path: "text", steps_given: "integer", answer: "text", answer_length: "integer" },
+});
+const FIND_CALL = `
+  SELECT 1 FROM calls WHERE environment_id = $1 AND run_no = $2 AND started_at = $3 AND step_id IS NOT DISTINCT FROM $4 AND attempt = $5`;
+
+/** Writes the rows of the runs themselves, and of what is stored with them. */
+export function writeRuns(writes: GroupWrites): void {
+  const { environmentId, runsChanged, steps, attempts, calls } = writes;
+  if (runsChanged.length > 0) {
+    const rows = runsChanged.map(({ runNo, run }) => runColumns(runNo, run));
+    writes.send(
+      UPDATE_RUNS,
+      JSON.stringify(rows),
+      environmentId,
+      runsChanged.map(({ runNo }) => runNo),
+    );
+  }
+  const insert = (text: string, rows: readonly object[]) => {
+    if (rows.length > 0) writes.send(text, JSON.stringify(rows.map((row) => ({ environment_id: environmentId, ...row }))));
+  };
+  insert(WRITE_STEPS, lastOfEach(steps).map(stepColumns));
+  insert(ADD_ATTEMPTS, attempts.map(attemptColumns));
+  insert(ADD_CALLS, calls.map(callColumns));
+}
+
+/** A change may write a step twice, as planned and as completed, but a statement can write a row only once. */
+function lastOfEach(steps: GroupWrites["steps"]): GroupWrites["steps"] {
+  return [...new Map(steps.map((one) => [`${one.runNo} ${one.step.id}`, one])).values()];
+}
+
+function runColumns(runNo: RunNo, run: RunWrites["run"]) {
+  const { status, startedAt, endedAt, requestVersion, isParallel, stateBytes, output, error } = run;
+  return {
+    ...{ run_no: runNo, status, started_at: startedAt, ended_at: endedAt, request_version: requestVersion },
+    ...{ is_parallel: isParallel ? 1 : 0, state_bytes: stateBytes, output, error: error && JSON.stringify(error) },
+  };
+}
+
+function stepColumns({ runNo, step }: GroupWrites["steps"][number]) {
+  const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail } = step;
+  const { eventId = null, value = null } = step;
+  return {
+    ...{ run_no: runNo, step_id: toStoreText(id), kind, name: toStoreText(name), status, position, done_position: donePosition },
+    ...{ started_at: startedAt, ended_at: endedAt, attempts, until, detail: detail === null ? null : toStoreText(detail) },
+    ...{ event_id: eventId, value },
+  };
+}
+
+function attemptColumns({ runNo, attempt: failed }: { runNo: RunNo; attempt: FailedAttempt }) {
+  const { stepId, attempt, startedAt, endedAt, httpStatus, error } = failed;
+  return {
+    ...{ run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId), attempt, started_at: startedAt, ended_at: endedAt },
+    ...{ http_status: httpStatus, error: JSON.stringify(error) },
+  };
+}
+
+function callColumns({ runNo, call }: { runNo: RunNo; call: CallRecord }) {
+  const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
+  return {
+    ...{ run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId), attempt, started_at: startedAt, ended_at: endedAt },
+    ...{ http_status: httpStatus, is_error: outcome === "error" ? 1 : 0, path: toStoreText(path), steps_given: stepsGiven },
+    ...{ answer: answer === null ? null : toStoreText(answer), answer_length: answerLength },
+  };
+}
+
+/** Stores, once, a call whose response arrived too late to change the run. */
+export async function noteLateCall(database: Database, { environmentId, runNo, call, failure }: LateCall): Promise<GroupWrites["news"]> {
+  return database.transaction(async (client) => {
+    const writes = new GroupWrites(client, environmentId);
+    const step = call.stepId === null ? null : toStoreText(call.stepId);
+    const known = await writes.rows(FIND_CALL, environmentId, runNo, call.startedAt, step, call.attempt);
+    if (known.length > 0) return writes.news;
+    writes.calls.push({ runNo, call });
+    if (failure) writes.attempts.push({ runNo, attempt: failure });
+    writes.news.runNos.add(runNo);
+    writeRuns(writes);
+    await writes.settle();
+    return writes.news;
+  });
+}

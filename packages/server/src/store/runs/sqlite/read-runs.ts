@@ -1,0 +1,189 @@
+/**
+ * Lists and shows runs, on the read thread. Run ids are ULIDs: they sort by creation time, and a time is a prefix.
+ * A list merges index ranges, one for each requested function and status, so its cost does not depend on other runs.
+ */
+
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
+import {
+  type CompileWhere,
+  type EventRunCounts,
+  RUN_STATUSES,
+  type RunDetails,
+  type RunListParams,
+  type RunStatus,
+  type RunSummary,
+} from "../../contract/index.ts";
+import { noWhere } from "../../events/rows/event-pages.ts";
+import { type EventRow, toStoredEvent } from "../../events/rows/event-rows.ts";
+import { selectEvents } from "../../events/sqlite/select-events.ts";
+import { filterRuns, hasRunFilters, type RunPage } from "../rows/run-pages.ts";
+import {
+  type AttemptRow,
+  type CallRow,
+  doneSteps,
+  PREVIEW_UNITS,
+  RUN_COLUMNS,
+  type RunSummaryRow,
+  type StepRow,
+  toCallRecord,
+  toFailedAttempt,
+  toRunSummary,
+  toStepRecord,
+} from "../rows/run-rows.ts";
+
+const SELECT = (extra = "") => `
+  SELECT ${RUN_COLUMNS}${extra}, error, (SELECT count(*) FROM failed_attempts WHERE failed_attempts.run_no = runs.run_no) AS failed_attempts,
+    events.event_id, event_names.name AS event_name, substr(events.data, 1, ${PREVIEW_UNITS}) AS event_preview,
+    events.trace AS event_trace
+  FROM runs LEFT JOIN events ON events.sequence = runs.event_no LEFT JOIN event_names USING (name_id)`;
+
+/** A range of an index, newest first. */
+interface Stream {
+  index: string;
+  where: string;
+  values: SQLInputValue[];
+}
+
+/** The second conditions are those of the partial indexes. */
+const OF_FUNCTION = "function_no = ? AND status = ? AND status <> 'completed'";
+const OF_FUNCTION_COMPLETED = "function_no = ? AND status = 'completed'";
+const OF_STATUS = "status = ? AND status <> 'completed'";
+
+export async function listRuns(db: DatabaseSync, params: RunListParams, compileWhere: CompileWhere = noWhere): Promise<RunPage> {
+  if (!hasRunFilters(params)) return pageOf(db, params);
+  const event = db.prepare(`${selectEvents()} WHERE sequence = ?`);
+  const events = (sequences: readonly number[]) =>
+    [...new Set(sequences)].flatMap((sequence) => {
+      const row = event.get(sequence) as EventRow | undefined;
+      return row ? [toStoredEvent(row)] : [];
+    });
+  return filterRuns({ page: (page) => pageOf(db, page), events, pause: nextTurn }, params, compileWhere);
+}
+
+function pageOf(db: DatabaseSync, params: RunListParams): RunPage {
+  const found = streamsOf(db, params).flatMap((stream) => idsIn(db, params, stream));
+  const ids = [...new Set(found)].sort().reverse();
+  const shown = ids.slice(0, params.limit);
+  return { runs: summaries(db, params.environmentId, shown), next: ids.length > params.limit ? (shown.at(-1) ?? null) : null };
+}
+
+function streamsOf(db: DatabaseSync, params: RunListParams): Stream[] {
+  const { environmentId, status, functionNos, eventId, jobId, ids } = params;
+  if (eventId !== undefined || jobId !== undefined || ids) return [ofFew(params)];
+  if (functionNos) return ofFunctions(functionNos, status);
+  if (status === undefined) return [{ index: "runs_by_id", where: "true", values: [] }];
+  if (status !== "completed") return [{ index: "runs_by_status", where: OF_STATUS, values: [status] }];
+  const rows = db.prepare("SELECT function_no FROM functions WHERE environment_id = ?").all(environmentId);
+  return ofFunctions(
+    rows.map(({ function_no }) => function_no as FunctionNo),
+    status,
+  );
+}
+
+function ofFunctions(functionNos: readonly FunctionNo[], status: RunStatus | undefined): Stream[] {
+  return functionNos.flatMap((no) => (status === undefined ? RUN_STATUSES : [status]).map((one) => ofFunction(no, one)));
+}
+
+function ofFunction(no: FunctionNo, status: RunStatus): Stream {
+  if (status === "completed") return { index: "runs_completed_by_function", where: OF_FUNCTION_COMPLETED, values: [no] };
+  return { index: "runs_by_function_and_status", where: OF_FUNCTION, values: [no, status] };
+}
+
+/** One event, one job or a list of ids selects few runs: further filters need no index. */
+function ofFew({ environmentId, status, functionNos, eventId, jobId, ids }: RunListParams): Stream {
+  const where: string[] = [];
+  const values: SQLInputValue[] = [];
+  const require = (condition: string, ...bound: SQLInputValue[]) => {
+    where.push(condition);
+    values.push(...bound);
+  };
+  if (eventId !== undefined) require(OF_EVENT, environmentId, eventId, environmentId, eventId);
+  if (jobId !== undefined) require("job_id = ?", jobId);
+  if (ids) require(`run_id IN (${ids.map(() => "?").join(",")})`, ...ids);
+  if (status !== undefined) require("status = ?", status);
+  if (functionNos) require(`function_no IN (${functionNos.map(() => "?").join(",")})`, ...functionNos);
+  const index = jobId === undefined ? "runs_by_id" : "runs_by_job";
+  return { index: eventId === undefined ? index : "", where: where.join(" AND "), values };
+}
+
+const SEQUENCE = "SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?";
+const OF_EVENT = `run_no IN (
+  SELECT run_no FROM runs WHERE event_no = (${SEQUENCE}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${SEQUENCE}))`;
+
+/** Reads only ids, from the index: an environment may have many functions, and most rows of their streams are not shown. */
+function idsIn(db: DatabaseSync, params: RunListParams, { index, where, values }: Stream): RunId[] {
+  const conditions = ["environment_id = ?", where];
+  const bound: SQLInputValue[] = [params.environmentId, ...values];
+  const require = (condition: string, value: SQLInputValue) => {
+    conditions.push(condition);
+    bound.push(value);
+  };
+  if (params.after !== undefined) require("run_id < ?", params.after);
+  if (params.from !== undefined) require("run_id >= ?", firstIdAt(params.from));
+  if (params.to !== undefined) require("run_id < ?", firstIdAt(params.to));
+  const indexed = index && ` INDEXED BY ${index}`;
+  return db
+    .prepare(`SELECT run_id FROM runs${indexed} WHERE ${conditions.join(" AND ")} ORDER BY run_id DESC LIMIT ?`)
+    .all(...bound, params.limit + 1)
+    .map(({ run_id }) => run_id as RunId);
+}
+
+function summaries(db: DatabaseSync, environmentId: EnvironmentId, ids: readonly RunId[]): RunSummary[] {
+  const select = db.prepare(`${SELECT()} WHERE runs.environment_id = ? AND run_id = ?`);
+  return ids.flatMap((id) => {
+    const row = select.get(environmentId, id) as RunSummaryRow | undefined;
+    return row ? [toRunSummary(row)] : [];
+  });
+}
+
+export function summariseRuns(db: DatabaseSync, params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): RunSummary[] {
+  const select = db.prepare(`${SELECT()} WHERE run_no = ? AND runs.environment_id = ?`);
+  return params.runNos.flatMap((runNo) => {
+    const row = select.get(runNo, params.environmentId) as RunSummaryRow | undefined;
+    return row ? [toRunSummary(row)] : [];
+  });
+}
+
+const COUNT_BY_STATUS = `
+  SELECT status, count(*) AS runs FROM runs WHERE run_no IN (
+    SELECT run_no FROM runs WHERE event_no = ?1 UNION ALL SELECT run_no FROM batched_events WHERE event_no = ?1)
+  GROUP BY status`;
+
+export function countByEvent(
+  db: DatabaseSync,
+  { environmentId, eventIds }: { environmentId: EnvironmentId; eventIds: readonly EventId[] },
+): EventRunCounts[] {
+  const find = db.prepare("SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?");
+  const count = db.prepare(COUNT_BY_STATUS);
+  return eventIds.flatMap((eventId) => {
+    const event = find.get(environmentId, eventId) as { sequence: number } | undefined;
+    const rows = event ? (count.all(event.sequence) as { status: RunStatus; runs: number }[]) : [];
+    return rows.length === 0 ? [] : [{ eventId, counts: Object.fromEntries(rows.map(({ status, runs }) => [status, runs])) }];
+  });
+}
+
+export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: RunId }): RunDetails | null {
+  const row = db.prepare(`${SELECT(", output")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
+    | (RunSummaryRow & { output: string | null })
+    | undefined;
+  if (!row) return null;
+  const all = <Row>(sql: string) => db.prepare(sql).all(row.run_no) as Row[];
+  const steps = all<DetailedStepRow>("SELECT * FROM steps WHERE run_no = ? ORDER BY position");
+  const attempts = all<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = ? ORDER BY ended_at, rowid");
+  const calls = all<CallRow>("SELECT * FROM calls WHERE run_no = ? ORDER BY call_no");
+  const done = doneSteps(steps);
+  return {
+    ...toRunSummary(row),
+    output: row.output,
+    steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
+    attempts: attempts.map(toFailedAttempt),
+    calls: calls.map((call) => toCallRecord(call, done)),
+  };
+}
+
+interface DetailedStepRow extends StepRow {
+  done_position: number | null;
+  value: string | null;
+}

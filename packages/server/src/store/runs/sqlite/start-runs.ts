@@ -1,0 +1,90 @@
+/** Writes a run with its first entry, inside the transaction of the event that starts it. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId, RunNo } from "@inlet/protocol";
+import { type KeptStep, type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
+import type { InsertEvents } from "../../events/sqlite/insert-events.ts";
+import type { RunOrder } from "../../orders/sqlite.ts";
+import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
+import type { Waits } from "../../waits/sqlite/waits.ts";
+import type { ChangedRuns } from "./changed-runs.ts";
+
+export interface StartRunsParts {
+  entries: QueueEntries;
+  order: RunOrder;
+  waits: Waits;
+  changed: ChangedRuns;
+  rows: InsertEvents;
+}
+
+export class StartRuns {
+  readonly #changed: ChangedRuns;
+  readonly #rows: InsertEvents;
+  readonly #entries: QueueEntries;
+  readonly #order: RunOrder;
+  readonly #waits: Waits;
+  readonly #insert;
+  readonly #insertStep;
+  readonly #insertBatched;
+
+  constructor(db: DatabaseSync, { entries, order, waits, changed, rows }: StartRunsParts) {
+    this.#rows = rows;
+    this.#changed = changed;
+    this.#entries = entries;
+    this.#order = order;
+    this.#waits = waits;
+    this.#insert = db.prepare(`
+      INSERT INTO runs (
+        environment_id, run_id, function_no, event_no, event_nos, status, lane, created_at, cron, original_run_id, job_id, invoker_run_no, invoker_step_id,
+        order_key
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertStep = db.prepare(`
+      INSERT INTO steps (
+        run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id, value)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`);
+    this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
+  }
+
+  start(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
+    const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, jobId, invoker, order } = run;
+    const status = dueAt <= allocation.now && allocation.hasRoom(lane) ? "running" : "queued";
+    const { lastInsertRowid } = this.#insert.run(
+      ...[environmentId, id, functionNo, eventSequence, eventSequences ? JSON.stringify(eventSequences) : null, status],
+      ...[lane, allocation.now, cron ?? null, originalRunId ?? null, jobId ?? null],
+      ...[invoker?.runNo ?? null, invoker?.stepId ?? null, order?.text ?? null],
+    );
+    const runNo = lastInsertRowid as RunNo;
+    this.#order.join(environmentId, runNo, run);
+    this.#changed.note(runNo);
+    const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };
+    this.#entries.add(allocation, { ...first, dueAt, kind: "call" });
+    if (run.startBy !== undefined) this.#entries.add(allocation, { ...first, dueAt: run.startBy, kind: "start-by" });
+    for (const sequence of eventSequences ?? []) if (sequence !== eventSequence) this.#insertBatched.run(sequence, runNo);
+    for (const [position, step] of (run.steps ?? []).entries()) this.#keepStep(runNo, step, position);
+    for (const wait of run.cancels ?? []) this.#waits.add(environmentId, runNo, wait);
+    return runNo;
+  }
+
+  #keepStep(
+    runNo: RunNo,
+    { id, kind, name, status, startedAt, endedAt, attempts, until, detail, eventId = null, value }: KeptStep,
+    position: number,
+  ): void {
+    this.#insertStep.run(runNo, id, kind, name, status, position, startedAt, endedAt, attempts, until, detail, eventId, value);
+  }
+
+  /** For an event that was stored earlier: from now on it counts as matched. */
+  startForStored(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
+    for (const sequence of run.eventSequences ?? [eventSequence]) this.#rows.markMatched(sequence);
+    return this.start(allocation, environmentId, eventSequence, run);
+  }
+
+  /** A function with rules about its starts: the decision is made when the entry is processed. */
+  request(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, { functionNo, dueAt }: NewStart): void {
+    this.#entries.add(allocation, {
+      ...{ environmentId, functionNo, dueAt, eventSequence, kind: "start", lane: TIMER_LANE, rank: dueAt },
+      ...{ runNo: null, stepId: null, attempt: 0, subject: null },
+    });
+  }
+}

@@ -1,0 +1,63 @@
+/** Traffic in SQLite: the same counts by minute, retained for days, and by hour, retained longer. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { TrafficFigures, TrafficListParams, TrafficMinute, TrafficStore } from "../contract/index.ts";
+import type { GroupCommit } from "../sqlite/group-commit.ts";
+import type { Reader } from "../sqlite/reader.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const COLUMNS = ["accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed"];
+
+export function trafficStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): TrafficStore {
+  const prepareAdd = (table: string) =>
+    db.prepare(`
+      INSERT INTO ${table} (environment_id, at, ${COLUMNS.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET ${COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ")}`);
+  const prepareExpire = (table: string) =>
+    db.prepare(`
+      DELETE FROM ${table} WHERE (environment_id, at) IN (SELECT environment_id, at FROM ${table} WHERE at <= ? LIMIT ?)`);
+  const [addMinute, addHour] = [prepareAdd("traffic_minutes"), prepareAdd("traffic_hours")];
+  const [expireMinutes, expireHours] = [prepareExpire("traffic_minutes"), prepareExpire("traffic_hours")];
+
+  function add({ environmentId, at, figures }: TrafficMinute): void {
+    const { accepted, duplicates, refused, runsStarted, runsCompleted, runsFailed } = figures;
+    const values = [accepted, duplicates, refused, runsStarted, runsCompleted, runsFailed];
+    addMinute.run(environmentId, at - (at % MINUTE_MS), ...values);
+    addHour.run(environmentId, at - (at % HOUR_MS), ...values);
+  }
+
+  return {
+    trafficAdd: ({ minutes }) => writer.submit(() => minutes.forEach(add), minutes.length * 2),
+    trafficList: (params) => reader.read("trafficList", params),
+    trafficExpireMany: ({ minutesUntil, hoursUntil, limit }) =>
+      writer.submit(() => {
+        const removed = Number(expireMinutes.run(minutesUntil, limit).changes);
+        return removed + Number(expireHours.run(hoursUntil, limit - removed).changes);
+      }, limit),
+  };
+}
+
+export function listTraffic(db: DatabaseSync, params: TrafficListParams): { at: number; figures: TrafficFigures }[] {
+  const { environmentId, from, to, intervalMs } = params;
+  const table = intervalMs < HOUR_MS ? "traffic_minutes" : "traffic_hours";
+  const rows = db
+    .prepare(`
+      SELECT at - at % ? AS at, ${COLUMNS.map((column) => `sum(${column}) AS ${column}`).join(", ")}
+      FROM ${table} WHERE environment_id = ? AND at >= ? AND at < ? GROUP BY 1 ORDER BY 1`)
+    .all(intervalMs, environmentId, from, to) as unknown as TrafficRow[];
+  return rows.map(({ at, accepted, duplicates, refused, runs_started, runs_completed, runs_failed }) => ({
+    at,
+    figures: { accepted, duplicates, refused, runsStarted: runs_started, runsCompleted: runs_completed, runsFailed: runs_failed },
+  }));
+}
+
+interface TrafficRow {
+  at: number;
+  accepted: number;
+  duplicates: number;
+  refused: number;
+  runs_started: number;
+  runs_completed: number;
+  runs_failed: number;
+}

@@ -1,0 +1,185 @@
+/** Recorded webhook requests in PostgreSQL. */
+
+import type { EnvironmentId, EventId } from "@inlet/protocol";
+import {
+  type EventAppendResult,
+  type EventBatch,
+  type EventCursor,
+  fromStoreText,
+  type NewWebhookRequest,
+  toStoreText,
+  type WebhookRequest,
+  type WebhookRequestFollowParams,
+  type WebhookRequestListParams,
+  type WebhookRequestStore,
+} from "../../contract/index.ts";
+import { FENCES, settledSequence } from "../../events/postgres/settled-sequence.ts";
+import { Conditions } from "../../postgres/conditions.ts";
+import type { Database } from "../../postgres/database.ts";
+import type { GroupCommit } from "../../postgres/group-commit.ts";
+import type { GroupWrites } from "../../postgres/group-writes.ts";
+import { insertInto } from "../../postgres/json-rows.ts";
+import { boundedSlice, REQUEST_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
+import { tablesUntil } from "../../postgres/schema/partitions.ts";
+import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
+import { pageOfRequests, type RequestPage } from "../rows/request-pages.ts";
+import { type RequestRow, toRequest, writeQuery } from "../rows/request-rows.ts";
+
+/** Rows examined per call, so that other webhooks' traffic does not delay a caller. */
+const WINDOW_ROWS = 2_000;
+/** A transform may delay a request by this much after its receipt, while others overtake it. */
+const OVERTAKEN_MS = 60_000;
+
+const INSERT = `
+  ${insertInto("webhook_requests", {
+    ...{ sequence: "bigint", environment_id: "integer", webhook_id: "text", request_id: "text", received_at: "bigint", ip: "text" },
+    ...{ method: "text", headers: "text", query: "text", content_type: "text", body: "text", body_base64: "text", status: "integer" },
+    ...{ outcome: "text", error: "text", event_id: "text", delivered_to: "integer", transform_version: "integer" },
+    ...{ duration_ms: "double precision", logs: "text", verified_at: "bigint" },
+  })}
+  ON CONFLICT (environment_id, webhook_id, request_id) DO NOTHING`;
+
+export interface Recorded {
+  request: NewWebhookRequest;
+  eventId: EventId | null;
+}
+
+/** A request that is recorded again, because the response to its commit was lost, already exists. */
+export async function recordRequests(writes: GroupWrites, recorded: readonly Recorded[]): Promise<void> {
+  if (recorded.length === 0) return;
+  const [row] = await writes.rows<{ sequences: number[] }>(
+    "SELECT take_sequences($1, $2, $3) AS sequences",
+    ...FENCES.requests,
+    recorded.length,
+  );
+  const rows = recorded.map((one, index) => requestColumns(one, row?.sequences[index] as number));
+  writes.send(INSERT, JSON.stringify(rows));
+  writes.news.hasEvents = true;
+}
+
+function requestColumns({ request, eventId }: Recorded, sequence: number) {
+  const { environmentId, webhookId, id, receivedAt, ip, method, headers, query, contentType, body, bodyBase64 } = request;
+  const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs, verifiedAt } = request;
+  const text = (value: string | null) => (value === null ? null : toStoreText(value));
+  return {
+    ...{ sequence, environment_id: environmentId, webhook_id: webhookId, request_id: id, received_at: receivedAt, ip, method, headers },
+    ...{ query: writeQuery(query), content_type: text(contentType), body: text(body), body_base64: bodyBase64, status, outcome },
+    ...{ error: text(error), event_id: eventId, delivered_to: deliveredTo, transform_version: transformVersion },
+    ...{ duration_ms: durationMs, logs, verified_at: verifiedAt },
+  };
+}
+
+export function webhookRequestStore(database: Database, writer: GroupCommit<EventBatch, EventAppendResult>): WebhookRequestStore {
+  return {
+    // A batch of no events.
+    async webhookRequestInsert(request) {
+      const { environmentId, receivedAt, webhookId } = request;
+      const batch = {
+        environmentId,
+        receivedAt,
+        source: { kind: "webhook", id: webhookId },
+        duplicateSince: 0,
+        idsFromSender: false,
+      } as const;
+      await writer.submit({ ...batch, events: [], webhookRequest: request }, { environmentId, rows: 1, keys: [] });
+    },
+    async webhookRequestGet({ environmentId, webhookId, id }) {
+      const [row] = await database.read<RequestRow>(
+        "SELECT * FROM webhook_requests WHERE environment_id = $1 AND webhook_id = $2 AND request_id = $3",
+        [environmentId, webhookId, id],
+      );
+      return row ? readRequest(row) : null;
+    },
+    webhookRequestList: (params) => listRequests(database, params),
+    webhookRequestFollow: (params) => followRequests(database, params),
+    webhookRequestSequence: () => settledSequence(database, "requests"),
+    async webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom }) {
+      const settled = await settledSequence(database, "requests");
+      const [row] = await database.read<{ first: number | null }>(
+        `SELECT min(sequence) AS first FROM (
+           SELECT sequence FROM webhook_requests WHERE environment_id = $1 AND webhook_id = $2 AND received_at >= $3
+           ORDER BY received_at, sequence LIMIT 1000) AS oldest`,
+        [environmentId, webhookId, receivedFrom - OVERTAKEN_MS],
+      );
+      return row?.first == null ? settled : Math.min(row.first - 1, settled);
+    },
+    webhookRequestExpireMany: ({ environmentId, ...params }) =>
+      environmentId === undefined ? expireRequests(database, params) : expireRequestsIn(database, environmentId, params),
+  };
+}
+
+/** Of one environment: its partitions contain rows of others, so rows are deleted individually. */
+async function expireRequestsIn(
+  database: Database,
+  environmentId: EnvironmentId,
+  { receivedUntil, limit }: { receivedUntil: number; limit: number },
+): Promise<number> {
+  const removed = await database.query(
+    `DELETE FROM webhook_requests AS gone USING (
+       SELECT r.environment_id, r.webhook_id, r.request_id FROM webhooks AS w JOIN webhook_requests AS r
+         ON r.environment_id = w.environment_id AND r.webhook_id = w.webhook_id AND r.received_at <= $1
+       WHERE w.environment_id = $2 LIMIT $3) AS old
+     WHERE gone.environment_id = old.environment_id AND gone.webhook_id = old.webhook_id AND gone.request_id = old.request_id RETURNING 1`,
+    [receivedUntil, environmentId, limit],
+    "maintenance",
+  );
+  return removed.length;
+}
+
+/** Row by row, where the partition could not be dropped: see retention.ts. Several nodes may do this at the same time. */
+async function expireRequests(database: Database, { receivedUntil, limit }: { receivedUntil: number; limit: number }): Promise<number> {
+  let removed = 0;
+  for (const table of await tablesUntil(database, "requests", receivedUntil)) {
+    const rows = await database.query(
+      `DELETE FROM ${table} WHERE sequence IN (
+         SELECT sequence FROM (SELECT sequence, received_at FROM ${table} ORDER BY sequence LIMIT $2) AS oldest
+         WHERE received_at <= $1)
+       RETURNING 1`,
+      [receivedUntil, limit - removed],
+      "maintenance",
+    );
+    removed += rows.length;
+  }
+  return removed;
+}
+
+function listRequests(database: Database, params: WebhookRequestListParams): Promise<RequestPage> {
+  const readSlice = async (after: EventCursor | undefined, rows: number, bytesMax: number) => {
+    const where = new Conditions();
+    where.add("environment_id = ?", params.environmentId);
+    where.add("webhook_id = ?", params.webhookId);
+    if (after) where.add("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
+    if (params.from !== undefined) where.add("received_at >= ?", params.from);
+    if (params.to !== undefined) where.add("received_at < ?", params.to);
+    const order = "received_at DESC, sequence DESC";
+    const newest = `(SELECT * FROM webhook_requests WHERE ${where.text} ORDER BY ${order} LIMIT ${rows})`;
+    const found = await database.read<RequestRow & { rows_found: number }>(
+      `${rowsWithin(newest, order, REQUEST_BYTES, bytesMax)} ORDER BY ${order}`,
+      where.values,
+    );
+    return boundedSlice(found, rows);
+  };
+  return pageOfRequests(params, readSlice, readRequest);
+}
+
+async function followRequests(
+  database: Database,
+  { environmentId, webhookId, after, limit, bytesMax = PAGE_BYTES_MAX }: WebhookRequestFollowParams,
+): Promise<{ requests: WebhookRequest[]; reached: number }> {
+  const until = Math.min(after + WINDOW_ROWS, await settledSequence(database, "requests"));
+  const oldest = `(
+    SELECT * FROM webhook_requests WHERE sequence > $1 AND sequence <= $2 AND environment_id = $3 AND webhook_id = $4
+    ORDER BY sequence LIMIT $5)`;
+  const found = await database.read<RequestRow & { rows_found: number }>(
+    `${rowsWithin(oldest, "sequence", REQUEST_BYTES, bytesMax)} ORDER BY sequence`,
+    [after, until, environmentId, webhookId, limit],
+  );
+  const { rows, isEnd } = boundedSlice(found, limit);
+  const last = rows.at(-1);
+  return { requests: rows.map(readRequest), reached: !isEnd && last ? last.sequence : Math.max(after, until) };
+}
+
+function readRequest(row: RequestRow): WebhookRequest {
+  const text = (value: string | null) => (value === null ? null : fromStoreText(value));
+  return toRequest({ ...row, content_type: text(row.content_type), body: text(row.body), error: text(row.error) });
+}

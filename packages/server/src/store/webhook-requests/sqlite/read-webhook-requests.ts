@@ -1,0 +1,48 @@
+/** Reads recorded webhook requests, on the read thread. */
+
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { EnvironmentId, WebhookId, WebhookRequestId } from "@inlet/protocol";
+import type { EventCursor, WebhookRequest, WebhookRequestListParams } from "../../contract/index.ts";
+import { sliceWithin } from "../../shared/byte-bounds.ts";
+import { pageOfRequests, type RequestPage } from "../rows/request-pages.ts";
+import { bytesOfRequest, type RequestRow, toRequest } from "../rows/request-rows.ts";
+
+interface RequestGetParams {
+  environmentId: EnvironmentId;
+  webhookId: WebhookId;
+  id: WebhookRequestId;
+}
+
+export function getRequest(db: DatabaseSync, { environmentId, webhookId, id }: RequestGetParams): WebhookRequest | null {
+  const row = db
+    .prepare("SELECT * FROM webhook_requests WHERE environment_id = ? AND webhook_id = ? AND request_id = ?")
+    .get(environmentId, webhookId, id);
+  return row ? toRequest(row as unknown as RequestRow) : null;
+}
+
+export function listRequests(db: DatabaseSync, params: WebhookRequestListParams): Promise<RequestPage> {
+  const readTurn = async (after: EventCursor | undefined, rows: number, bytesMax: number) => {
+    const slice = sliceWithin(readRows(db, params, after, rows), rows, bytesMax, bytesOfRequest);
+    await nextTurn();
+    return slice;
+  };
+  return pageOfRequests(params, readTurn, toRequest);
+}
+
+function readRows(db: DatabaseSync, params: WebhookRequestListParams, after: EventCursor | undefined, rows: number): Iterable<RequestRow> {
+  const where = ["environment_id = ?", "webhook_id = ?"];
+  const values: SQLInputValue[] = [params.environmentId, params.webhookId];
+  const require = (condition: string, ...bound: SQLInputValue[]) => {
+    where.push(condition);
+    values.push(...bound);
+  };
+  if (after) require("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
+  if (params.from !== undefined) require("received_at >= ?", params.from);
+  if (params.to !== undefined) require("received_at < ?", params.to);
+  return db
+    .prepare(`
+      SELECT * FROM webhook_requests INDEXED BY webhook_requests_by_time
+      WHERE ${where.join(" AND ")} ORDER BY received_at DESC, sequence DESC LIMIT ?`)
+    .iterate(...values, rows) as unknown as Iterable<RequestRow>;
+}
