@@ -1,14 +1,16 @@
 /** Random scenarios. A function may only start functions that come after it, so that everything comes to an end. */
 
-import type { SimArchive, SimEvent, SimJob, SimPause, SimRerun, SimSignal } from "./deeds.ts";
-import { CodeWriter, SIGNAL, WAITED } from "./generate-code.ts";
+import { generateArchives } from "./deeds/archives.ts";
+import { SPAN_MS } from "./deeds/doing.ts";
+import { CANCELLING, generateEvents } from "./deeds/events.ts";
+import { generateJobs } from "./deeds/jobs.ts";
+import { generatePauses } from "./deeds/pauses.ts";
+import { generateReruns } from "./deeds/reruns.ts";
+import { generateSignals } from "./deeds/signals.ts";
+import { CodeWriter } from "./generate-code.ts";
 import { generateFlow } from "./generate-flow.ts";
 import { Random } from "./random.ts";
 import { type NetworkFaults, type Outage, QUIET_NETWORK, type Scenario, SDKS, type SimFunction } from "./scenario.ts";
-
-const CANCELLING = ["c/a", "c/b"] as const;
-const KEYS = 4;
-const SPAN_MS = 60_000;
 
 export interface GenerateOptions {
   /** Events that start functions. */
@@ -50,55 +52,6 @@ function generateOutages(random: Random): Outage[] {
     downMs: random.pick([1, 200, 3_000, 30_000]),
   }));
   return outages.sort((a, b) => a.atMs - b.atMs);
-}
-
-function generatePauses(random: Random, functions: readonly SimFunction[]): SimPause[] {
-  return Array.from({ length: random.pick([0, 0, 1, 3]) }, () => ({
-    atMs: random.int(1, SPAN_MS),
-    fn: random.pick(functions).id,
-    forMs: random.pick([5, 2_000, 20_000]),
-  }));
-}
-
-function generateArchives(random: Random): SimArchive[] {
-  if (random.chance(0.7)) return [];
-  return [{ atMs: random.int(1, SPAN_MS), forMs: random.pick([5, 2_000, 20_000]) }];
-}
-
-/** Of functions that events start, and few: a job starts as many runs as they have. */
-function generateJobs(random: Random, functions: readonly SimFunction[]): SimJob[] {
-  return Array.from({ length: random.pick([0, 0, 1, 2]) }, () => ({
-    atMs: random.int(SPAN_MS / 10, SPAN_MS),
-    kind: random.pick(["runs.cancel", "runs.rerun", "events.replay"] as const),
-    fn: random.pick(functions.filter(({ trigger }) => trigger !== null)).id,
-  }));
-}
-
-function generateReruns(random: Random): SimRerun[] {
-  return Array.from({ length: random.pick([0, 2, 4]) }, () => ({
-    atMs: random.int(SPAN_MS / 10, SPAN_MS * 1.5),
-    pick: random.int(0, 999),
-    step: random.chance(0.3) ? null : random.int(0, 99),
-  }));
-}
-
-function generateEvents(random: Random, functions: readonly SimFunction[], starts: number): SimEvent[] {
-  const triggers = functions.flatMap(({ trigger }) => (trigger ? [trigger.event] : []));
-  const burst = random.chance(0.5);
-  const at = () => (burst ? random.int(1, 5) * 4_000 + random.int(0, 20) : random.int(1, SPAN_MS));
-  const names = Array.from({ length: starts }, () => random.pick(triggers));
-  const others = Array.from({ length: Math.ceil(starts / 4) }, () => random.pick([...WAITED, ...WAITED, ...CANCELLING]));
-  const events = [...names, ...others].map((name) => ({ atMs: at(), name, key: random.int(0, KEYS - 1) }));
-  return events.sort((a, b) => a.atMs - b.atMs).map((event, n) => ({ ...event, n }));
-}
-
-function generateSignals(random: Random, starts: number): SimSignal[] {
-  return Array.from({ length: Math.ceil(starts / 2) }, (_, n) => ({
-    atMs: random.int(1, SPAN_MS * 1.5),
-    signal: SIGNAL,
-    key: random.int(0, KEYS - 1),
-    n,
-  }));
 }
 
 function generateFunction(random: Random, index: number, count: number): SimFunction {

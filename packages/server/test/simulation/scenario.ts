@@ -1,6 +1,6 @@
 /** What one simulation consists of: functions as data, the events sent to them, and when what goes wrong. Made from a seed, or written by hand. */
 
-import type { SimArchive, SimEvent, SimJob, SimPause, SimRerun, SimSignal } from "./deeds.ts";
+import type { Deeds } from "./deeds/deeds.ts";
 
 /** Which SDK serves a function: ours, or one that speaks as the published ones do. */
 export const SDKS = ["own", "v3", "v4"] as const;
@@ -105,21 +105,11 @@ export interface NetworkFaults {
   latencyMs: number;
 }
 
-export interface Scenario {
+/** Kinds of deeds that are absent are not done. */
+export interface Scenario extends Pick<Deeds, "events">, Partial<Omit<Deeds, "events">> {
   seed: number;
   functions: readonly SimFunction[];
-  events: readonly SimEvent[];
-  /** None if absent. */
-  signals?: readonly SimSignal[];
   outages: readonly Outage[];
-  /** None if absent. */
-  pauses?: readonly SimPause[];
-  /** None if absent. */
-  archives?: readonly SimArchive[];
-  /** None if absent. */
-  jobs?: readonly SimJob[];
-  /** None if absent. */
-  reruns?: readonly SimRerun[];
   /** Spans in which the store refuses. */
   refusals: readonly { atMs: number; forMs: number }[];
   network: NetworkFaults;

@@ -1,5 +1,6 @@
 /** Cuts a failing scenario down: whatever can be left out or made simpler while the same kind of fault is still found, is. */
 
+import { DEED_KINDS } from "./people.ts";
 import { type Code, codeNodes, QUIET_NETWORK, type Scenario, type SimFunction } from "./scenario.ts";
 
 export interface ShrinkOptions {
@@ -29,51 +30,10 @@ export async function shrink(scenario: Scenario, kind: string, { kindsOf, triesM
   };
   for (let before: Scenario | null = null; before !== best && tries < triesMax; ) {
     before = best;
-    await dropMany(
-      (events) => ({ ...best, events }),
-      () => best.events,
-      attempt,
-    );
-    await dropMany(
-      (signals) => ({ ...best, signals }),
-      () => best.signals ?? [],
-      attempt,
-    );
-    await dropMany(
-      (functions) => ({ ...best, functions }),
-      () => best.functions,
-      attempt,
-    );
-    await dropMany(
-      (outages) => ({ ...best, outages }),
-      () => best.outages,
-      attempt,
-    );
-    await dropMany(
-      (pauses) => ({ ...best, pauses }),
-      () => best.pauses ?? [],
-      attempt,
-    );
-    await dropMany(
-      (archives) => ({ ...best, archives }),
-      () => best.archives ?? [],
-      attempt,
-    );
-    await dropMany(
-      (jobs) => ({ ...best, jobs }),
-      () => best.jobs ?? [],
-      attempt,
-    );
-    await dropMany(
-      (reruns) => ({ ...best, reruns }),
-      () => best.reruns ?? [],
-      attempt,
-    );
-    await dropMany(
-      (refusals) => ({ ...best, refusals }),
-      () => best.refusals,
-      attempt,
-    );
+    for (const list of [...DEED_KINDS, "functions", "outages", "refusals"] as const) {
+      const items = (): readonly unknown[] => best[list] ?? [];
+      await dropMany((left) => ({ ...best, [list]: left }), items, attempt);
+    }
     for (const name of ["lost", "cut", "hang", "twice"] as const) {
       if (best.network[name] > 0) await attempt({ ...best, network: { ...best.network, [name]: 0 } });
     }

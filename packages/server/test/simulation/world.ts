@@ -3,12 +3,13 @@
 import type { Job, RunDetails, StoredEvent } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { type SimApp, serveApp } from "./apps/serve-app.ts";
+import type { Ask } from "./deeds/doing.ts";
 import type { SimStores } from "./folders.ts";
 import { Journal } from "./journal.ts";
 import { Limits } from "./limits.ts";
 import { Network } from "./network.ts";
 import { SimNode } from "./node.ts";
-import { type Ask, People } from "./people.ts";
+import { People } from "./people.ts";
 import { Random } from "./random.ts";
 import { releaseHolds } from "./release-holds.ts";
 import { fullId, type Scenario, SDKS, type SdkName } from "./scenario.ts";

@@ -1,7 +1,7 @@
 /** What cases are made of. */
 
 import assert from "node:assert/strict";
-import type { SimEvent } from "../deeds.ts";
+import type { SimEvent } from "../deeds/deeds.ts";
 import { type Code, QUIET_NETWORK, type RunCode, type Scenario, type SdkName, type SimFunction } from "../scenario.ts";
 import type { Outcome } from "../simulate.ts";
 

@@ -1,4 +1,16 @@
-/** What people do during a simulation, and when. */
+/** What people do during a simulation, and when, as data. Each kind has a file with random ones, and how they are done. */
+
+export interface Deeds {
+  events: readonly SimEvent[];
+  signals: readonly SimSignal[];
+  pauses: readonly SimPause[];
+  archives: readonly SimArchive[];
+  jobs: readonly SimJob[];
+  reruns: readonly SimRerun[];
+}
+
+export type DeedKind = keyof Deeds;
+export type Deed<Kind extends DeedKind> = Deeds[Kind][number];
 
 /** Every event carries a key and a number of its own. */
 export interface SimEvent {
@@ -39,7 +51,7 @@ export interface SimJob {
 /** A run that has ended by then is rerun. */
 export interface SimRerun {
   atMs: number;
-  /** Which one: counted in the order in which they ended, and from the first again. */
+  /** Which run: counted in the order in which they ended, and from the first again. */
   pick: number;
   /** From which of its steps on, counted the same way; null: the whole run. */
   step: number | null;

@@ -1,0 +1,34 @@
+/** Events that are sent until they are known to be accepted. */
+
+import { WAITED } from "../generate-code.ts";
+import type { Random } from "../random.ts";
+import type { SimFunction } from "../scenario.ts";
+import { pass } from "../virtual-time.ts";
+import type { SimEvent } from "./deeds.ts";
+import { type DeedParts, KEYS, RESEND_MS, SPAN_MS } from "./doing.ts";
+
+export const CANCELLING = ["c/a", "c/b"] as const;
+
+export function generateEvents(random: Random, functions: readonly SimFunction[], starts: number): SimEvent[] {
+  const triggers = functions.flatMap(({ trigger }) => (trigger ? [trigger.event] : []));
+  const burst = random.chance(0.5);
+  const at = () => (burst ? random.int(1, 5) * 4_000 + random.int(0, 20) : random.int(1, SPAN_MS));
+  const names = Array.from({ length: starts }, () => random.pick(triggers));
+  const others = Array.from({ length: Math.ceil(starts / 4) }, () => random.pick([...WAITED, ...WAITED, ...CANCELLING]));
+  const events = [...names, ...others].map((name) => ({ atMs: at(), name, key: random.int(0, KEYS - 1) }));
+  return events.sort((a, b) => a.atMs - b.atMs).map((event, n) => ({ ...event, n }));
+}
+
+/** Always under the same seed. */
+export async function sendEvent({ ask, journal, startedAt, scenario }: DeedParts, { name, key, n }: SimEvent): Promise<void> {
+  const refusals = scenario.archives?.length ? [503, 404] : [503];
+  const seed = `${startedAt + n},${Buffer.from(String(n).padStart(10, "0")).toString("base64")}`;
+  const body = JSON.stringify({ name, data: { k: key, n } });
+  const headers = { "content-type": "application/json", "x-inngest-event-id-seed": seed };
+  for (;;) {
+    const answer = await ask("/e/event-key", { headers, body }).catch(() => null);
+    if (answer?.status === 200) return;
+    if (answer && !refusals.includes(answer.status)) journal.fault(`event ${n} was refused: ${await answer.text()}`);
+    await pass(RESEND_MS);
+  }
+}
