@@ -42,7 +42,6 @@ export function Palette({ env, onClose, onHelp }: PaletteProps) {
         aria-controls="palette-list"
         aria-activedescendant={chosen ? `palette ${chosen.id}`.replaceAll(" ", "-") : undefined}
         placeholder="Page, function, event type, environment, action or id"
-        autoFocus
         value={text}
         onChange={({ target }) => {
           setText(target.value);

@@ -1,4 +1,4 @@
-/** Dialogs, based on the browser's dialog element, which traps the focus and closes on Escape. */
+/** Dialogs, based on the browser's dialog element, which traps the focus and closes on Escape. They open with the focus in their first field. */
 
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Icon } from "./icon.tsx";
@@ -16,13 +16,17 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
   const titleId = useId();
   useEffect(() => {
     const dialog = element.current;
-    if (dialog && !dialog.open) dialog.showModal();
+    if (dialog && !dialog.open) {
+      dialog.showModal();
+      focusFirst(dialog);
+    }
     return () => dialog?.close();
   }, []);
   return (
     <dialog
       ref={element}
       className={`dialog${wide ? " wide" : ""}`}
+      tabIndex={-1}
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
@@ -38,6 +42,20 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
       <div className="dialog-body">{children}</div>
     </dialog>
   );
+}
+
+const FIELDS = ["input", "select", "textarea"].map((element) => `.dialog-body ${element}:not(:disabled)`).join();
+
+/**
+ * The browser would focus the first element, which closes the dialog. The focus goes to the first field; without one to the first
+ * button below, which is Cancel; else to the dialog itself.
+ */
+function focusFirst(dialog: HTMLDialogElement): void {
+  const field = dialog.querySelector<HTMLElement>(FIELDS);
+  const first = field ?? dialog.querySelector<HTMLElement>(".dialog-foot button") ?? dialog;
+  first.focus();
+  // Typing replaces a default.
+  if (first instanceof HTMLInputElement) first.select();
 }
 
 interface FormDialogProps extends DialogProps {

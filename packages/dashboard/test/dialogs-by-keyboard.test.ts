@@ -1,0 +1,74 @@
+/** Every dialog with a field opens with the focus in it: what is typed arrives there, and Enter submits it. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { startTestService } from "../../server/test/support/service.ts";
+import { launchBrowser, openPage } from "./support/browser.ts";
+import { until } from "./support/until.ts";
+
+let browser: Browser;
+before(async () => {
+  browser = await launchBrowser();
+});
+after(() => browser?.close());
+
+/** Opens the dialog of a button without the mouse. */
+async function openDialog(page: Page, button: string): Promise<void> {
+  await page.getByRole("button", { name: button, exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+}
+
+async function go(page: Page, path: string): Promise<void> {
+  await page.goto(new URL(path, page.url()).href);
+}
+
+test("dialogs take what is typed, and Enter submits it", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  const page = await openPage(t, browser, `${service.url}/env/dev/events`, { allow: /502/ });
+
+  await openDialog(page, "Send event");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type('{"name":"typed/event","data":{}}');
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByRole("listitem").filter({ hasText: "typed/event" }).waitFor();
+
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.type("keys");
+  await page.getByRole("option", { name: /^Keys\s*Page/, selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/env/dev/keys");
+
+  await openDialog(page, "New event key");
+  await page.keyboard.type("Typed key");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Typed key created" }).waitFor();
+
+  await go(page, "/env/dev/environments");
+  await openDialog(page, "Branch environment");
+  await page.keyboard.type("typed/branch");
+  await page.keyboard.press("Enter");
+  await page.getByRole("cell", { name: "typed/branch" }).first().waitFor();
+
+  await go(page, "/env/dev/alerts");
+  await openDialog(page, "New rule");
+  await page.keyboard.type("Typed rule");
+  await page.keyboard.press("Enter");
+  await page.getByRole("cell", { name: "Typed rule" }).first().waitFor();
+  await openDialog(page, "Delete Typed rule");
+  assert.equal(await page.evaluate("document.activeElement.textContent"), "Cancel", "Enter deletes nothing by accident");
+  await page.keyboard.press("Enter");
+  await until("the dialog to close", async () => (await page.getByRole("dialog").count()) === 0);
+  assert.equal((await service.rest("GET", "/alert-rules")).body.data.length, 1);
+
+  await go(page, "/env/dev/apps");
+  await openDialog(page, "Sync an app");
+  await page.keyboard.type("http://127.0.0.1:9/typed");
+  assert.equal(await page.getByLabel("URL of the app's endpoint").inputValue(), "http://127.0.0.1:9/typed");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByRole("alert").waitFor();
+});
