@@ -2,9 +2,11 @@
 
 import { type EventIdGenerator, jsonMembers, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
+import { mayUse } from "./api/access/principal.ts";
 import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
-import type { AppSync, MayUse } from "./execute/apps/app-sync.ts";
+import type { AppSync } from "./execute/apps/app-sync.ts";
 import type { InBandAnswer } from "./execute/apps/ask-to-register.ts";
+import { readDeployId, type SyncScope } from "./execute/apps/deploy-id.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
 import type { Executor } from "./execute/executor.ts";
 import { decideCheckpoint, isSuperseded } from "./execute/steps/decide-checkpoint.ts";
@@ -35,7 +37,7 @@ const EARLY_OPERATIONS: readonly string[] = ["step", "steprun", "stepfailed", "s
 
 export interface SdkAnswers extends RoutesAnswers {
   /** Registers the functions that an app returned when it was asked to register; a sentence if they are refused. */
-  registerInBand(home: Environment, answer: InBandAnswer, mayUse: MayUse): Promise<App | string | Refusal>;
+  registerInBand(home: Environment, answer: InBandAnswer, environments: SyncScope["environments"]): Promise<App | string | Refusal>;
 }
 
 type RoutesAnswers = SdkRoutesParts["sdk"];
@@ -43,7 +45,7 @@ type RoutesAnswers = SdkRoutesParts["sdk"];
 export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   const { store, registry, sync, log, now } = parts;
   const answers: RoutesAnswers = {
-    environment: (name, deployId) => environmentFor(parts, name, deployId),
+    environment: (name, deployId) => environmentFor(parts, name, deployId === null ? null : readDeployId(deployId)),
     async register({ environment, headers, body, sdk, framework, deployId }) {
       const newId = () => parts.eventIds.next(now());
       const registration = { environmentId: environment.id, headers, body, sdk, framework };
@@ -68,8 +70,8 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   };
   return {
     ...answers,
-    async registerInBand(home, { environment: name, registration, ...sdk }, mayUse) {
-      const environment = name === null ? home : await environmentFor(parts, name, null, mayUse);
+    async registerInBand(home, { environment: name, registration, ...sdk }, environments) {
+      const environment = name === null ? home : await environmentFor(parts, name, { home: home.name, environments });
       if (environment instanceof Refusal) return environment.code === "environment_forbidden" ? environment : environment.message;
       const outcome = await answers.register({ ...sdk, environment, body: registration, deployId: null });
       return outcome instanceof Refusal ? outcome.message : outcome.app;
@@ -77,18 +79,15 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   };
 }
 
-/** The environment in which an app registers; a missing branch environment is created. */
+/** The environment in which an app registers; a missing branch environment is created. `asked`: the sync it registers in answer to. */
 async function environmentFor(
-  { store, directory, sync, defaultEnvironment, now }: SdkAnswersParts,
+  { store, directory, defaultEnvironment, now }: SdkAnswersParts,
   name: string | null,
-  deployId: string | null,
-  mayUse?: MayUse,
+  asked: SyncScope | null,
 ): Promise<Environment | Refusal> {
-  const asked = deployId === null ? undefined : sync.pending(deployId);
-  const wanted = name ?? asked?.environment.name ?? defaultEnvironment;
+  const wanted = name ?? asked?.home ?? defaultEnvironment;
   const known = directory.environmentNamed(wanted);
-  const isAllowed = mayUse ?? asked?.mayUse;
-  if (isAllowed && !isAllowed({ name: wanted, kind: known?.kind ?? "branch" }))
+  if (asked && !mayUse(asked, { name: wanted, kind: known?.kind ?? "branch" }))
     return new Refusal(
       "environment_forbidden",
       `The app names the environment "${wanted}", which whoever asked it to register may not use.`,

@@ -19,8 +19,9 @@ import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { SendingRun } from "./event-life.ts";
-import { AppSync, type MayUse } from "./execute/apps/app-sync.ts";
+import { AppSync } from "./execute/apps/app-sync.ts";
 import { AppWatch } from "./execute/apps/app-watch.ts";
+import type { SyncScope } from "./execute/apps/deploy-id.ts";
 import type { AppCaller } from "./execute/call/call-app.ts";
 import type { Clock } from "./execute/clock.ts";
 import { Executor } from "./execute/executor.ts";
@@ -200,8 +201,11 @@ export function createFunctions(parts: FunctionsParts): Functions {
   directory.onRefresh(() => holds.refresh());
   const sync: AppSync = new AppSync({
     ...{ caller, signingKeys, now },
-    apps: () => registry.apps(),
-    register: (home, answer, mayUse) => sdk.registerInBand(home, answer, mayUse),
+    async apps() {
+      await registry.refresh();
+      return registry.apps();
+    },
+    register: (home, answer, environments) => sdk.registerInBand(home, answer, environments),
     newId: () => eventIds.next(now()),
   });
 
@@ -214,15 +218,15 @@ export function createFunctions(parts: FunctionsParts): Functions {
     known: () => registry.apps(directory.environmentNamed(parts.defaultEnvironment)?.id),
     sync: async (url) => {
       const home = directory.environmentNamed(parts.defaultEnvironment) as Environment;
-      const outcome = await syncIn(home, url, () => true);
+      const outcome = await syncIn(home, url, null);
       return outcome instanceof Refusal ? outcome.message : outcome;
     },
     onFault: (url, fault) => log.warn({ url, fault }, "an app could not be synced"),
   });
 
   /** The reason of a failure is shown with the app, if the app is known. */
-  async function syncIn(home: Environment, url: string, mayUse: MayUse): Promise<App | string | Refusal> {
-    const outcome = await sync.ask(home, url, mayUse);
+  async function syncIn(home: Environment, url: string, environments: SyncScope["environments"]): Promise<App | string | Refusal> {
+    const outcome = await sync.ask(home, url, environments);
     if (typeof outcome !== "string") return outcome;
     const known = registry.apps(home.id).filter((app) => app.url === url && app.error !== outcome);
     if (known.length > 0) {

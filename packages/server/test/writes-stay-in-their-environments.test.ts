@@ -4,10 +4,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { TestContext } from "node:test";
+import { test as nodeTest, type TestContext } from "node:test";
 import { signBody } from "@inlet/protocol";
+import { poll } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 import { ECHO, makeWebhook } from "./support/webhooks.ts";
 
@@ -34,6 +36,18 @@ test("a restricted key mirrors only into branches that it may use", async (t) =>
   assert.deepEqual(await mirrored(["staging", "pr-1"], ["pr-1"]), [201, 200]);
   assert.deepEqual(await mirrored(["staging", "pr-1"], ["pr-1", "pr-*"]), [403, 403]);
   assert.deepEqual(await mirrored(["staging", "branch"], ["pr-*"]), [201, 200]);
+});
+
+test("nor does it change a webhook that mirrors into others, unless it takes the mirror away", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  const mirror = { to: ["pr-1"] };
+  const { body } = await service.rest("POST", "/webhooks", { body: { name: "w", transform: ECHO, mirror }, ...STAGING });
+  const rest = await restAs(service, { role: "ingest-admin", environments: ["staging"] });
+  const put = async (change: object) => (await rest("PUT", `/webhooks/${body.data.id}`, { body: change })).status;
+  assert.equal(await put({ transform: "() => ({ name: 'forged', data: {} })" }), 403);
+  assert.equal(await put({ mirror: null, transform: "() => ({ name: 'mine', data: {} })" }), 200);
+  assert.equal(await put({ name: "n" }), 200);
 });
 
 /** An app that is asked to register answers with its functions, and names an environment. */
@@ -73,14 +87,14 @@ test("an app that names another environment is not registered there for a caller
   assert.equal(unrestricted.status, 201, unrestricted.text);
 });
 
-/** An app that registers by itself when it is asked to, and names an environment. */
-async function appRegisteringIn(t: TestContext, service: TestService, env: string) {
+/** An app that registers by itself when it is asked to, and names an environment, or none. */
+async function appRegisteringIn(t: TestContext, service: TestService, env: string | null) {
   const refusals: unknown[] = [];
   const server = createServer(async (request, response) => {
     request.resume();
     const registered = await fetch(`${service.url}/fn/register${new URL(request.url ?? "", url).search}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${SIGNING_KEY}`, "x-inngest-sdk": "js:v3", "x-inngest-env": env },
+      headers: { authorization: `Bearer ${SIGNING_KEY}`, "x-inngest-sdk": "js:v3", ...(env !== null && { "x-inngest-env": env }) },
       body: JSON.stringify({ url, appName: `app-${env}`, sdk: "js:v3", framework: "node", functions: [] }),
     });
     const { code } = (await registered.json()) as { code?: string };
@@ -113,6 +127,25 @@ test("nor is one that registers by itself when such a caller asks it to", async 
   assert.equal((await operator("POST", "/apps", { body: { url: own.url }, ...STAGING })).status, 201);
   const unrestricted = await appRegisteringIn(t, service, "production");
   assert.equal((await service.rest("POST", "/apps", { body: { url: unrestricted.url }, ...STAGING })).status, 201);
+});
+
+nodeTest("nor one that registers on another node", { skip: whyNoPostgres() ?? false }, async (t) => {
+  const databaseUrl = await migratedDatabase(t);
+  const here = await startTestService(t, { databaseUrl });
+  const there = await startTestService(t, { databaseUrl });
+  await here.rest("POST", "/environments", { body: { name: "staging" } });
+  const operator = await restAs(here, { role: "operator", environments: ["staging"] });
+  for (const env of ["production", "pr-new"]) {
+    const { url, refusals } = await appRegisteringIn(t, there, env);
+    await operator("POST", "/apps", { body: { url }, ...STAGING });
+    assert.deepEqual(refusals, [[403, "environment_forbidden"]]);
+  }
+  assert.deepEqual((await here.rest("GET", "/apps")).body.data, []);
+  await poll(async () => ((await there.rest("GET", "/events", STAGING)).status === 200 ? true : null), "the environment");
+  const unnamed = await appRegisteringIn(t, there, null);
+  const { status, text } = await operator("POST", "/apps", { body: { url: unnamed.url }, ...STAGING });
+  assert.equal(status, 201, text);
+  assert.deepEqual((await here.rest("GET", "/apps")).body.data, [], "it is registered where it was asked to");
 });
 
 test("ingest-admin neither sets retention nor lets events be refused", async (t) => {

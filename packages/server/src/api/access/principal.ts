@@ -46,7 +46,7 @@ export function principalOf({ principal }: FastifyRequest): Principal {
   return principal;
 }
 
-export function mayUse({ environments }: Principal, { name, kind }: Pick<Environment, "name" | "kind">): boolean {
+export function mayUse({ environments }: Pick<Principal, "environments">, { name, kind }: Pick<Environment, "name" | "kind">): boolean {
   return environments === null || environments.includes(name) || (kind === "branch" && environments.includes("branch"));
 }
 

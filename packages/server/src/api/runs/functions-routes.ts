@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { iso } from "../../observe/run-view.ts";
 import type { App, AppStore, Environment, StoredFunction } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
-import { checkMayUse, mayUse, principalOf } from "../access/principal.ts";
+import { checkMayUse, principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
@@ -26,12 +26,8 @@ export interface FunctionsRoutesParts {
   registry: {
     apps(environment: Environment): App[];
     functions(environment: Environment): ShownFunction[];
-    /** Asks the app to register. Returns a sentence if it does not. */
-    sync(
-      environment: Environment,
-      url: string,
-      mayUse: (environment: Pick<Environment, "name" | "kind">) => boolean,
-    ): Promise<App | string | Refusal>;
+    /** Asks the app to register, in no environments but these (null: all). Returns a sentence if it does not. */
+    sync(environment: Environment, url: string, environments: readonly string[] | null): Promise<App | string | Refusal>;
     refresh(): Promise<void>;
     /** For each function, how many runs wait because it is paused. */
     held(environment: Environment): Promise<ReadonlyMap<FunctionNo, number>>;
@@ -173,7 +169,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
   app.post<{ Body: { url: string } }>("/apps", { config: { repair: true }, schema: sync }, async (request, reply) => {
     const environment = environmentOf(access, request);
     if (!URL.canParse(request.body.url)) throw invalid("url", "is not an address such as http://localhost:3000/api/inlet");
-    const synced = await registry.sync(environment, request.body.url, (named) => mayUse(principalOf(request), named));
+    const synced = await registry.sync(environment, request.body.url, principalOf(request).environments);
     if (synced instanceof Refusal) throw new RestRefusal(synced.code, synced.message);
     if (typeof synced === "string") throw new RestRefusal("app_unreachable", synced);
     const registeredIn = access.directory.environments().find(({ id }) => id === synced.environmentId);

@@ -155,7 +155,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       checkLists(changes, parts.isIpRange);
       await refuseBadTransform(changes.transform);
       const settings = await readSettings(parts, request.body, webhook);
-      refuseMirror(request, directory.environment(webhook.environmentId), settings.mirror);
+      refuseMirror(request, directory.environment(webhook.environmentId), settings.mirror === undefined ? webhook.mirror : settings.mirror);
       const updated = await store.webhookUpdate({
         ...{ environmentId: webhook.environmentId, id: webhook.id, updatedAt: parts.now() },
         changes: { ...changes, ...settings },
@@ -200,7 +200,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   });
 }
 
-/** A webhook of all branches delivers to the branch that each request names. A mirror writes to other environments than its own. */
+/** A webhook of all branches delivers to the branch that each request names. A mirror writes to other environments than its own, whatever else of the webhook is changed. */
 function refuseMirror(request: FastifyRequest, environment: Environment | undefined, mirror: WebhookChanges["mirror"]): void {
   if (mirror) checkMayUseBranches(request, mirror.to);
   if (mirror && environment?.kind === "shared") throw invalid("mirror", "is for webhooks of one environment, not of branch");
