@@ -41,6 +41,11 @@ const RULES: Rule[] = [
   { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/fan-out/where.ts`] },
   // Jobs select items with the filters of the list's own route.
   { folder: `${SERVER}/jobs`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/api`] },
+  // Flows connect stages with each other and with the API. Only the composition root imports flows.
+  {
+    folder: `${SERVER}/flows`,
+    may: ["@inlet/protocol", CONTRACT, ...[...STAGES, "catalogue", "api"].map((stage) => `${SERVER}/${stage}`)],
+  },
   { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },
   { folder: "packages/dashboard/src", may: ["@inlet/protocol"] },
   // Published separately, for every runtime: it may import only itself.
@@ -63,7 +68,12 @@ else console.log("imports: every file keeps to the map, and none goes in a circl
 function checkFile(file: string): string[] {
   const rule = RULES.filter(({ folder }) => file.startsWith(`${folder}/`)).sort((a, b) => b.folder.length - a.folder.length)[0];
   const text = readFileSync(join(ROOT, file), "utf8");
-  const faults = [...sqlOutside(file, text), ...checkStoreImports(file, importsOf(text)), ...environmentOutside(file, text)];
+  const faults = [
+    ...sqlOutside(file, text),
+    ...checkStoreImports(file, importsOf(text)),
+    ...environmentOutside(file, text),
+    ...looseFile(file),
+  ];
   if (!rule) return faults;
   const inTests = file.endsWith(".test.ts");
   const forbidden = importsOf(text).filter((specifier) => !isAllowed(file, specifier, rule, inTests));
@@ -90,6 +100,12 @@ function sqlOutside(file: string, text: string): string[] {
   return /node:sqlite|from "pg"|["`]\s*(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE)\s/.test(text)
     ? [`${file} must not use a database: only files of an engine below ${STORE} do`]
     : [];
+}
+
+/** The root of the server has its entry and the composition root; everything else has a folder. */
+function looseFile(file: string): string[] {
+  const isLoose = dirname(file) === SERVER && file !== `${SERVER}/main.ts` && file !== `${SERVER}/service.ts`;
+  return isLoose ? [`${file} must be in a folder: flows for what needs several stages, service for the composition`] : [];
 }
 
 /** Only the two main.ts read the process environment. */

@@ -6,11 +6,11 @@ import { ConfigInvalid, readConfig } from "./config/config.ts";
 import type { LogLevel, Mode } from "./config/settings.ts";
 import { logLine } from "./observe/log-lines.ts";
 import { readTelemetry } from "./observe/telemetry/telemetry-settings.ts";
+import { StartRefused } from "./service/start-refused.ts";
+import { curlSend, loginLink, welcome } from "./service/welcome.ts";
 import { isLoopback, type Service, startService } from "./service.ts";
-import { StartRefused } from "./start-refused.ts";
 import { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
 import type { CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
-import { curlSend, loginLink, welcome } from "./welcome.ts";
 
 export { ConfigInvalid, readConfig } from "./config/config.ts";
 export { settingsHelp, settingsMarkdown, settingsNames } from "./config/help.ts";

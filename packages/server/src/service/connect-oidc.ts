@@ -2,7 +2,7 @@
 
 import { type OidcRoutesParts, openOidc } from "../api/access/oidc.ts";
 import type { Config } from "../config/config.ts";
-import { StartRefused } from "../start-refused.ts";
+import { StartRefused } from "./start-refused.ts";
 
 /** As in URLs. */
 const LOOPBACK = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

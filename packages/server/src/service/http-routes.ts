@@ -23,9 +23,9 @@ import { RealtimeTokens } from "../api/realtime/tokens.ts";
 import { type RestApiParts, registerRestApi } from "../api/rest-api.ts";
 import { registerSdkRoutes } from "../api/sdk/sdk-routes.ts";
 import { StreamSlots } from "../api/streams/stream-slots.ts";
-import { compareShapes } from "../compare-shapes.ts";
 import type { Config } from "../config/config.ts";
-import type { Functions } from "../functions.ts";
+import { compareShapes } from "../flows/compare-shapes.ts";
+import { trialOf } from "../flows/trial-of.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
 import { createProxyCheck } from "../receive/connections/client-ip.ts";
 import { bodyOf, wasVerified } from "../receive/replay-request.ts";
@@ -34,7 +34,7 @@ import { isIpRange } from "../receive/senders/ip-list.ts";
 import { issueKey, issueWebhookToken } from "../receive/senders/issue-key.ts";
 import type { SessionPerson, Store } from "../store/contract/index.ts";
 import { completeVerify, readProviderTemplates, type TransformRunner, tryTransform, verifySettingFault } from "../transform/index.ts";
-import { trialOf } from "../trial-of.ts";
+import type { Functions } from "./functions.ts";
 
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
 

@@ -7,7 +7,7 @@ import { measure } from "../alerts/measure.ts";
 import type { AlertsRoutesParts } from "../api/alerts/alerts-routes.ts";
 import type { JobsRoutesParts } from "../api/jobs/jobs-routes.ts";
 import { gatheringWithout } from "../fan-out/starts/decide-start.ts";
-import type { Functions } from "../functions.ts";
+import { DRIFT_EVENT } from "../flows/raise-drift.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
 import { createJobs } from "../jobs/jobs.ts";
 import { cancelRuns } from "../jobs/kinds/cancel-runs.ts";
@@ -15,9 +15,9 @@ import { eraseEvents } from "../jobs/kinds/erase-events.ts";
 import { replayEvents } from "../jobs/kinds/replay-events.ts";
 import { type ReplayRequestsParts, replayRequests } from "../jobs/kinds/replay-requests.ts";
 import { rerunRuns } from "../jobs/kinds/rerun-runs.ts";
-import { DRIFT_EVENT } from "../raise-drift.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { Environment, EventSource, Store } from "../store/contract/index.ts";
+import type { Functions } from "./functions.ts";
 import type { Lasting } from "./upkeep.ts";
 
 export interface RepairParts {

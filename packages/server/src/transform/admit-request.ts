@@ -11,8 +11,8 @@ import { type DecodeMemory, decodeContent } from "./body/decode-content.ts";
 import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
 import { isChallenge } from "./handshake/presets.ts";
 import { type HandshakeOutcome, runHandshake } from "./handshake/run-handshake.ts";
+import type { TransformRunner } from "./threads/transform-runner.ts";
 import type { TransformOwner } from "./transform-outcome.ts";
-import type { TransformRunner } from "./transform-runner.ts";
 import { headersRead, type VerifyFault, verifyRequest } from "./verify/verify-request.ts";
 
 /** What a webhook requires of a request before its transform. */

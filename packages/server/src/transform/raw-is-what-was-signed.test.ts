@@ -9,7 +9,7 @@ import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { canonicalHeaders } from "@inlet/protocol";
 import { readRequestBody } from "./body/request-body.ts";
-import { testRunner } from "./run-for-test.ts";
+import { testRunner } from "./threads/run-for-test.ts";
 
 const { runner, event } = testRunner();
 after(() => runner.stop());

@@ -2,8 +2,8 @@
 
 import { jsonMembers, Refusal, readEvent, type SentEvent } from "@inlet/protocol";
 import { type RequestBody, type RequestBodyParams, readRequestBody } from "./body/request-body.ts";
+import type { TransformRunner } from "./threads/transform-runner.ts";
 import type { TransformFault, TransformOutcome, TransformOwner, TransformSuccess } from "./transform-outcome.ts";
-import type { TransformRunner } from "./transform-runner.ts";
 
 export interface TransformRequestParams extends RequestBodyParams {
   /** Identifies the source of the transform, so that it is compiled once. */

@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 import { canonicalName, Refusal } from "@inlet/protocol";
 import { type AdmissionRules, type AdmitParams, admitRequest, MASK, type Receipt } from "./admit-request.ts";
 import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
+import type { TransformRunner } from "./threads/transform-runner.ts";
 import { judge, type TransformedRequest, transformRequest } from "./transform-request.ts";
-import type { TransformRunner } from "./transform-runner.ts";
 import { signRequest } from "./verify/sign-request.ts";
 import { credentialHeader, type VerifyFault } from "./verify/verify-request.ts";
 

@@ -1,8 +1,8 @@
 /** Where events, checkpoints, signals and registrations arrive at a process. */
 
 import { errorBody, Refusal, type RunId } from "@inlet/protocol";
-import type { EventLife } from "../../src/event-life.ts";
-import type { Functions } from "../../src/functions.ts";
+import type { EventLife } from "../../src/flows/event-life.ts";
+import type { Functions } from "../../src/service/functions.ts";
 import { type Environment, StoreUnavailable } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { now } from "./virtual-time.ts";

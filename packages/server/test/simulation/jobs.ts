@@ -3,13 +3,13 @@
 import { createEventIdGenerator, type JobId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { JobsPart } from "../../src/api/jobs/jobs-routes.ts";
-import type { Functions } from "../../src/functions.ts";
 import { JobRunner } from "../../src/jobs/job-runner.ts";
 import { createJobs } from "../../src/jobs/jobs.ts";
 import { cancelRuns } from "../../src/jobs/kinds/cancel-runs.ts";
 import { replayEvents } from "../../src/jobs/kinds/replay-events.ts";
 import { rerunRuns } from "../../src/jobs/kinds/rerun-runs.ts";
 import type { Directory } from "../../src/receive/senders/directory.ts";
+import type { Functions } from "../../src/service/functions.ts";
 import type { Store } from "../../src/store/contract/index.ts";
 import { now } from "./virtual-time.ts";
 

@@ -5,14 +5,14 @@
 import { createEventIdGenerator } from "@inlet/protocol";
 import { type Logger, pino } from "pino";
 import type { JobsPart } from "../../src/api/jobs/jobs-routes.ts";
-import { bootstrap, defaultEnvironmentOf } from "../../src/bootstrap.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
-import { createEventLife } from "../../src/event-life.ts";
-import { createFunctions, type Functions } from "../../src/functions.ts";
+import { createEventLife } from "../../src/flows/event-life.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
+import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts";
+import { createFunctions, type Functions } from "../../src/service/functions.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { Edge } from "./edge.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HandshakePreset, WebhookVerify } from "../../store/contract/index.ts";
 import { admitRequest } from "../admit-request.ts";
-import type { TransformRunner } from "../transform-runner.ts";
+import type { TransformRunner } from "../threads/transform-runner.ts";
 import { CLAIMS } from "../verify/schemes.ts";
 import { signRequest } from "../verify/sign-request.ts";
 import { PRESETS } from "./presets.ts";

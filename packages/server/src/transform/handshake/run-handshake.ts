@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { Refusal } from "@inlet/protocol";
 import type { WebhookHandshake } from "../../store/contract/index.ts";
+import type { TransformRunner } from "../threads/transform-runner.ts";
 import type { TransformOwner } from "../transform-outcome.ts";
-import type { TransformRunner } from "../transform-runner.ts";
 import { answerFault, formsOf, type HandshakeAnswer, readHandshakeAnswer } from "./handshake-answer.ts";
 import { type HandshakeRequest, PRESETS } from "./presets.ts";
 

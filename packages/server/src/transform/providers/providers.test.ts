@@ -7,7 +7,7 @@ import { canonicalHeaders, canonicalName, eventNameFault, parseQuery } from "@in
 import type { WebhookVerify } from "../../store/contract/index.ts";
 import { type Admission, admitRequest } from "../admit-request.ts";
 import { readRequestBody } from "../body/request-body.ts";
-import { testRunner } from "../run-for-test.ts";
+import { testRunner } from "../threads/run-for-test.ts";
 import { completeVerify, verifySettingFault } from "../verify/check-verify.ts";
 import { signRequest } from "../verify/sign-request.ts";
 import { headersRead } from "../verify/verify-request.ts";

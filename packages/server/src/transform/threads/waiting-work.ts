@@ -4,9 +4,9 @@
  * of another.
  */
 
+import type { TransformFault, TransformOwner } from "../transform-outcome.ts";
 import { CpuShares } from "./cpu-shares.ts";
-import type { ThreadAnswer, ThreadJob } from "./sandbox/thread.ts";
-import type { TransformFault, TransformOwner } from "./transform-outcome.ts";
+import type { ThreadAnswer, ThreadJob } from "./thread.ts";
 import type { Lane } from "./version-lanes.ts";
 
 /** Why there is no result, and the console output so far. */

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { HoldFunctions, type HoldFunctionsParts } from "./hold-functions.ts";
-import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 
 test("a change that comes after the stop is left to the next start", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "inlet-hold-"));

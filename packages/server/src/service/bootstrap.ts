@@ -5,9 +5,9 @@
 
 import { isSigningKey } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { Config } from "./config/config.ts";
-import { adoptKey, type IssuedKey, issueKey } from "./receive/senders/issue-key.ts";
-import type { Environment, EnvironmentKind, Key, KeyKind, Store } from "./store/contract/index.ts";
+import type { Config } from "../config/config.ts";
+import { adoptKey, type IssuedKey, issueKey } from "../receive/senders/issue-key.ts";
+import type { Environment, EnvironmentKind, Key, KeyKind, Store } from "../store/contract/index.ts";
 
 export const SHARED_SCOPE = "branch";
 

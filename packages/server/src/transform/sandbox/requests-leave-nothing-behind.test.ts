@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { getHeapSpaceStatistics } from "node:v8";
-import { testRunner } from "./run-for-test.ts";
+import { testRunner } from "../threads/run-for-test.ts";
 
 const { runner, run } = testRunner();
 after(() => runner.stop());

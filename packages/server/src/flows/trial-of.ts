@@ -1,9 +1,9 @@
 /** Converts a test request of REST to the input of the transform stage, with the URLs that a provider may have signed. */
 
-import type { TrialParams } from "./api/webhooks/transforms-routes.ts";
-import { targetOf } from "./receive/connections/target.ts";
-import type { Directory } from "./receive/senders/directory.ts";
-import type { TrialRequest } from "./transform/index.ts";
+import type { TrialParams } from "../api/webhooks/transforms-routes.ts";
+import { targetOf } from "../receive/connections/target.ts";
+import type { Directory } from "../receive/senders/directory.ts";
+import type { TrialRequest } from "../transform/index.ts";
 
 export interface TrialParts {
   directory: Directory;

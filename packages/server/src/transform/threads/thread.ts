@@ -2,9 +2,9 @@
 
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
+import { compileQuickJs } from "../sandbox/quickjs.ts";
+import { Sandbox, type SandboxRun } from "../sandbox/sandbox.ts";
 import type { CheckOutcome, EntryName, SandboxLimits, TransformOutcome } from "../transform-outcome.ts";
-import { compileQuickJs } from "./quickjs.ts";
-import { Sandbox, type SandboxRun } from "./sandbox.ts";
 
 export interface ThreadData {
   limits: SandboxLimits;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import { test } from "node:test";
-import { createTransformRunner } from "./transform-runner.ts";
+import { createTransformRunner } from "../threads/transform-runner.ts";
 
 const runner = createTransformRunner();
 test.after(() => runner.stop());

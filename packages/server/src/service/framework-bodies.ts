@@ -8,9 +8,9 @@
 import type { IncomingMessage } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
 import type { FastifyInstance } from "fastify";
-import { RestRefusal } from "./api/rest-errors.ts";
-import { BodyBudget, type BodyShare } from "./receive/bodies/body-budget.ts";
-import { closeLingering, hasLargeRest } from "./receive/connections/close-lingering.ts";
+import { RestRefusal } from "../api/rest-errors.ts";
+import { BodyBudget, type BodyShare } from "../receive/bodies/body-budget.ts";
+import { closeLingering, hasLargeRest } from "../receive/connections/close-lingering.ts";
 
 export function registerBodyBudget(app: FastifyInstance, budget: BodyBudget): void {
   app.addHook("preParsing", async (request, reply, payload) => {

@@ -16,16 +16,16 @@ import {
   type WebhookId,
   type WebhookRequestId,
 } from "@inlet/protocol";
-import type { Metrics } from "./observe/metrics/metrics.ts";
-import { type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "./observe/webhook-record.ts";
-import { ABORTED } from "./receive/bodies/read-body.ts";
-import type { Answer, InboundRequest, RequestSpan } from "./receive/inbound-request.ts";
-import { mirrorTargets } from "./receive/mirror-targets.ts";
-import { routeWebhook } from "./receive/route-webhook.ts";
-import { checkNames } from "./receive/senders/check-names.ts";
-import type { Directory, WebhookTarget } from "./receive/senders/directory.ts";
-import { ipAdmitted } from "./receive/senders/ip-list.ts";
-import { webhookUrls } from "./receive/webhook-urls.ts";
+import type { Metrics } from "../observe/metrics/metrics.ts";
+import { type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "../observe/webhook-record.ts";
+import { ABORTED } from "../receive/bodies/read-body.ts";
+import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
+import { mirrorTargets } from "../receive/mirror-targets.ts";
+import { routeWebhook } from "../receive/route-webhook.ts";
+import { checkNames } from "../receive/senders/check-names.ts";
+import type { Directory, WebhookTarget } from "../receive/senders/directory.ts";
+import { ipAdmitted } from "../receive/senders/ip-list.ts";
+import { webhookUrls } from "../receive/webhook-urls.ts";
 import {
   type EventAppendResult,
   type EventBatch,
@@ -33,8 +33,8 @@ import {
   StoreUnavailable,
   type WebhookRequestStore,
   type WebhookStore,
-} from "./store/contract/index.ts";
-import { type Admission, admitRequest, type TransformRunner, transformRequest } from "./transform/index.ts";
+} from "../store/contract/index.ts";
+import { type Admission, admitRequest, type TransformRunner, transformRequest } from "../transform/index.ts";
 
 export interface WebhookLifeParts {
   directory: Directory;

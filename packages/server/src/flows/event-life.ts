@@ -21,20 +21,20 @@ import {
   settleSessions,
   TRACEPARENT_HEADER,
 } from "@inlet/protocol";
-import type { DedupWindow } from "./deduplicate/dedup-window.ts";
-import type { LiveLog } from "./observe/live-log.ts";
-import type { RefusalLog } from "./observe/refusal-log.ts";
-import { RequestSpan as TracedRequest } from "./observe/telemetry/request-span.ts";
-import type { Tracing } from "./observe/telemetry/tracing.ts";
-import type { Traffic } from "./observe/traffic.ts";
-import { contentTypeRefusal } from "./receive/bodies/event-content-type.ts";
-import { parseEvents } from "./receive/bodies/parse-events.ts";
-import { ABORTED } from "./receive/bodies/read-body.ts";
-import type { Answer, InboundRequest, RequestSpan } from "./receive/inbound-request.ts";
-import { checkNames } from "./receive/senders/check-names.ts";
-import { environmentConcerned } from "./receive/senders/environment-concerned.ts";
-import { identifySender, type SenderRules } from "./receive/senders/identify-sender.ts";
-import { ipAdmitted } from "./receive/senders/ip-list.ts";
+import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import type { LiveLog } from "../observe/live-log.ts";
+import type { RefusalLog } from "../observe/refusal-log.ts";
+import { RequestSpan as TracedRequest } from "../observe/telemetry/request-span.ts";
+import type { Tracing } from "../observe/telemetry/tracing.ts";
+import type { Traffic } from "../observe/traffic.ts";
+import { contentTypeRefusal } from "../receive/bodies/event-content-type.ts";
+import { parseEvents } from "../receive/bodies/parse-events.ts";
+import { ABORTED } from "../receive/bodies/read-body.ts";
+import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
+import { checkNames } from "../receive/senders/check-names.ts";
+import { environmentConcerned } from "../receive/senders/environment-concerned.ts";
+import { identifySender, type SenderRules } from "../receive/senders/identify-sender.ts";
+import { ipAdmitted } from "../receive/senders/ip-list.ts";
 import {
   type ClaimedEntry,
   type EventAppendResult,
@@ -44,7 +44,7 @@ import {
   type Lease,
   type NewEvent,
   StoreUnavailable,
-} from "./store/contract/index.ts";
+} from "../store/contract/index.ts";
 import { type CheckedEvent, fromWebhook, ipDenied, storeUnavailable, type WebhookLifeParts } from "./webhook-life.ts";
 
 export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identified" | "isSeeded"> {

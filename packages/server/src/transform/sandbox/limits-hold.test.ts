@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { testRunner } from "./run-for-test.ts";
-import type { TransformFailureCode } from "./transform-outcome.ts";
+import { testRunner } from "../threads/run-for-test.ts";
+import type { TransformFailureCode } from "../transform-outcome.ts";
 
 /** Far above the limit of 250 ms: the machine that runs the tests may be busy. */
 const SOON_MS = 60_000;

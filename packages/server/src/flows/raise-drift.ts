@@ -1,16 +1,16 @@
 /** Reports schema drift as an internal event, for functions and people: once for each field and type in 24 hours. */
 
 import type { EnvironmentId, EventIdGenerator } from "@inlet/protocol";
-import type { Drift } from "./catalogue/infer-shape.ts";
-import type { Functions } from "./functions.ts";
-import type { EventStore } from "./store/contract/index.ts";
+import type { Drift } from "../catalogue/infer-shape.ts";
+import type { EventStore } from "../store/contract/index.ts";
+import type { FunctionsPart } from "./event-life.ts";
 
 export const DRIFT_EVENT = "inlet/event-type.drifted";
 const REPEATED_MS = 86_400_000;
 
 export interface RaiseDriftParts {
   store: EventStore;
-  functions: Pick<Functions, "plan" | "lease" | "take">;
+  functions: Pick<FunctionsPart, "plan" | "lease" | "take">;
   ids: EventIdGenerator;
   now(): number;
 }

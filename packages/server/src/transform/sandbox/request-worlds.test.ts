@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { testRunner } from "./run-for-test.ts";
+import { testRunner } from "../threads/run-for-test.ts";
 
 // One thread for everything: with every version slow, all runs share the second lane.
 const { runner, run, event } = testRunner({ slowMs: -1, penaltyMs: 1e9 });

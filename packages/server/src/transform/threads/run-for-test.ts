@@ -1,7 +1,7 @@
 /** For tests: runs a source text with the parts of a request a test does not care about filled in. */
 
 import assert from "node:assert/strict";
-import type { TransformFailure, TransformOutcome, TransformRequest } from "./transform-outcome.ts";
+import type { TransformFailure, TransformOutcome, TransformRequest } from "../transform-outcome.ts";
 import { createTransformRunner, type TransformRunner, type TransformRunnerOptions } from "./transform-runner.ts";
 
 export interface TestRunner {

@@ -13,8 +13,6 @@
 
 import { availableParallelism } from "node:os";
 import { BODY_BYTES_MAX_DEFAULT } from "@inlet/protocol";
-import type { ThreadAnswer, ThreadJob } from "./sandbox/thread.ts";
-import { type LossReason, SandboxThread } from "./sandbox-thread.ts";
 import type {
   CheckOutcome,
   EntryName,
@@ -23,7 +21,9 @@ import type {
   TransformOutcome,
   TransformOwner,
   TransformRequest,
-} from "./transform-outcome.ts";
+} from "../transform-outcome.ts";
+import { type LossReason, SandboxThread } from "./sandbox-thread.ts";
+import type { ThreadAnswer, ThreadJob } from "./thread.ts";
 import { type Lane, VersionLanes } from "./version-lanes.ts";
 import { type Unanswered, WaitingWork, type Work } from "./waiting-work.ts";
 

@@ -2,20 +2,20 @@
 
 import { type EventIdGenerator, jsonMembers, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import { mayUse } from "./api/access/principal.ts";
-import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
-import type { AppSync } from "./execute/apps/app-sync.ts";
-import type { InBandAnswer } from "./execute/apps/ask-to-register.ts";
-import { readDeployId, type SyncScope } from "./execute/apps/deploy-id.ts";
-import { eventText, stepsText } from "./execute/call/call-body.ts";
-import type { Executor } from "./execute/executor.ts";
-import { decideCheckpoint, isSuperseded } from "./execute/steps/decide-checkpoint.ts";
-import { readOperations } from "./execute/steps/operations.ts";
-import { registerApp } from "./fan-out/register-app.ts";
-import type { Registry } from "./fan-out/registry.ts";
-import type { LiveLog } from "./observe/live-log.ts";
-import type { Directory } from "./receive/senders/directory.ts";
-import type { App, Environment, RunContext, RunError, Store } from "./store/contract/index.ts";
+import { mayUse } from "../api/access/principal.ts";
+import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
+import type { AppSync } from "../execute/apps/app-sync.ts";
+import type { InBandAnswer } from "../execute/apps/ask-to-register.ts";
+import { readDeployId, type SyncScope } from "../execute/apps/deploy-id.ts";
+import { eventText, stepsText } from "../execute/call/call-body.ts";
+import type { Executor } from "../execute/executor.ts";
+import { decideCheckpoint, isSuperseded } from "../execute/steps/decide-checkpoint.ts";
+import { readOperations } from "../execute/steps/operations.ts";
+import { registerApp } from "../fan-out/register-app.ts";
+import type { Registry } from "../fan-out/registry.ts";
+import type { LiveLog } from "../observe/live-log.ts";
+import type { Directory } from "../receive/senders/directory.ts";
+import type { App, Environment, RunContext, RunError, Store } from "../store/contract/index.ts";
 
 export interface SdkAnswersParts {
   store: Store;

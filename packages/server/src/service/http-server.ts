@@ -5,13 +5,13 @@ import type { Socket } from "node:net";
 import { Refusal } from "@inlet/protocol";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { registerSecurityHeaders } from "./api/access/security-headers.ts";
-import { holdsRealtimeToken, isRealtimeConnect } from "./api/realtime/web-sockets.ts";
-import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
+import { registerSecurityHeaders } from "../api/access/security-headers.ts";
+import { holdsRealtimeToken, isRealtimeConnect } from "../api/realtime/web-sockets.ts";
+import { registerRestErrors, sendRefusal } from "../api/rest-errors.ts";
+import { BadRequests } from "../receive/connections/bad-requests.ts";
+import { type ConnectionRules, guardConnections } from "../receive/connections/guard-connections.ts";
+import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "../receive/http-edge.ts";
 import { registerAnswerBudget, registerBodyBudget } from "./framework-bodies.ts";
-import { BadRequests } from "./receive/connections/bad-requests.ts";
-import { type ConnectionRules, guardConnections } from "./receive/connections/guard-connections.ts";
-import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "./receive/http-edge.ts";
 
 /** A client must deliver its whole request within this time. */
 const REQUEST_TIMEOUT_MS = 60_000;

@@ -2,20 +2,20 @@
 
 import { type EnvironmentId, type EventId, type EventIdGenerator, joinMembers, jsonMembers, stableUuid } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { Invoked } from "./api/inngest/apps-routes.ts";
-import type { PeerFunction } from "./api/inngest/cancellations-routes.ts";
-import type { PeerApiParts } from "./api/inngest/peer-api.ts";
-import type { DedupWindow } from "./deduplicate/dedup-window.ts";
-import { BulkCancellations } from "./execute/bulk-cancellations.ts";
-import { type Clock, sleepOn } from "./execute/clock.ts";
-import type { Executor } from "./execute/executor.ts";
-import { internalBatch } from "./execute/steps/end-events.ts";
-import { cancelRun, type EndEvents } from "./execute/steps/run-changes.ts";
-import { compileExpression, isFault } from "./fan-out/expressions.ts";
-import type { FanOut } from "./fan-out/fan-out.ts";
-import type { RegisteredFunction, Registry } from "./fan-out/registry.ts";
-import { eventValue } from "./fan-out/waits.ts";
-import type { NewEvent, RunSummary, Store } from "./store/contract/index.ts";
+import type { Invoked } from "../api/inngest/apps-routes.ts";
+import type { PeerFunction } from "../api/inngest/cancellations-routes.ts";
+import type { PeerApiParts } from "../api/inngest/peer-api.ts";
+import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import { BulkCancellations } from "../execute/bulk-cancellations.ts";
+import { type Clock, sleepOn } from "../execute/clock.ts";
+import type { Executor } from "../execute/executor.ts";
+import { internalBatch } from "../execute/steps/end-events.ts";
+import { cancelRun, type EndEvents } from "../execute/steps/run-changes.ts";
+import { compileExpression, isFault } from "../fan-out/expressions.ts";
+import type { FanOut } from "../fan-out/fan-out.ts";
+import type { RegisteredFunction, Registry } from "../fan-out/registry.ts";
+import { eventValue } from "../fan-out/waits.ts";
+import type { NewEvent, RunSummary, Store } from "../store/contract/index.ts";
 
 export type InngestAnswers = Pick<
   PeerApiParts,

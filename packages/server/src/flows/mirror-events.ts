@@ -7,9 +7,9 @@
 import { createHash } from "node:crypto";
 import { type EnvironmentId, type EventId, Refusal, seededEventId, type WebhookId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { DedupWindow } from "./deduplicate/dedup-window.ts";
-import type { Functions } from "./functions.ts";
-import { mirroredSource, type PendingMirror, type Store, type StoredEvent } from "./store/contract/index.ts";
+import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import { mirroredSource, type PendingMirror, type Store, type StoredEvent } from "../store/contract/index.ts";
+import type { FunctionsPart } from "./event-life.ts";
 import type { CataloguePart } from "./webhook-life.ts";
 
 /** How often a node looks for copies that other nodes recorded, and retries failed ones. */
@@ -20,7 +20,7 @@ const ENTROPY_BYTES = 10;
 
 export interface EventMirrorParts {
   store: Pick<Store, "eventAppend" | "eventGet" | "mirrorList" | "mirrorRemove" | "turnTake" | "storeNode">;
-  functions: Pick<Functions, "plan" | "lease" | "take">;
+  functions: Pick<FunctionsPart, "plan" | "lease" | "take">;
   catalogue: CataloguePart;
   dedupWindow: DedupWindow;
   /** Whether any webhook mirrors: then other nodes may record copies. */

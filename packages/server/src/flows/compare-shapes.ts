@@ -1,7 +1,7 @@
 /** The differences between two versions of an event type: declared schemas, or the inferred shape. */
 
-import type { Shape } from "./catalogue/infer-shape.ts";
-import { compareOutlines, type Outline, type OutlineChange, outlineOfSchema, outlineOfShape } from "./catalogue/outline.ts";
+import type { Shape } from "../catalogue/infer-shape.ts";
+import { compareOutlines, type Outline, type OutlineChange, outlineOfSchema, outlineOfShape } from "../catalogue/outline.ts";
 
 type Side = { schema: unknown } | { shape: unknown };
 

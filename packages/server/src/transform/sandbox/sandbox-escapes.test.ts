@@ -7,7 +7,7 @@
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { testRunner } from "./run-for-test.ts";
+import { testRunner } from "../threads/run-for-test.ts";
 
 const { runner, event, run } = testRunner();
 after(() => runner.stop());

@@ -4,8 +4,8 @@
  */
 
 import type { Logger } from "pino";
-import type { Proof } from "./api/access/attempt-budget.ts";
-import type { AuditEntry, AuditStore, EventCursor, Key } from "./store/contract/index.ts";
+import type { Proof } from "../api/access/attempt-budget.ts";
+import type { AuditEntry, AuditStore, EventCursor, Key } from "../store/contract/index.ts";
 
 export interface KeptProofsParts {
   store: AuditStore;

@@ -10,38 +10,38 @@ import {
   type RunNo,
 } from "@inlet/protocol";
 import type { Logger } from "pino";
-import { createInngestAnswers, type InngestAnswers } from "./answer-inngest.ts";
-import { createSdkAnswers, type SdkAnswers } from "./answer-sdks.ts";
-import type { FunctionsRoutesParts } from "./api/runs/functions-routes.ts";
-import type { RunsRoutesParts } from "./api/runs/runs-routes.ts";
-import type { SignalsRoutesParts } from "./api/runs/signals-routes.ts";
-import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
-import type { Config } from "./config/config.ts";
-import type { DedupWindow } from "./deduplicate/dedup-window.ts";
-import type { SendingRun } from "./event-life.ts";
-import { AppSync } from "./execute/apps/app-sync.ts";
-import { AppWatch } from "./execute/apps/app-watch.ts";
-import type { SyncScope } from "./execute/apps/deploy-id.ts";
-import type { AppCaller } from "./execute/call/call-app.ts";
-import type { Clock } from "./execute/clock.ts";
-import { Executor } from "./execute/executor.ts";
-import { createBackoff } from "./execute/queue/backoff.ts";
-import { createEndEvents, internalBatch } from "./execute/steps/end-events.ts";
-import { cancelRun, resolveStep } from "./execute/steps/run-changes.ts";
-import { type InvokeParts, readInvocation, readSleep, readWait } from "./execute/steps/step-parameters.ts";
-import { FanOut, once } from "./fan-out/fan-out.ts";
-import { gateOfLane, rulesOfLane } from "./fan-out/lanes.ts";
-import { Registry } from "./fan-out/registry.ts";
-import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
-import { eventValue, newWait } from "./fan-out/waits.ts";
-import { HoldFunctions } from "./hold-functions.ts";
-import type { LiveLog } from "./observe/live-log.ts";
-import type { Metrics } from "./observe/metrics/metrics.ts";
-import { RunSpans } from "./observe/telemetry/run-spans.ts";
-import type { Tracing } from "./observe/telemetry/tracing.ts";
-import type { Traffic } from "./observe/traffic.ts";
-import type { Directory } from "./receive/senders/directory.ts";
-import { repeatedRun, rerunRun } from "./rerun-run.ts";
+import type { FunctionsRoutesParts } from "../api/runs/functions-routes.ts";
+import type { RunsRoutesParts } from "../api/runs/runs-routes.ts";
+import type { SignalsRoutesParts } from "../api/runs/signals-routes.ts";
+import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
+import type { Config } from "../config/config.ts";
+import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import { AppSync } from "../execute/apps/app-sync.ts";
+import { AppWatch } from "../execute/apps/app-watch.ts";
+import type { SyncScope } from "../execute/apps/deploy-id.ts";
+import type { AppCaller } from "../execute/call/call-app.ts";
+import type { Clock } from "../execute/clock.ts";
+import { Executor } from "../execute/executor.ts";
+import { createBackoff } from "../execute/queue/backoff.ts";
+import { createEndEvents, internalBatch } from "../execute/steps/end-events.ts";
+import { cancelRun, resolveStep } from "../execute/steps/run-changes.ts";
+import { type InvokeParts, readInvocation, readSleep, readWait } from "../execute/steps/step-parameters.ts";
+import { FanOut, once } from "../fan-out/fan-out.ts";
+import { gateOfLane, rulesOfLane } from "../fan-out/lanes.ts";
+import { Registry } from "../fan-out/registry.ts";
+import { FunctionStarts } from "../fan-out/starts/function-starts.ts";
+import { eventValue, newWait } from "../fan-out/waits.ts";
+import { createInngestAnswers, type InngestAnswers } from "../flows/answer-inngest.ts";
+import { createSdkAnswers, type SdkAnswers } from "../flows/answer-sdks.ts";
+import type { SendingRun } from "../flows/event-life.ts";
+import { HoldFunctions } from "../flows/hold-functions.ts";
+import { repeatedRun, rerunRun } from "../flows/rerun-run.ts";
+import type { LiveLog } from "../observe/live-log.ts";
+import type { Metrics } from "../observe/metrics/metrics.ts";
+import { RunSpans } from "../observe/telemetry/run-spans.ts";
+import type { Tracing } from "../observe/telemetry/tracing.ts";
+import type { Traffic } from "../observe/traffic.ts";
+import type { Directory } from "../receive/senders/directory.ts";
 import type {
   App,
   ClaimedEntry,
@@ -53,7 +53,7 @@ import type {
   RunSummary,
   Store,
   StoredEvent,
-} from "./store/contract/index.ts";
+} from "../store/contract/index.ts";
 
 export interface Functions {
   /** Adds to an event what it starts. */

@@ -4,9 +4,9 @@
  * resumed, so held calls are checked again a little later.
  */
 
-import type { Executor } from "./execute/executor.ts";
-import type { Registry } from "./fan-out/registry.ts";
-import type { Environment, RunChange, RunState, Store } from "./store/contract/index.ts";
+import type { Executor } from "../execute/executor.ts";
+import type { Registry } from "../fan-out/registry.ts";
+import type { Environment, RunChange, RunState, Store } from "../store/contract/index.ts";
 
 export interface HoldFunctionsParts {
   store: Store;

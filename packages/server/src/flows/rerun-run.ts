@@ -1,11 +1,11 @@
 /** Reruns a run: starts its function again with the same events. */
 
 import type { RunId, StepId } from "@inlet/protocol";
-import type { Executor } from "./execute/executor.ts";
-import { type FanOut, once } from "./fan-out/fan-out.ts";
-import type { Registry } from "./fan-out/registry.ts";
-import { eventValue } from "./fan-out/waits.ts";
-import type { KeptStep, NewRun, RunDetails, RunSummary, Store, StoredEvent } from "./store/contract/index.ts";
+import type { Executor } from "../execute/executor.ts";
+import { type FanOut, once } from "../fan-out/fan-out.ts";
+import type { Registry } from "../fan-out/registry.ts";
+import { eventValue } from "../fan-out/waits.ts";
+import type { KeptStep, NewRun, RunDetails, RunSummary, Store, StoredEvent } from "../store/contract/index.ts";
 
 export interface RerunParts {
   store: Store;

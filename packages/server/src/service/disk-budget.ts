@@ -2,8 +2,8 @@
 
 import { statfs } from "node:fs/promises";
 import { formatDuration } from "@inlet/protocol";
-import type { Config } from "./config/config.ts";
-import type { Store } from "./store/contract/index.ts";
+import type { Config } from "../config/config.ts";
+import type { Store } from "../store/contract/index.ts";
 
 const AUTO_SHARE = 0.8;
 const BYTES_MIN = 64 * 1024 * 1024;

@@ -10,9 +10,9 @@
 import assert from "node:assert/strict";
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
-import { LogLines, logMemory } from "./sandbox/log-lines.ts";
-import type { ThreadAnswer, ThreadData, ThreadMessage } from "./sandbox/thread.ts";
-import type { SandboxLimits } from "./transform-outcome.ts";
+import { LogLines, logMemory } from "../sandbox/log-lines.ts";
+import type { SandboxLimits } from "../transform-outcome.ts";
+import type { ThreadAnswer, ThreadData, ThreadMessage } from "./thread.ts";
 import type { Work } from "./waiting-work.ts";
 
 export interface SandboxThreadOptions {
@@ -62,7 +62,7 @@ export class SandboxThread {
     const { limits, niceness, module } = options;
     this.#logMemory = logMemory(limits);
     const workerData: ThreadData = { limits, current: this.#current, logMemory: this.#logMemory, module, niceness };
-    this.#worker = new Worker(new URL("./sandbox/thread.ts", import.meta.url), {
+    this.#worker = new Worker(new URL("./thread.ts", import.meta.url), {
       workerData,
       env: threadEnvironment(),
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
