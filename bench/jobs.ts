@@ -23,7 +23,7 @@ const LIVE_PER_S = 200;
 const WARM_SECONDS = 3;
 const CONNECTIONS = 64;
 const RATIO_GOAL = 2;
-const LOOK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 const HEADERS = { authorization: "Bearer bench", "content-type": "application/json" };
 
 interface ShownJob {
@@ -81,7 +81,7 @@ async function rerunAll(inlet: Server, filter: object, rate: number): Promise<Sh
   for (;;) {
     const { data } = (await (await fetch(`${inlet.url}/v1/jobs/${id}`, { headers: HEADERS })).json()) as { data: ShownJob };
     if (data.endedAt !== null) return data;
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_INTERVAL_MS);
   }
 }
 

@@ -6,7 +6,7 @@ import { asJson, type Connection, createRestClient, type RestClient, reasonOf } 
 import { checkCluster } from "./check-cluster.ts";
 import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
 
-const LOOK_MS = 5_000;
+const PROBE_TIMEOUT_MS = 5_000;
 /** The Date header has a resolution of one second, and the response takes time. */
 const SKEW_WARNING_MS = 5_000;
 const SKEW_PROBLEM_MS = 60_000;
@@ -15,7 +15,7 @@ const WITHOUT_KEY: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::
 /** `isOptional`: a service that is not there is no problem. */
 export async function checkService(connection: Connection, key: string | null, isOptional = false): Promise<Finding[]> {
   const rest = createRestClient(connection);
-  const health = await look(`${rest.base}/health`);
+  const health = await probe(`${rest.base}/health`);
   if (typeof health === "string" && isOptional) return [skipped("service", `${rest.base} cannot be reached: ${health}`)];
   if (typeof health === "string") {
     const advice = 'Start it with "inlet start" or "inlet dev", or name another with --url or SERVICE_BASE_URL.';
@@ -39,28 +39,28 @@ export async function checkService(connection: Connection, key: string | null, i
   ];
 }
 
-interface Looked {
+interface Probed {
   status: number;
   body: unknown;
   date: string | null;
 }
 
 /** The response, or the reason why there is none. */
-export async function look(url: string, init: RequestInit = {}): Promise<Looked | string> {
+export async function probe(url: string, init: RequestInit = {}): Promise<Probed | string> {
   try {
-    const response = await fetch(url, { redirect: "manual", ...init, signal: AbortSignal.timeout(LOOK_MS) });
+    const response = await fetch(url, { redirect: "manual", ...init, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
     return { status: response.status, body: asJson(await response.text()), date: response.headers.get("date") };
   } catch (error) {
-    return (error as Error).name === "TimeoutError" ? `no response within ${LOOK_MS / 1_000} s` : reasonOf(error);
+    return (error as Error).name === "TimeoutError" ? `no response within ${PROBE_TIMEOUT_MS / 1_000} s` : reasonOf(error);
   }
 }
 
-export function isInlet(looked: Looked): boolean {
-  return (looked.body as { message?: string } | undefined)?.message === "OK" && looked.status === 200;
+export function isInlet(probed: Probed): boolean {
+  return (probed.body as { message?: string } | undefined)?.message === "OK" && probed.status === 200;
 }
 
 async function checkReady(base: string): Promise<Finding[]> {
-  const ready = await look(`${base}/ready`);
+  const ready = await probe(`${base}/ready`);
   if (typeof ready !== "string" && ready.status === 200) {
     return [ok("service", `${base} is running and ready`), ...checkCluster(ready.body ?? {})];
   }
@@ -102,7 +102,7 @@ async function checkEventKey(base: string, { env }: Connection, given: string | 
       : skipped("event key", "not set; use --key or SERVICE_EVENT_KEY");
   }
   const headers: Record<string, string> = { "content-type": "application/json", ...(env !== null && { "x-service-env": env }) };
-  const answer = await look(`${base}/e/${encodeURIComponent(key)}`, { method: "POST", headers, body: "[]" });
+  const answer = await probe(`${base}/e/${encodeURIComponent(key)}`, { method: "POST", headers, body: "[]" });
   const { code, error } = (typeof answer === "string" ? { error: answer } : (answer.body ?? {})) as { code?: string; error?: string };
   if (code === "events_missing") return ok("event key", "valid");
   const advice =
@@ -128,7 +128,7 @@ async function checkApps(rest: RestClient): Promise<Finding[]> {
 async function checkApp({ name, url, error, functions }: App): Promise<Finding> {
   const check = `app ${name}`;
   if (error) return problem(check, `the last sync of ${url} failed: ${error}`, `Fix the app, then run "inlet apps sync ${url}".`);
-  const answer = await look(url);
+  const answer = await probe(url);
   if (typeof answer !== "string") return ok(check, `${url} answers; ${functions} functions`);
   const advice = "Start the app. If the service is in another network, this can be expected.";
   return warning(check, `${url} cannot be reached from here: ${answer}`, advice);

@@ -5,7 +5,7 @@ import type { Call } from "../command-line/command-row.ts";
 import { styleText } from "../command-line/terminal-text.ts";
 import { checkApp } from "./check-app.ts";
 import { checkData, checkFolder, checkNode, checkPort, checkSettings } from "./check-machine.ts";
-import { checkService, isInlet, look } from "./check-service.ts";
+import { checkService, isInlet, probe } from "./check-service.ts";
 import type { DOCTOR_FLAGS } from "./doctor-flags.ts";
 import type { Finding } from "./finding.ts";
 
@@ -20,8 +20,8 @@ export async function doctor({ options, io }: Call<typeof DOCTOR_FLAGS>): Promis
     ...checkFolder(options.dataDir),
     ...(options.data ? [checkData(options.dataDir, Boolean(io.variables.SERVICE_DATABASE_URL))] : []),
     await checkPort(Number(options.port), async (url) => {
-      const looked = await look(`${url}/health`);
-      return typeof looked !== "string" && isInlet(looked);
+      const probed = await probe(`${url}/health`);
+      return typeof probed !== "string" && isInlet(probed);
     }),
     // A folder is verified before a service uses it, too.
     ...(await checkService(options, options.key, options.data)),

@@ -9,7 +9,7 @@ import { barText, createProgressBar } from "../command-line/progress-bar.ts";
 import { type Connection, createRestClient } from "../rest/rest-client.ts";
 import { jobText } from "./jobs-commands.ts";
 
-const LOOK_EVERY_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 export async function watchJob({ options, names, io }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const job = await followJob(options, names[0] ?? "", io);
@@ -31,6 +31,6 @@ export async function followJob(connection: Connection, id: string, io: Io): Pro
     const share = job.total === 0 ? 0 : job.done / job.total;
     const found = `queued, ${job.total} items found`;
     bar.show(() => barText(share, job.status === "queued" ? found : `${job.done} of ${job.total} items, ${job.failed} failed`));
-    await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    await pause(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

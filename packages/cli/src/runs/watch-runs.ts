@@ -12,7 +12,7 @@ import { ENDED, errorText, type RunDetails, type RunFields, stepText } from "./r
 import { callRun } from "./runs-commands.ts";
 import type { WATCH_FLAGS } from "./runs-flags.ts";
 
-const LOOK_MS = 300;
+const POLL_INTERVAL_MS = 300;
 
 export function watchRuns(call: Call<typeof WATCH_FLAGS>): Promise<CommandResult> {
   const [id] = call.names;
@@ -30,7 +30,7 @@ async function watchOne({ options, io }: Call<typeof WATCH_FLAGS>, id: string): 
       printed.add(line);
     }
     if (ENDED.has(run.status)) return written(run.status === "completed" ? EXIT.ok : EXIT.failed);
-    await pause(LOOK_MS, signal);
+    await pause(POLL_INTERVAL_MS, signal);
     if (signal.aborted) return written();
   }
 }

@@ -47,7 +47,7 @@ export class AlertWatch {
   readonly #parts: AlertWatchParts;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<void> = Promise.resolve();
+  #polling: Promise<void> = Promise.resolve();
 
   constructor(parts: AlertWatchParts) {
     this.#parts = parts;
@@ -56,13 +56,13 @@ export class AlertWatch {
 
   start(): void {
     this.#timer ??= setInterval(() => {
-      this.#looking = this.#looking.then(() => this.#look());
+      this.#polling = this.#polling.then(() => this.#poll());
     }, this.#everyMs).unref();
   }
 
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
-    await this.#looking;
+    await this.#polling;
   }
 
   /** Resolves the raised alert of a rule that is about to be deleted. */
@@ -70,13 +70,13 @@ export class AlertWatch {
     await this.#change(rule, { to: "rule_deleted", value: rule.value ?? 0, at: this.#parts.now() });
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { store, takeTurn, log } = this.#parts;
     try {
       const rules = await store.alertRuleList();
       if (rules.length === 0 || !(await takeTurn(this.#everyMs * 3))) return;
       for (const rule of rules) {
-        await this.#judge(rule).catch((error) =>
+        await this.#evaluate(rule).catch((error) =>
           log.warn({ err: error, rule: rule.id }, "an alert rule could not be evaluated; this will be retried"),
         );
       }
@@ -85,7 +85,7 @@ export class AlertWatch {
     }
   }
 
-  async #judge(rule: AlertRule): Promise<void> {
+  async #evaluate(rule: AlertRule): Promise<void> {
     const { measure, now } = this.#parts;
     const isRaised = rule.raisedAt !== null;
     const suspended = this.#suspension(rule);

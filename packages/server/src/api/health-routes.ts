@@ -27,7 +27,7 @@ interface Cluster {
 export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, now }: HealthParts): void {
   let last: { at: number; outcome: Promise<Cluster | null> } | null = null;
 
-  async function look(): Promise<Cluster> {
+  async function probe(): Promise<Cluster> {
     await store.storeProbe();
     const [{ nodes, ...kept }, depths] = await Promise.all([store.storeReport(), store.queueDepths()]);
     const oldest = Math.min(...depths.map(({ oldestDueAt }) => oldestDueAt ?? Number.POSITIVE_INFINITY));
@@ -43,15 +43,15 @@ export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, 
   }
 
   /** Null if the store is not writable. */
-  function looked(): Promise<Cluster | null> {
-    if (!last || now() - last.at >= PROBE_EVERY_MS) last = { at: now(), outcome: look().catch(() => null) };
+  function probed(): Promise<Cluster | null> {
+    if (!last || now() - last.at >= PROBE_EVERY_MS) last = { at: now(), outcome: probe().catch(() => null) };
     return last.outcome;
   }
 
   app.get("/health", async () => ({ status: 200, message: "OK" }));
   app.get("/ready", async (_request, reply) => {
     if (isDraining()) return sendRefusal(reply, new Refusal("overloaded", "The service is stopping."));
-    const cluster = await looked();
+    const cluster = await probed();
     if (!cluster) return sendRefusal(reply, new Refusal("store_unavailable", "The store cannot be written right now."));
     return { status: 200, message: "OK", ...cluster };
   });

@@ -37,7 +37,7 @@ interface Declared {
 
 type Checks = Pick<CompiledSchema, "check">;
 
-export interface Verdict {
+export interface SchemaCheck {
   mode: SchemaMode;
   valid: boolean;
   errors: SchemaFault[];
@@ -117,7 +117,7 @@ export class Catalogue {
   }
 
   /** How an event would be checked; null: no schema is declared for its name. Nothing is counted. */
-  verdict(environmentId: EnvironmentId, { name, data }: Pick<SentEvent, "name" | "data">): Verdict | null {
+  check(environmentId: EnvironmentId, { name, data }: Pick<SentEvent, "name" | "data">): SchemaCheck | null {
     const declared = this.#declaredFor(this.scopeOf(environmentId), name);
     if (!declared) return null;
     const errors = this.#errorsOf(declared, data, FAULTS_REPORTED_MAX);

@@ -30,8 +30,8 @@ export class ShapeObserver {
   constructor(parts: ShapeObserverParts) {
     const { store, log } = parts;
     this.#parts = parts;
-    const look = () => this.#look();
-    this.#follower = new EventFollower({ store, log, look, what: "shapes of events", everyMs: 1_000, looksMax: 1, askedMs: 100 });
+    const poll = () => this.#poll();
+    this.#follower = new EventFollower({ store, log, poll, what: "shapes of events", everyMs: 1_000, pollsMax: 1, askedMs: 100 });
   }
 
   start(): void {
@@ -52,7 +52,7 @@ export class ShapeObserver {
   }
 
   /** Returns true if there is more to do. */
-  async #look(): Promise<boolean> {
+  async #poll(): Promise<boolean> {
     const { store } = this.#parts;
     const from = await store.eventShapeProgress();
     const next = await store.eventSample({ after: from, limit: EVENTS_AT_ONCE, dataLengthMax: DATA_LENGTH_MAX });

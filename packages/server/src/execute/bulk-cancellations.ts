@@ -25,7 +25,7 @@ export interface BulkCancellationsParts {
 const OPEN_STATUSES: readonly RunStatus[] = ["queued", "running", "sleeping", "waiting"];
 const PAGE_RUNS = 100;
 /** The interval at which unfinished work of other nodes is found. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 const TURN = "bulk cancellations";
 const TURN_MS = 30_000;
 /** Runs are created a moment before they are stored: this long after its end, a range is complete. */
@@ -46,14 +46,14 @@ export class BulkCancellations {
   }
 
   start(): void {
-    this.#lookAfter(0);
+    this.#pollAfter(0);
   }
 
   /** Stored first, then processed in the background. */
   async create(cancellation: Cancellation): Promise<void> {
     await this.#parts.store.cancellationInsert(cancellation);
     this.#isNew = true;
-    this.#lookAfter(0);
+    this.#pollAfter(0);
   }
 
   async stop(): Promise<void> {
@@ -63,30 +63,30 @@ export class BulkCancellations {
     await this.#parts.store.turnGive(this.#turn()).catch(() => undefined);
   }
 
-  #lookAfter(ms: number | null): void {
+  #pollAfter(ms: number | null): void {
     if (this.#isStopped || ms === null) return;
     this.#cancelTimer?.();
     this.#cancelTimer = this.#parts.clock.after(ms, () => {
-      this.#working = this.#working.then(() => this.#look()).then((nextMs) => this.#lookAfter(this.#isNew ? 0 : nextMs));
+      this.#working = this.#working.then(() => this.#poll()).then((nextMs) => this.#pollAfter(this.#isNew ? 0 : nextMs));
     });
   }
 
   /** Processes open cancellations. Returns after how many milliseconds to continue; null: not before one is created. */
-  async #look(): Promise<number | null> {
+  async #poll(): Promise<number | null> {
     const { store, clock, log } = this.#parts;
     this.#isNew = false;
     try {
       const open = await store.cancellationListOpen();
-      if (open.length === 0) return store.storeIsShared ? LOOK_EVERY_MS : null;
+      if (open.length === 0) return store.storeIsShared ? POLL_INTERVAL_MS : null;
       const now = clock.now();
-      if (!(await store.turnTake({ ...this.#turn(), now, until: now + TURN_MS }))) return LOOK_EVERY_MS;
+      if (!(await store.turnTake({ ...this.#turn(), now, until: now + TURN_MS }))) return POLL_INTERVAL_MS;
       for (const cancellation of open) await this.#work(cancellation);
       await store.turnGive(this.#turn());
       const settled = Math.min(...open.map(({ startedBefore }) => startedBefore + SETTLE_MS - clock.now()));
-      return settled > 0 ? Math.min(settled, LOOK_EVERY_MS) : LOOK_EVERY_MS;
+      return settled > 0 ? Math.min(settled, POLL_INTERVAL_MS) : POLL_INTERVAL_MS;
     } catch (error) {
       log.warn({ err: error }, "bulk cancellations could not be processed; they will be retried");
-      return LOOK_EVERY_MS;
+      return POLL_INTERVAL_MS;
     }
   }
 

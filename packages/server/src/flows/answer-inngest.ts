@@ -36,7 +36,7 @@ export interface InngestAnswersParts {
 
 /** How long an invocation waits for a function whose rules about starts decide whether it runs. */
 const START_WAIT_MS = 1_000;
-const START_LOOK_MS = 20;
+const START_POLL_MS = 20;
 
 export function createInngestAnswers(parts: InngestAnswersParts): InngestAnswers {
   const { store, registry, executor, endEvents, clock, log } = parts;
@@ -126,7 +126,7 @@ async function firstRun(store: Store, environmentId: EnvironmentId, eventId: Eve
     const [run] = (await store.runList({ environmentId, eventId, limit: 1 })).runs;
     if (run) return run.id;
     if (clock.now() >= until) return null;
-    await sleepOn(clock, START_LOOK_MS);
+    await sleepOn(clock, START_POLL_MS);
   }
 }
 

@@ -18,11 +18,11 @@ export interface HoldFunctionsParts {
 }
 
 const UNHELD_AT_ONCE = 500;
-const LOOK_AGAIN_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 export class HoldFunctions {
   readonly #parts: HoldFunctionsParts;
-  #looking: Promise<void> = Promise.resolve();
+  #polling: Promise<void> = Promise.resolve();
   #again: NodeJS.Timeout | null = null;
   #isStopped = false;
 
@@ -33,17 +33,17 @@ export class HoldFunctions {
   /** Functions may have been paused or resumed, on any node. */
   refresh(): void {
     if (this.#isStopped) return;
-    this.#look();
+    this.#poll();
     this.#again ??= setTimeout(() => {
       this.#again = null;
-      this.#look();
-    }, LOOK_AGAIN_MS).unref();
+      this.#poll();
+    }, POLL_INTERVAL_MS).unref();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#again) clearTimeout(this.#again);
-    await this.#looking;
+    await this.#polling;
   }
 
   /** False if there is no such function. */
@@ -64,7 +64,7 @@ export class HoldFunctions {
     if (held === "cancel") await this.#cancelHeld(environment.id, known.no);
     await store.functionPause({ environmentId: environment.id, functionNo: known.no, pausedAt: null });
     await registry.refresh();
-    await this.#looking;
+    await this.#polling;
     return true;
   }
 
@@ -78,8 +78,8 @@ export class HoldFunctions {
     }
   }
 
-  #look(): void {
-    this.#looking = this.#looking.then(() => this.#unhold()).catch(this.#parts.onFault);
+  #poll(): void {
+    this.#polling = this.#polling.then(() => this.#unhold()).catch(this.#parts.onFault);
   }
 
   async #unhold(): Promise<void> {

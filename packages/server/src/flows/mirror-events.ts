@@ -13,7 +13,7 @@ import type { FunctionsPart } from "./event-life.ts";
 import type { CataloguePart } from "./webhook-life.ts";
 
 /** How often a node looks for copies that other nodes recorded, and retries failed ones. */
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 const TURN_MS = 10_000;
 const AT_ONCE = 50;
 const ENTROPY_BYTES = 10;
@@ -32,7 +32,7 @@ export interface EventMirrorParts {
 export class EventMirror {
   readonly #parts: EventMirrorParts;
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<void> | null = null;
+  #polling: Promise<void> | null = null;
   /** There may be pending copies: initially those that a crash left. */
   #isBehind = true;
   #isStopped = false;
@@ -45,24 +45,24 @@ export class EventMirror {
     this.wake();
     this.#timer ??= setInterval(() => {
       if (this.#isBehind || this.#parts.isMirroring()) this.wake();
-    }, LOOK_EVERY_MS).unref();
+    }, POLL_INTERVAL_MS).unref();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#timer) clearInterval(this.#timer);
-    await this.#looking;
+    await this.#polling;
   }
 
   /** A copy was recorded. */
   wake(): void {
     this.#isBehind = true;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = null;
+    this.#polling ??= this.#poll().finally(() => {
+      this.#polling = null;
     });
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     try {
       while (this.#isBehind && !this.#isStopped) {
         this.#isBehind = false;

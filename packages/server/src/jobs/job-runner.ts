@@ -25,7 +25,7 @@ export interface JobRunnerParts {
   leaseMs: number;
 }
 
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 const AT_ONCE_MAX = 4;
 /** Above this share of its time the process counts as busy. */
 const BUSY_SHARE = 0.8;
@@ -46,20 +46,20 @@ export class JobRunner {
   readonly #stopping = new AbortController();
   readonly #working = new Map<JobId, Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<void> = Promise.resolve();
+  #polling: Promise<void> = Promise.resolve();
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.wake(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => this.wake(), POLL_INTERVAL_MS).unref();
     this.wake();
   }
 
   /** Looks for jobs that nobody works on. */
   wake(): void {
-    this.#looking = this.#looking.then(() => this.#claim());
+    this.#polling = this.#polling.then(() => this.#claim());
   }
 
   /**
@@ -88,7 +88,7 @@ export class JobRunner {
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     this.#stopping.abort();
-    await this.#looking;
+    await this.#polling;
     await Promise.all(this.#working.values());
   }
 

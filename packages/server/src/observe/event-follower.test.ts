@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { pino } from "pino";
 import { EventFollower } from "./event-follower.ts";
 
-const QUICK = { what: "something", everyMs: 5, looksMax: 1, askedMs: 10, log: pino({ level: "silent" }) };
+const QUICK = { what: "something", everyMs: 5, pollsMax: 1, askedMs: 10, log: pino({ level: "silent" }) };
 
-function followerOf(hasTurn: () => boolean, look: () => Promise<boolean>) {
+function followerOf(hasTurn: () => boolean, poll: () => Promise<boolean>) {
   const listeners: (() => void)[] = [];
   const store = {
     eventWatch: (listener: () => void) => {
@@ -16,7 +16,7 @@ function followerOf(hasTurn: () => boolean, look: () => Promise<boolean>) {
     storeNode: "node",
     storeNow: () => Date.now(),
   };
-  return { follower: new EventFollower({ ...QUICK, store: store as never, look }), listeners };
+  return { follower: new EventFollower({ ...QUICK, store: store as never, poll }), listeners };
 }
 
 test("a node without the turn looks only when it is asked", async (t) => {
@@ -51,7 +51,7 @@ test("a node without the turn looks only when it is asked", async (t) => {
   assert.equal(looks, 2, "it has stopped");
 });
 
-test("a look that fails is made again", async () => {
+test("a poll that fails is made again", async () => {
   let looks = 0;
   const { follower } = followerOf(
     () => true,

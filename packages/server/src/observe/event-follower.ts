@@ -11,10 +11,10 @@ export interface EventFollowerParts {
   /** What is derived, for its turn and the log. */
   what: string;
   /** Processes some events that it has not seen yet. Returns true if more are left. */
-  look(): Promise<boolean>;
+  poll(): Promise<boolean>;
   everyMs: number;
   /** Maximum number of passes per interval. */
-  looksMax: number;
+  pollsMax: number;
   /** How long a caller waits at most, in addition to one pass. */
   askedMs: number;
   log: Logger;
@@ -29,7 +29,7 @@ export class EventFollower {
   #unwatch: (() => void) | null = null;
   /** Also at start: events committed before the last stop may not have been seen. */
   #isBehind = true;
-  #looking: Promise<unknown> = Promise.resolve();
+  #polling: Promise<unknown> = Promise.resolve();
   #isFollowing = false;
   #stopped = false;
 
@@ -51,20 +51,20 @@ export class EventFollower {
     this.#stopped = true;
     if (this.#timer) clearInterval(this.#timer);
     this.#unwatch?.();
-    await this.#looking.catch(() => undefined);
+    await this.#polling.catch(() => undefined);
   }
 
   /** Processes new events for a bounded time: all of them, unless the service has just started. */
   async catchUp(): Promise<void> {
     const deadline = Date.now() + this.#parts.askedMs;
-    while ((await this.#look()) && Date.now() < deadline);
+    while ((await this.#poll()) && Date.now() < deadline);
   }
 
   async #follow(): Promise<void> {
     this.#isFollowing = true;
     try {
       if (!(await this.#takeTurn())) return;
-      for (let looks = 0; looks < this.#parts.looksMax && (await this.#look()); looks++);
+      for (let polls = 0; polls < this.#parts.pollsMax && (await this.#poll()); polls++);
     } finally {
       this.#isFollowing = false;
     }
@@ -77,19 +77,19 @@ export class EventFollower {
   }
 
   /** A caller that arrives during a pass waits for the next one. */
-  #look(): Promise<boolean> {
-    const looked = this.#looking.catch(() => undefined).then(() => this.#lookOnce());
-    this.#looking = looked;
-    return looked;
+  #poll(): Promise<boolean> {
+    const polled = this.#polling.catch(() => undefined).then(() => this.#pollOnce());
+    this.#polling = polled;
+    return polled;
   }
 
-  async #lookOnce(): Promise<boolean> {
+  async #pollOnce(): Promise<boolean> {
     if (!this.#isBehind || this.#stopped) return false;
     // Events that arrive in the meantime are left for the next pass: otherwise this might never end.
     this.#isBehind = false;
     let hasMore = true;
     try {
-      hasMore = await this.#parts.look();
+      hasMore = await this.#parts.poll();
       return hasMore;
     } finally {
       this.#isBehind ||= hasMore;

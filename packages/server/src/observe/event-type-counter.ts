@@ -11,6 +11,6 @@ export interface EventTypeCounterParts extends Pick<EventFollowerParts, "log"> {
 }
 
 export function createEventTypeCounter({ store, log }: EventTypeCounterParts): EventFollower {
-  const look = async () => !(await store.eventTypeCount({ limit: STRETCH_EVENTS }));
-  return new EventFollower({ store, log, look, what: "counts of event types", everyMs: 2_000, looksMax: 40, askedMs: 15 });
+  const poll = async () => !(await store.eventTypeCount({ limit: STRETCH_EVENTS }));
+  return new EventFollower({ store, log, poll, what: "counts of event types", everyMs: 2_000, pollsMax: 40, askedMs: 15 });
 }

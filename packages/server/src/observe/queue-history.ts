@@ -9,7 +9,7 @@ import type { QueueDepth, QueueStore } from "../store/contract/index.ts";
 
 const SAMPLE_EVERY_MS = 10_000;
 /** A query that takes long, because a million calls wait, delays the next one, so that other reads are not blocked. */
-const REST_PER_LOOK = 100;
+const REST_PER_POLL = 100;
 const SLOT_MS = 30_000;
 /** Six hours. */
 const SLOTS_MAX = 720;
@@ -45,7 +45,7 @@ export class QueueHistory {
   readonly #parts: QueueHistoryParts;
   readonly #slots: Slot[] = [];
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<unknown> = Promise.resolve();
+  #polling: Promise<unknown> = Promise.resolve();
   #stopped = false;
 
   constructor(parts: QueueHistoryParts) {
@@ -53,13 +53,13 @@ export class QueueHistory {
   }
 
   start(): void {
-    this.#lookAgain(0);
+    this.#pollAgain(0);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#timer) clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#polling;
   }
 
   /** A request samples too, so that the curve ends with the value it returns. */
@@ -109,17 +109,17 @@ export class QueueHistory {
     return new Map(depths.map(figures));
   }
 
-  #lookAgain(afterMs: number): void {
+  #pollAgain(afterMs: number): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
-      this.#looking = this.#look();
+      this.#polling = this.#poll();
     }, afterMs).unref();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const begun = performance.now();
     await this.sample().catch((error) => this.#parts.log.debug({ err: error }, "the queue could not be read"));
-    this.#lookAgain(Math.max(SAMPLE_EVERY_MS, (performance.now() - begun) * REST_PER_LOOK));
+    this.#pollAgain(Math.max(SAMPLE_EVERY_MS, (performance.now() - begun) * REST_PER_POLL));
   }
 }
 

@@ -212,7 +212,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
   let ownPort = 0;
   const watch = new AppWatch({
     urls: config.appUrl,
-    looksAround: config.discover === "on",
+    discovers: config.discover === "on",
     asksAgain: config.mode === "dev",
     ownPort: () => ownPort,
     known: () => registry.apps(directory.environmentNamed(parts.defaultEnvironment)?.id),

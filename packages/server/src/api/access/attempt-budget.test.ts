@@ -15,7 +15,7 @@ const isRefused = (attempt: () => void): boolean => {
 test("ten failures, then one every six seconds", () => {
   let now = 1_000_000;
   const budget = new AttemptBudget({ now: () => now });
-  const guess = (ip = "10.0.0.1") => isRefused(() => budget.judge(ip, null));
+  const guess = (ip = "10.0.0.1") => isRefused(() => budget.check(ip, null));
   assert.deepEqual(
     Array.from({ length: 12 }, () => guess()),
     [...Array(10).fill(false), true, true],
@@ -31,18 +31,18 @@ test("ten failures, then one every six seconds", () => {
 
 test("a right key that did not work from there before has to wait too; one that did goes on", () => {
   const budget = new AttemptBudget({ now: () => 0 });
-  budget.judge("10.0.0.1", "key_known");
-  for (let n = 0; n < 10; n++) budget.judge("10.0.0.1", null);
+  budget.check("10.0.0.1", "key_known");
+  for (let n = 0; n < 10; n++) budget.check("10.0.0.1", null);
   assert.equal(
-    isRefused(() => budget.judge("10.0.0.1", "key_guessed")),
+    isRefused(() => budget.check("10.0.0.1", "key_guessed")),
     true,
   );
   assert.equal(
-    isRefused(() => budget.judge("10.0.0.1", "key_known")),
+    isRefused(() => budget.check("10.0.0.1", "key_known")),
     false,
   );
   assert.equal(
-    isRefused(() => budget.judge("10.0.0.2", "key_guessed")),
+    isRefused(() => budget.check("10.0.0.2", "key_guessed")),
     false,
   );
 });
@@ -50,34 +50,34 @@ test("a right key that did not work from there before has to wait too; one that 
 test("what worked while its address was failing is handed on once, and holds after a restart", () => {
   const kept: Proof[] = [];
   const budget = new AttemptBudget({ now: () => 0, keep: (proof) => kept.push(proof) });
-  budget.judge("10.0.0.1", "key_early");
+  budget.check("10.0.0.1", "key_early");
   assert.deepEqual(kept, [], "where nobody fails there is nothing to keep");
-  budget.judge("10.0.0.1", null);
-  for (let n = 0; n < 3; n++) for (const key of ["key_early", "key_late"]) budget.judge("10.0.0.1", key);
-  budget.judge("10.0.0.2", "key_elsewhere");
+  budget.check("10.0.0.1", null);
+  for (let n = 0; n < 3; n++) for (const key of ["key_early", "key_late"]) budget.check("10.0.0.1", key);
+  budget.check("10.0.0.2", "key_elsewhere");
   assert.deepEqual(
     kept.map(({ address, credential }) => `${address} ${credential}`),
     ["10.0.0.1 key_early", "10.0.0.1 key_late"],
   );
   const restarted = new AttemptBudget({ now: () => 0 });
   restarted.restore(kept);
-  for (let n = 0; n < 10; n++) restarted.judge("10.0.0.1", null);
+  for (let n = 0; n < 10; n++) restarted.check("10.0.0.1", null);
   assert.deepEqual(
-    ["key_early", "key_late", "key_other"].map((key) => isRefused(() => restarted.judge("10.0.0.1", key))),
+    ["key_early", "key_late", "key_other"].map((key) => isRefused(() => restarted.check("10.0.0.1", key))),
     [false, false, true],
   );
 });
 
 test("memory is bounded", () => {
   const budget = new AttemptBudget({ now: () => 0 });
-  for (let n = 0; n < 10; n++) budget.judge("10.0.0.1", null);
+  for (let n = 0; n < 10; n++) budget.check("10.0.0.1", null);
   assert.equal(
-    isRefused(() => budget.judge("10.0.0.1", null)),
+    isRefused(() => budget.check("10.0.0.1", null)),
     true,
   );
-  for (let n = 0; n < 10_000; n++) budget.judge(`192.168.${n >> 8}.${n & 255}`, null);
+  for (let n = 0; n < 10_000; n++) budget.check(`192.168.${n >> 8}.${n & 255}`, null);
   assert.equal(
-    isRefused(() => budget.judge("10.0.0.1", null)),
+    isRefused(() => budget.check("10.0.0.1", null)),
     false,
     "the oldest address was forgotten",
   );

@@ -62,7 +62,7 @@ export class AttemptBudget {
   }
 
   /** Throws if the address has failed too often. `credential` identifies the recognised one; null if there was none. */
-  judge(ip: string, credential: string | null): void {
+  check(ip: string, credential: string | null): void {
     const waitS = this.waitS(ip, credential);
     if (waitS === null) return;
     const message = `Too many attempts from this address have failed. Try again in ${waitS} seconds.`;

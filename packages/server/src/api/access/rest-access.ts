@@ -83,7 +83,7 @@ function principalWithKey({ directory, attempts }: AccessRules, request: Fastify
   const signing = signingKey ? directory.signingKeyOf(text) : null;
   if (signing) return signingPrincipal(signing);
   const key = directory.key("api", text);
-  attempts.judge(request.ip, key?.id ?? null);
+  attempts.check(request.ip, key?.id ?? null);
   if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");
   const { id, name, role, environments } = key;
   return { kind: "api-key", id, keyId: id, name, role: role ?? "read", environments, isValid: () => directory.workingKey(id) !== null };

@@ -163,12 +163,12 @@ function credentialOf({ access, loginTokens }: SessionRoutesParts, ip: string, {
   if ((apiKey === undefined) === (loginToken === undefined)) throw invalid("body", "must have either apiKey or loginToken");
   if (apiKey !== undefined) {
     const key = access.directory.key("api", apiKey);
-    access.attempts.judge(ip, key?.id ?? null);
+    access.attempts.check(ip, key?.id ?? null);
     if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");
     return key;
   }
   const token = loginToken ?? "";
-  access.attempts.judge(ip, loginTokens.isOpen(token) ? token : null);
+  access.attempts.check(ip, loginTokens.isOpen(token) ? token : null);
   if (!loginTokens.redeem(token))
     throw new RestRefusal("login_token_invalid", "This login link was used before, or is older than 15 minutes.");
   return null;

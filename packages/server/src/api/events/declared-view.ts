@@ -26,7 +26,7 @@ export interface DeclaredParts {
     scopeOf(environmentId: EnvironmentId): EnvironmentId;
     /** Why a schema cannot be used; null: it can. */
     schemaFault(schema: object): string | null;
-    verdict(environmentId: EnvironmentId, event: { name: string; data: string }): object | null;
+    check(environmentId: EnvironmentId, event: { name: string; data: string }): object | null;
     flush(): Promise<void>;
     refresh(): Promise<void>;
   };

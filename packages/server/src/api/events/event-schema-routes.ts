@@ -56,13 +56,13 @@ const COMPARISON = shape(
   },
   { title: "EventTypeComparison" },
 );
-const VERDICT = shape(
+const CHECK = shape(
   {
     mode: { ...MODE, type: ["string", "null"], enum: [...SCHEMA_MODES, null], description: "Null: no schema is declared." },
     valid: BOOLEAN,
     errors: listOf(shape({ path: TEXT, message: TEXT })),
   },
-  { title: "EventSchemaVerdict" },
+  { title: "EventSchemaCheck" },
 );
 const PUT = {
   summary: "Change the settings of an event type: its schema, and how long its events are kept",
@@ -171,12 +171,12 @@ export function registerEventSchemaRoutes(app: FastifyInstance, parts: EventSche
     description: "Stores and counts nothing.",
     body: closed({ data: { type: "object", additionalProperties: true } }, ["data"]),
     querystring: closed({}),
-    response: { 200: dataOf(VERDICT) },
+    response: { 200: dataOf(CHECK) },
   } as const;
   app.post<Named & { Body: { data: object } }>("/event-types/:name/check", { config, schema: check }, async (request) => {
     const { environment } = scoped(request);
-    const verdict = catalogue.verdict(environment.id, { name: request.params.name, data: JSON.stringify(request.body.data) });
-    return { data: verdict ?? { mode: null, valid: true, errors: [] } };
+    const check = catalogue.check(environment.id, { name: request.params.name, data: JSON.stringify(request.body.data) });
+    return { data: check ?? { mode: null, valid: true, errors: [] } };
   });
 }
 

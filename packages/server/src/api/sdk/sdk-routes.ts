@@ -114,7 +114,7 @@ export function principalOfSdk(parts: Pick<SdkRoutesParts, "isDev" | "signingKey
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   const key = bearer === undefined ? null : signingKeyOf(bearer);
   // 128 bits cannot be guessed: a valid key is never delayed by wrong ones from the same address.
-  if (bearer !== undefined && !key) parts.attempts.judge(request.ip, null);
+  if (bearer !== undefined && !key) parts.attempts.check(request.ip, null);
   if (key) return signingPrincipal(key);
   throw new RestRefusal(
     "signing_key_invalid",

@@ -85,7 +85,7 @@ interface WebhookTrialBody extends TrialBody {
 
 const WEBHOOK_ID = { type: "string", description: "Its handshake and verification come before the transform; needed with `requestId`." };
 
-type Verdict = "same" | "different" | "now_fails" | "now_works" | "still_fails";
+type Change = "same" | "different" | "now_fails" | "now_works" | "still_fails";
 
 const BACKTEST_REQUESTS_MAX = 100;
 const config = { about: "item", ingest: true, repair: true } as const;
@@ -203,7 +203,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
         const after = await parts.tryTransform(recorded(record, webhook, transform));
         results.push({ requestId: record.id, receivedAt: new Date(record.receivedAt).toISOString(), ...comparison(before, after) });
       }
-      const summary: Record<Verdict, number> = { same: 0, different: 0, now_fails: 0, now_works: 0, still_fails: 0 };
+      const summary: Record<Change, number> = { same: 0, different: 0, now_fails: 0, now_works: 0, still_fails: 0 };
       for (const { change } of results) summary[change]++;
       return { data: { version: webhook.version, summary, requests: results } };
     },
@@ -240,7 +240,7 @@ function trialView({ eventJson, handshake, verification, error, logs, durationMs
 function comparison(before: TrialResult, after: TrialResult) {
   const [was, is] = [before, after].map(({ eventJson }) => (eventJson === undefined ? undefined : JSON.parse(eventJson)));
   const differences = was !== undefined && is !== undefined ? jsonDiff(was, is) : [];
-  const change: Verdict = before.handshake && after.handshake ? "same" : verdictOn(was, is, differences.length);
+  const change: Change = before.handshake && after.handshake ? "same" : changeOf(was, is, differences.length);
   return { change, before: side(was, before), after: side(is, after), diff: differences };
 }
 
@@ -250,7 +250,7 @@ function side(event: unknown, { error, handshake, verification }: TrialResult) {
   return error ? { error, ...verified } : { event, ...verified };
 }
 
-function verdictOn(was: unknown, is: unknown, differences: number): Verdict {
+function changeOf(was: unknown, is: unknown, differences: number): Change {
   if (is === undefined) return was === undefined ? "still_fails" : "now_fails";
   if (was === undefined) return "now_works";
   return differences === 0 ? "same" : "different";

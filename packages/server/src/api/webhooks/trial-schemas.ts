@@ -73,17 +73,17 @@ const SIDE = shape(
   { event: { type: "object", additionalProperties: true }, handshake: HANDSHAKE, verification: VERIFICATION, error: FAULT },
   { optional: ["event", "handshake", "verification", "error"] },
 );
-const VERDICTS = ["same", "different", "now_fails", "now_works", "still_fails"];
+const CHANGES = ["same", "different", "now_fails", "now_works", "still_fails"];
 
 export const BACKTEST = shape(
   {
     version: { ...INTEGER, description: "The current version that the draft was compared with." },
-    summary: shape(Object.fromEntries(VERDICTS.map((verdict) => [verdict, INTEGER]))),
+    summary: shape(Object.fromEntries(CHANGES.map((change) => [change, INTEGER]))),
     requests: listOf(
       shape({
         requestId: TEXT,
         receivedAt: INSTANT,
-        change: { type: "string", enum: VERDICTS },
+        change: { type: "string", enum: CHANGES },
         before: SIDE,
         after: SIDE,
         diff: listOf(shape({ path: TEXT, before: JSON_VALUE, after: JSON_VALUE }, { optional: ["before", "after"] })),

@@ -13,7 +13,7 @@ test("a store that cannot be written while an app is synced: told, and tried aga
   const synced = new Promise<void>((resolve) => {
     const watch = new AppWatch({
       urls: [url],
-      looksAround: false,
+      discovers: false,
       asksAgain: false,
       ownPort: () => 0,
       known: () => [],

@@ -15,7 +15,7 @@ export interface AppWatchParts {
   /** Named in the settings. */
   urls: readonly string[];
   /** Discover apps on this machine. */
-  looksAround: boolean;
+  discovers: boolean;
   /** Sync registered apps again. */
   asksAgain: boolean;
   ownPort(): number;
@@ -30,7 +30,7 @@ export class AppWatch {
   readonly #synced = new Set<string>();
   readonly #faults = new Map<string, string>();
   #timeout: NodeJS.Timeout | null = null;
-  #looking: Promise<void> | null = null;
+  #polling: Promise<void> | null = null;
   #stopped = false;
 
   constructor(parts: AppWatchParts) {
@@ -38,30 +38,30 @@ export class AppWatch {
   }
 
   start(): void {
-    if (this.#parts.urls.length > 0 || this.#parts.looksAround) this.#look();
+    if (this.#parts.urls.length > 0 || this.#parts.discovers) this.#poll();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#timeout) clearTimeout(this.#timeout);
-    await this.#looking;
+    await this.#polling;
   }
 
-  #look(): void {
-    this.#looking = this.#round().finally(() => {
-      this.#looking = null;
-      const isDone = !this.#parts.looksAround && !this.#parts.asksAgain && this.#parts.urls.every((url) => this.#synced.has(url));
+  #poll(): void {
+    this.#polling = this.#round().finally(() => {
+      this.#polling = null;
+      const isDone = !this.#parts.discovers && !this.#parts.asksAgain && this.#parts.urls.every((url) => this.#synced.has(url));
       if (this.#stopped || isDone) return;
-      this.#timeout = setTimeout(() => this.#look(), this.#parts.known().length > 0 ? INTERVAL_MS : FIRST_INTERVAL_MS);
+      this.#timeout = setTimeout(() => this.#poll(), this.#parts.known().length > 0 ? INTERVAL_MS : FIRST_INTERVAL_MS);
       this.#timeout.unref();
     });
   }
 
   async #round(): Promise<void> {
-    const { urls, looksAround, asksAgain, known, ownPort } = this.#parts;
+    const { urls, discovers, asksAgain, known, ownPort } = this.#parts;
     const due = new Set(urls.filter((url) => asksAgain || !this.#synced.has(url)));
     if (asksAgain) for (const { url } of known()) due.add(url);
-    if (looksAround) {
+    if (discovers) {
       const endpoints = new Set([...due].map(endpointOf));
       for (const url of await findLocalApps((candidate) => endpoints.has(endpointOf(candidate)), ownPort())) due.add(url);
     }

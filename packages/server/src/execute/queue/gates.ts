@@ -34,9 +34,9 @@ export interface GatesParts {
 /** Delay after a failed call of the store. */
 const RETRY_MS = 1_000;
 /** Another node may have died while it held slots: waiting runs are checked again. */
-const LOOK_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 /** There may be many keys, on hold for days. Positions are stored, so none is lost with a node. */
-const ORDER_LOOK_MS = 30_000;
+const ORDER_POLL_INTERVAL_MS = 30_000;
 
 /** Kept while runs wait. */
 interface Gate {
@@ -46,7 +46,7 @@ interface Gate {
   isAsking: boolean;
   /** A run arrived, or a slot was freed, since the store was asked. */
   wasNoted: boolean;
-  stopLooking: (() => void) | null;
+  cancelPoll: (() => void) | null;
 }
 
 export class Gates {
@@ -66,7 +66,7 @@ export class Gates {
   note(lane: string): void {
     const rule = this.#parts.gateOf(lane);
     if (!rule || this.#isStopped) return;
-    const gate = this.#gates.get(rule.name) ?? { rule, lanes: new Map(), isAsking: false, wasNoted: false, stopLooking: null };
+    const gate = this.#gates.get(rule.name) ?? { rule, lanes: new Map(), isAsking: false, wasNoted: false, cancelPoll: null };
     gate.rule = rule;
     gate.lanes.set(lane, rule.home);
     this.#gates.set(rule.name, gate);
@@ -81,21 +81,21 @@ export class Gates {
   /** Functions were registered: limits may have changed. */
   refresh(): void {
     const lanes = [...this.#gates.values()].flatMap((gate) => [...gate.lanes.keys()]);
-    for (const gate of this.#gates.values()) gate.stopLooking?.();
+    for (const gate of this.#gates.values()) gate.cancelPoll?.();
     this.#gates.clear();
     for (const lane of lanes) this.note(lane);
   }
 
   stop(): void {
     this.#isStopped = true;
-    for (const gate of this.#gates.values()) gate.stopLooking?.();
+    for (const gate of this.#gates.values()) gate.cancelPoll?.();
   }
 
   #ask(gate: Gate): void {
     if (!this.#isKept(gate)) return;
     gate.wasNoted = true;
-    gate.stopLooking?.();
-    gate.stopLooking = null;
+    gate.cancelPoll?.();
+    gate.cancelPoll = null;
     if (!gate.isAsking) void this.#admitAll(gate);
   }
 
@@ -111,7 +111,7 @@ export class Gates {
     gate.isAsking = false;
     if (!this.#isKept(gate)) return;
     if (gate.lanes.size === 0) this.#gates.delete(gate.rule.name);
-    else this.#lookBy(gate, nextAt);
+    else this.#pollBy(gate, nextAt);
   }
 
   /** A refresh replaces gates, also while the store is asked for them. The one that was replaced does nothing more. */
@@ -133,10 +133,10 @@ export class Gates {
     return nextAt;
   }
 
-  #lookBy(gate: Gate, nextAt: number | null): void {
+  #pollBy(gate: Gate, nextAt: number | null): void {
     const { clock } = this.#parts;
-    const lookMs = gate.rule.orderKey === null ? LOOK_MS : ORDER_LOOK_MS;
-    const delayMs = nextAt === null ? lookMs : Math.min(lookMs, Math.max(nextAt - clock.now(), 0));
-    gate.stopLooking = clock.after(delayMs, () => this.#ask(gate));
+    const pollMs = gate.rule.orderKey === null ? POLL_INTERVAL_MS : ORDER_POLL_INTERVAL_MS;
+    const delayMs = nextAt === null ? pollMs : Math.min(pollMs, Math.max(nextAt - clock.now(), 0));
+    gate.cancelPoll = clock.after(delayMs, () => this.#ask(gate));
   }
 }

@@ -13,7 +13,7 @@ import type { Clock } from "../clock.ts";
 const LOW_SHARE = 0.25;
 const CLAIM_MAX = 1_000;
 /** A node that held slots may have died: full lanes claim again after this time. */
-const FULL_LOOK_MS = 5_000;
+const FULL_POLL_MS = 5_000;
 const RETRY_MS = 1_000;
 
 /** The rules of a lane. */
@@ -46,7 +46,7 @@ interface Lane {
   /** Entries were added to the store's queue since the last claim began. */
   wasNoted: boolean;
   /** Limits had no free slot at the last claim; cancels the planned retry. */
-  stopLooking: (() => void) | null;
+  cancelPoll: (() => void) | null;
 }
 
 interface AppCalls {
@@ -162,7 +162,7 @@ export class Scheduler {
   #lane(key: string): Lane {
     const known = this.#lanes.get(key);
     if (known) return known;
-    const idle = { waiting: [], working: 0, hasBacklog: false, isClaiming: false, wasNoted: false, stopLooking: null };
+    const idle = { waiting: [], working: 0, hasBacklog: false, isClaiming: false, wasNoted: false, cancelPoll: null };
     const lane: Lane = { key, ...this.#rulesOf(key), ...idle };
     this.#lanes.set(key, lane);
     return lane;
@@ -219,7 +219,7 @@ export class Scheduler {
   }
 
   async #refill(lane: Lane): Promise<void> {
-    if (!lane.hasBacklog || lane.isClaiming || lane.stopLooking || this.#stopped) return;
+    if (!lane.hasBacklog || lane.isClaiming || lane.cancelPoll || this.#stopped) return;
     if (lane.waiting.length > this.#parts.prefetch * LOW_SHARE) return;
     const claiming = this.#claim(lane).finally(() => this.#claiming.delete(claiming));
     this.#claiming.add(claiming);
@@ -252,15 +252,15 @@ export class Scheduler {
   #block(lane: Lane, limitIds: readonly string[]): void {
     if (this.#stopped) return;
     for (const id of limitIds) this.#full.set(id, (this.#full.get(id) ?? new Set()).add(lane));
-    lane.stopLooking = this.#parts.clock.after(FULL_LOOK_MS, () => {
+    lane.cancelPoll = this.#parts.clock.after(FULL_POLL_MS, () => {
       this.#unblock(lane);
       void this.#refill(lane);
     });
   }
 
   #unblock(lane: Lane): void {
-    lane.stopLooking?.();
-    lane.stopLooking = null;
+    lane.cancelPoll?.();
+    lane.cancelPoll = null;
     for (const [id, lanes] of this.#full) if (lanes.delete(lane) && lanes.size === 0) this.#full.delete(id);
   }
 

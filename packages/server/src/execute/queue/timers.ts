@@ -5,7 +5,7 @@ import type { Clock } from "../clock.ts";
 
 const BATCH_ENTRIES = 200;
 /** The store is asked at least this often, even if no timer is due: another node may have died while it held work. */
-const LOOK_INTERVAL_MS = 30_000;
+const POLL_INTERVAL_MS = 30_000;
 const RETRY_MS = 1_000;
 
 export interface TimersParts {
@@ -20,7 +20,7 @@ export class Timers {
   readonly #parts: TimersParts;
   #stopWaiting: (() => void) | null = null;
   #wakeAt = Number.POSITIVE_INFINITY;
-  #looking: Promise<void> | null = null;
+  #polling: Promise<void> | null = null;
   #stopped = false;
 
   constructor(parts: TimersParts) {
@@ -37,21 +37,21 @@ export class Timers {
     this.#wakeAt = dueAt;
     this.#stopWaiting?.();
     const { clock } = this.#parts;
-    this.#stopWaiting = clock.after(Math.min(Math.max(dueAt - clock.now(), 0), LOOK_INTERVAL_MS), () => this.#look());
+    this.#stopWaiting = clock.after(Math.min(Math.max(dueAt - clock.now(), 0), POLL_INTERVAL_MS), () => this.#poll());
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#stopWaiting?.();
-    await this.#looking;
+    await this.#polling;
   }
 
-  #look(): void {
-    if (this.#looking) return;
-    this.#looking = this.#claimDue()
+  #poll(): void {
+    if (this.#polling) return;
+    this.#polling = this.#claimDue()
       .catch(() => this.#parts.clock.now() + RETRY_MS)
       .then((next) => {
-        this.#looking = null;
+        this.#polling = null;
         const earlier = Math.min(next, this.#wakeAt);
         this.#wakeAt = Number.POSITIVE_INFINITY;
         this.wakeBy(earlier);
@@ -70,6 +70,6 @@ export class Timers {
       more = batch.more;
     }
     const nextDue = (await store.queueNextDue()) ?? Number.POSITIVE_INFINITY;
-    return Math.min(nextDue, clock.now() + LOOK_INTERVAL_MS);
+    return Math.min(nextDue, clock.now() + POLL_INTERVAL_MS);
   }
 }

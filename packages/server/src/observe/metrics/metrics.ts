@@ -12,9 +12,9 @@ import { EventLoopDelay } from "./event-loop-delay.ts";
 import { FunctionLabels } from "./function-labels.ts";
 import { createInstruments } from "./instruments.ts";
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 /** A query that takes long, because a million calls wait, delays the next one. */
-const REST_PER_LOOK = 100;
+const REST_PER_POLL = 100;
 
 /** `unreachable`: the app did not respond. */
 export type CallOutcome = "ok" | "error" | "unreachable";
@@ -54,7 +54,7 @@ export class Metrics {
   readonly #functions: FunctionLabels;
   readonly #series = new Map<string, Series>();
   readonly #loopDelay = new EventLoopDelay(this.#instruments.loopDelay);
-  #looked: { until: number; done: Promise<void> } | null = null;
+  #polled: { until: number; done: Promise<void> } | null = null;
 
   constructor(parts: MetricsParts) {
     this.#parts = parts;
@@ -115,29 +115,29 @@ export class Metrics {
 
   /** In the Prometheus text format. If the store cannot be read, its figures keep their last values. */
   async text(): Promise<{ contentType: string; body: string }> {
-    await this.#look();
+    await this.#poll();
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
   }
 
   /** The same as values. */
   async snapshot(): Promise<MetricSnapshot[]> {
-    await this.#look();
+    await this.#poll();
     const metrics = await this.#registry.getMetricsAsJSON();
     return metrics.map((metric) => ({ ...metric, type: String(metric.type) }));
   }
 
-  #look(): Promise<void> {
+  #poll(): Promise<void> {
     const begun = performance.now();
-    if (!this.#looked || begun >= this.#looked.until) {
+    if (!this.#polled || begun >= this.#polled.until) {
       const done = this.#read().catch(() => undefined);
-      const looked = { until: Number.POSITIVE_INFINITY, done };
-      this.#looked = looked;
+      const polled = { until: Number.POSITIVE_INFINITY, done };
+      this.#polled = polled;
       void done.then(() => {
         const took = performance.now() - begun;
-        looked.until = begun + took + Math.max(LOOK_EVERY_MS, took * REST_PER_LOOK);
+        polled.until = begun + took + Math.max(POLL_INTERVAL_MS, took * REST_PER_POLL);
       });
     }
-    return this.#looked.done;
+    return this.#polled.done;
   }
 
   async #read(): Promise<void> {

@@ -19,7 +19,7 @@ export interface CopiedTable {
   /** For a column of the target, the column of the source. */
   columns: Readonly<Record<string, string>>;
   /** For a column of the target, an expression over the source. */
-  looked?: Readonly<Record<string, string>>;
+  derived?: Readonly<Record<string, string>>;
   /** For a column of the target, how its value is converted. `beganAt` is when the copy began. */
   convert?: Readonly<Record<string, (value: Value, row: SourceRow, beganAt: number) => Value>>;
   /** Columns that only the target has, which get their defaults. */
@@ -86,13 +86,13 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "webhook_tokens",
     key: ["token"],
     columns: same("token", "webhook_id", "created_at", "retired_at"),
-    looked: ofWebhook("webhook_tokens"),
+    derived: ofWebhook("webhook_tokens"),
   },
   {
     name: "webhook_versions",
     key: ["webhook_id", "version"],
     columns: same("webhook_id", "version", "transform", "created_at"),
-    looked: ofWebhook("webhook_versions"),
+    derived: ofWebhook("webhook_versions"),
     convert: escaped("transform"),
   },
   {
@@ -137,7 +137,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "limit_slots",
     key: ["limit_id", "run_no", "entry_no"],
     columns: same("limit_id", "run_no", "entry_no"),
-    looked: ofRun("limit_slots"),
+    derived: ofRun("limit_slots"),
     convert: escaped("limit_id"),
   },
   {
@@ -146,7 +146,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: same("position", "environment_id", "function_no", "key", "run_no", "state", "held_at"),
     convert: escaped("key"),
   },
-  { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no", "run_no"), looked: ofRun("batched_events") },
+  { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no", "run_no"), derived: ofRun("batched_events") },
   {
     name: "steps",
     key: ["run_no", "step_id"],
@@ -154,14 +154,14 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["run_no", "step_id", "kind", "name", "status", "position", "done_position", "started_at", "ended_at"],
       ...["attempts", "until", "detail", "event_id", "value"],
     ),
-    looked: ofRun("steps"),
+    derived: ofRun("steps"),
     convert: escaped("step_id", "name", "detail"),
   },
   {
     name: "failed_attempts",
     key: ["rowid"],
     columns: { attempt_no: "rowid", ...same("run_no", "ended_at", "step_id", "attempt", "started_at", "http_status", "error") },
-    looked: ofRun("failed_attempts"),
+    derived: ofRun("failed_attempts"),
     convert: escaped("step_id"),
   },
   {
@@ -171,7 +171,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["call_no", "run_no", "step_id", "attempt", "started_at", "ended_at", "http_status", "is_error", "path"],
       ...["steps_given", "answer", "answer_length"],
     ),
-    looked: ofRun("calls"),
+    derived: ofRun("calls"),
     convert: escaped("step_id", "path", "answer"),
   },
   {
@@ -225,7 +225,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "marks",
     key: ["function_no", "kind", "key"],
     columns: same("function_no", "kind", "key", "value", "expires_at"),
-    looked: { environment_id: "(SELECT f.environment_id FROM functions AS f WHERE f.function_no = marks.function_no)" },
+    derived: { environment_id: "(SELECT f.environment_id FROM functions AS f WHERE f.function_no = marks.function_no)" },
     convert: { key: (text) => boundedKey(text as string) },
   },
   {

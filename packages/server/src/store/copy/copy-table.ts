@@ -65,19 +65,19 @@ async function writeProgress(client: PoolClient, { name }: CopiedTable, { reache
 }
 
 /** Arrays, one for each column, with the types of the target. */
-async function insertStatement(database: Database, { name, columns, looked }: CopiedTable): Promise<string> {
+async function insertStatement(database: Database, { name, columns, derived }: CopiedTable): Promise<string> {
   const rows = await database.query<{ name: string; type: string }>(
     "SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0",
     [name],
   );
   const types = new Map(rows.map((row) => [row.name, row.type]));
-  const names = Object.keys({ ...columns, ...looked });
+  const names = Object.keys({ ...columns, ...derived });
   const arrays = names.map((column, index) => `$${index + 1}::${types.get(column)}[]`);
   return `INSERT INTO ${name} (${names.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")})`;
 }
 
-function readRows(source: DatabaseSync, { name, key, columns, looked = {} }: CopiedTable, reached: Value[] | null): SourceRow[] {
-  const found = Object.entries(looked).map(([column, expression]) => `${expression} AS ${column}`);
+function readRows(source: DatabaseSync, { name, key, columns, derived = {} }: CopiedTable, reached: Value[] | null): SourceRow[] {
+  const found = Object.entries(derived).map(([column, expression]) => `${expression} AS ${column}`);
   const wanted = new Set([...Object.values(columns), ...key, ...found]);
   const keys = key.join(", ");
   const after = reached ? `WHERE (${keys}) > (${key.map(() => "?").join(", ")})` : "";
@@ -92,8 +92,8 @@ function readRows(source: DatabaseSync, { name, key, columns, looked = {} }: Cop
   return rows;
 }
 
-function columnArrays({ columns, looked = {}, convert }: CopiedTable, rows: readonly SourceRow[], beganAt: number): Value[][] {
-  const own = Object.keys(looked).map((column) => [column, column] as const);
+function columnArrays({ columns, derived = {}, convert }: CopiedTable, rows: readonly SourceRow[], beganAt: number): Value[][] {
+  const own = Object.keys(derived).map((column) => [column, column] as const);
   return [...Object.entries(columns), ...own].map(([column, from]) => {
     const written = convert?.[column] ?? asText;
     return rows.map((row) => written(row[from] ?? null, row, beganAt));

@@ -41,8 +41,8 @@ test("every column of the shared store is filled, or begins with its default", {
     ),
   );
   const there = rows.filter(({ table }) => !TARGET_OWN.includes(table)).map(({ table, column }) => `${table}.${column}`);
-  const filled = COPIED_TABLES.flatMap(({ name, columns, looked = {}, defaults = [] }) =>
-    [...Object.keys(columns), ...Object.keys(looked), ...defaults].map((column) => `${name}.${column}`),
+  const filled = COPIED_TABLES.flatMap(({ name, columns, derived = {}, defaults = [] }) =>
+    [...Object.keys(columns), ...Object.keys(derived), ...defaults].map((column) => `${name}.${column}`),
   );
   assert.deepEqual(filled.sort(), there.sort());
 });

@@ -10,7 +10,7 @@ import { tablesUntil, tendPartitions } from "../postgres/schema/partitions.ts";
 import { DAY_MS } from "../runs/postgres/run-number.ts";
 
 interface WalkRow {
-  looked: number;
+  examined: number;
   removed: number;
   /** Of the last row examined; absent if all environments are scanned together. */
   last_environment?: number | null;
@@ -46,7 +46,7 @@ const REMOVE_EVENTS = (table: string, walk = `FROM ${table} WHERE sequence > $1 
     DELETE FROM ${table} AS events USING old
     WHERE events.environment_id = old.environment_id AND events.event_id = old.event_id RETURNING 1
   )
-  SELECT count(*) AS looked, (SELECT count(*) FROM gone) AS removed, max(sequence) AS last,
+  SELECT count(*) AS examined, (SELECT count(*) FROM gone) AS removed, max(sequence) AS last,
     (SELECT received_at FROM walked ORDER BY sequence DESC LIMIT 1) AS last_at,
     max(received_at) AS reached_at,
     (SELECT sequence FROM walked ORDER BY received_at DESC, sequence DESC LIMIT 1) AS reached_no
@@ -80,7 +80,7 @@ const REMOVE_RUNS = (table: string, where = "(environment_id, run_no) > ($4, $1)
   ), last AS MATERIALIZED (
     SELECT environment_id, run_no, created_at FROM walked ORDER BY environment_id DESC, run_no DESC LIMIT 1
   )
-  SELECT (SELECT count(*) FROM walked) AS looked, (SELECT count(*) FROM gone) AS removed, last.environment_id AS last_environment,
+  SELECT (SELECT count(*) FROM walked) AS examined, (SELECT count(*) FROM gone) AS removed, last.environment_id AS last_environment,
     last.run_no AS last, last.created_at AS last_at
   FROM (SELECT 1) AS always LEFT JOIN last ON true`;
 
@@ -109,10 +109,10 @@ export function retentionStore(database: Database): RetentionStore {
     const [from, ofEnvironment] = table === partition ? [Number(number), Number(environment)] : [-1, 0];
     const values = [from, limit, until, ...(isByEnvironment ? [ofEnvironment] : [])];
     const [row] = await database.query<WalkRow>(statement(table), values, "maintenance");
-    const { looked = 0, removed = 0, last_environment: lastOf = 0, last = null, last_at = null } = row ?? {};
+    const { examined = 0, removed = 0, last_environment: lastOf = 0, last = null, last_at = null } = row ?? {};
     const isTooYoung = last_at !== null && last_at > until;
-    if (looked === limit && !isTooYoung) return { removed, next: `${table} ${last} ${lastOf}` };
-    if (looked === limit && isByEnvironment) return { removed, next: `${table} ${LAST_NUMBER} ${lastOf}` };
+    if (examined === limit && !isTooYoung) return { removed, next: `${table} ${last} ${lastOf}` };
+    if (examined === limit && isByEnvironment) return { removed, next: `${table} ${LAST_NUMBER} ${lastOf}` };
     const following = tables[tables.indexOf(table) + 1];
     return { removed, next: following === undefined ? null : `${following} -1` };
   }
@@ -123,16 +123,16 @@ export function retentionStore(database: Database): RetentionStore {
     const named = name === undefined ? [] : [toStoreText(name)];
     const statement = REMOVE_EVENTS("events", name === undefined ? WALK_ENVIRONMENT : WALK_NAME);
     const [row] = await database.query<WalkRow>(statement, [no, limit, until, at, environmentId, ...named], "maintenance");
-    const { looked = 0, removed = 0, reached_at: reachedAt = null, reached_no: reachedNo = null } = row ?? {};
-    const isOver = looked < limit || reachedAt === null || reachedAt > until;
+    const { examined = 0, removed = 0, reached_at: reachedAt = null, reached_no: reachedNo = null } = row ?? {};
+    const isOver = examined < limit || reachedAt === null || reachedAt > until;
     return { removed, next: isOver ? null : `${reachedAt} ${reachedNo}` };
   }
 
   async function removeRunsIn(environmentId: EnvironmentId, { until, after, limit }: RemovalParams): Promise<Removal> {
     const statement = REMOVE_RUNS("runs", "environment_id = $4 AND run_no > $1");
     const [row] = await database.query<WalkRow>(statement, [Number(after ?? -1), limit, until, environmentId], "maintenance");
-    const { looked = 0, removed = 0, last = null, last_at: lastAt = null } = row ?? {};
-    const isOver = looked < limit || lastAt === null || lastAt > until;
+    const { examined = 0, removed = 0, last = null, last_at: lastAt = null } = row ?? {};
+    const isOver = examined < limit || lastAt === null || lastAt > until;
     return { removed, next: isOver ? null : String(last) };
   }
 

@@ -91,7 +91,7 @@ export class SandboxThread {
     if (this.#sent.length === 0) this.#worker.ref();
     this.#sent.push(work);
     this.#worker.postMessage(work.job);
-    this.#watch ??= setInterval(() => this.#look(), this.#options.hardMs / 4).unref();
+    this.#watch ??= setInterval(() => this.#checkDeadline(), this.#options.hardMs / 4).unref();
   }
 
   async stop(): Promise<void> {
@@ -126,7 +126,7 @@ export class SandboxThread {
   }
 
   /** Runs at intervals from the first job until the thread has been idle for long: a timer per job would cost more. */
-  #look(): void {
+  #checkDeadline(): void {
     const now = performance.now();
     const current = this.#sent.length === 0 ? 0 : Atomics.load(this.#current, 0);
     if (current !== this.#seen) {

@@ -33,7 +33,7 @@ export interface VerifyParams extends SignedRequest {
   isChallenge?: (text: string) => boolean;
 }
 
-export type Verdict = { ok: true } | ({ ok: false } & VerifyFault);
+export type Verification = { ok: true } | ({ ok: false } & VerifyFault);
 
 export interface VerifyFault extends ClaimFault {
   /** In the body, counted from 1. */
@@ -42,7 +42,7 @@ export interface VerifyFault extends ClaimFault {
 
 const SECRET_PREFIX = "whsec_";
 
-export function verifyRequest(params: VerifyParams): Verdict {
+export function verifyRequest(params: VerifyParams): Verification {
   const { verify } = params;
   const fault = verify.scheme === "basic" || verify.scheme === "header" ? credentialFault(params) : signatureFault(params);
   return fault ? { ok: false, ...fault } : { ok: true };
