@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
-import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
-import type { Environment, Store } from "../contract/index.ts";
+import { beginOne, makeScene, type Scene, sampleLease, sampleRun } from "../conformance/run-samples.ts";
+import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
+import type { NewWait } from "../contract/index.ts";
 import { nameLock } from "./locks.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
@@ -12,11 +13,11 @@ const skip = whyNoPostgres() ?? false;
 const SENDERS = 40;
 const ROUNDS = 5;
 
-async function open(t: TestContext): Promise<{ store: Store; environment: Environment; url: string }> {
+async function open(t: TestContext): Promise<Scene & { url: string }> {
   const url = await migratedDatabase(t);
   const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
   t.after(() => store.stop());
-  return { store, environment: await makeEnvironment(store), url };
+  return { ...(await makeScene(store)), url };
 }
 
 async function storedCount(url: string): Promise<number> {
@@ -40,6 +41,34 @@ test("an event is stored while the group before it is held up", { skip, timeout:
   });
   await held;
   assert.equal(await storedCount(url), 4);
+});
+
+test("an event cancels no run that a later event starts, however long it takes to find what it cancels", { skip, timeout: 60_000 }, async (t) => {
+  const { url, ...scene } = await open(t);
+  const { store, environment, functions } = scene;
+  const cancel: NewWait = {
+    ...{ kind: "cancel", eventName: "stop", expression: null, match: null, stepId: null, since: 0, expiresAt: 90_000 },
+  };
+  const begun = await beginOne(scene, { cancels: [cancel] });
+  const append = (event: Parameters<typeof sampleEvent>[0]) =>
+    store.eventAppend(sampleBatch(environment, [sampleEvent(event)], { lease: sampleLease() }));
+  let stopping: ReturnType<typeof append> | null = null;
+  await inDatabase(url, async (client) => {
+    // It is stored, and waits for this table before it looks for runs to cancel.
+    await client.query("BEGIN");
+    await client.query("LOCK TABLE resumptions IN ACCESS EXCLUSIVE MODE");
+    stopping = append({ name: "stop" });
+    const isWaiting = "SELECT FROM pg_locks WHERE relation = 'resumptions'::regclass AND NOT granted";
+    const deadline = Date.now() + 10_000;
+    while ((await client.query(isWaiting)).rowCount === 0) assert.ok(Date.now() < deadline, "it waits for the table");
+    await append({ runs: [sampleRun(functions[0], { cancels: [cancel] })] });
+    await client.query("COMMIT");
+  });
+  const { leased } = (await stopping) as unknown as Awaited<ReturnType<typeof append>>;
+  assert.deepEqual(
+    leased.map(({ runNo, kind }) => [runNo, kind]),
+    [[begun.runNo, "cancel"]],
+  );
 });
 
 test("events with one dedup id, or with one id of their sender, are stored once, whichever groups they are in", { skip }, async (t) => {

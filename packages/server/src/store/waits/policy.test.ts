@@ -14,7 +14,7 @@ function seen(sequence: number, data: string, receivedAt = sequence): SeenEvent 
   return { event, sequence, receivedAt };
 }
 
-const WAIT: MatchedWait = { since: 10, expiresAt: 20, expression: null, kept: null };
+const WAIT: MatchedWait = { kind: "event", since: 10, expiresAt: 20, expression: null, kept: null };
 const RUN = { eventSequence: 11, event: seen(11, "a").event };
 
 test("an event counts from the start of a wait until its timeout, by when it was received", () => {
@@ -28,6 +28,12 @@ test("the first event counts that did not start the run and fulfils the conditio
   assert.equal(firstMatch({ ...WAIT, expression: "same" }, events, RUN, RULES)?.sequence, 13);
   assert.equal(firstMatch({ ...WAIT, expression: "same" }, events, { ...RUN, event: null }, RULES), undefined);
   assert.equal(firstMatch(WAIT, events, undefined, RULES), undefined, "its run has ended");
+});
+
+test("an event cancels no run that a later event started, and may resume it", () => {
+  const events = [seen(10, ""), seen(11, ""), seen(12, "")];
+  assert.equal(firstMatch({ ...WAIT, kind: "cancel", since: 0 }, events, RUN, RULES)?.sequence, 12);
+  assert.equal(firstMatch(WAIT, events, RUN, RULES)?.sequence, 10);
 });
 
 test("events are found by the key of a wait, in the form in which it is stored", () => {

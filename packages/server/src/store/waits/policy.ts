@@ -30,7 +30,7 @@ export interface WaitingRun {
   event: NewEvent | null;
 }
 
-export type MatchedWait = Pick<StoredWait, "since" | "expiresAt" | "expression"> & {
+export type MatchedWait = Pick<StoredWait, "kind" | "since" | "expiresAt" | "expression"> & {
   /** The stored path and key; null: every event of the name is tested. */
   kept: { path: string; key: string } | null;
 };
@@ -45,9 +45,14 @@ export function firstMatch<Seen extends SeenEvent>(
   return run && candidates.find((one) => endsWait(wait, one, run, rules));
 }
 
-/** Counted from the time an event was received, whenever it is examined. The event that started a run neither resumes nor cancels it. */
+/**
+ * Counted from the time an event was received, whenever it is examined. The event that started a run neither resumes nor cancels it. Nor
+ * does an event cancel a run that a later one started: transactions overlap, so the later one may be committed while the earlier one
+ * still looks for waits. Sequence numbers decide, not times: events of a node whose clock is slow cancel as well.
+ */
 function endsWait(wait: MatchedWait, { event, sequence, receivedAt }: SeenEvent, run: WaitingRun, rules: WaitRules): boolean {
   if (run.eventSequence === sequence || wait.since > receivedAt || wait.expiresAt <= receivedAt) return false;
+  if (wait.kind === "cancel" && sequence < run.eventSequence) return false;
   return wait.expression === null || (run.event !== null && rules.matches(wait, event, run.event));
 }
 

@@ -100,11 +100,12 @@ function checkCancelled(evidence: Evidence, run: RunDetails, fault: Fault): void
   if (isCancelledByJob(evidence, run)) return;
   const { cancelOn } = fn ?? {};
   const { k } = evidence.dataOf(run);
+  const isFirst = run.originalRunId === null && run.jobId === null;
   const cause = evidence.played.events.some(
     (event) =>
       event.name === cancelOn?.event &&
-      // Of two events that are received at the same time, the one that is written first comes first.
-      (event.receivedAt >= run.createdAt || (run.originalRunId === null && run.jobId === null && event.sequence > run.eventSequence)) &&
+      // Events have an order. A rerun has none with an event that is being stored at the time.
+      (isFirst ? event.sequence > run.eventSequence : evidence.isStoredAfter(event, run.createdAt)) &&
       event.receivedAt <= (run.endedAt ?? 0) &&
       (cancelOn.by === "any" || (JSON.parse(event.data) as { k: number }).k === k),
   );

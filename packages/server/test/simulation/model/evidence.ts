@@ -108,6 +108,12 @@ export class Evidence {
     return (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) < endAskedAt;
   }
 
+  /** Whether the event may have been stored after this time. In virtual time, storing takes none. */
+  isStoredAfter({ id, receivedAt }: StoredEvent, at: number): boolean {
+    const { scenario, journal } = this.played;
+    return (scenario.isRealTime ? (journal.storedAt.get(id) ?? Number.POSITIVE_INFINITY) : receivedAt) >= at;
+  }
+
   /** When the run was known to be stored. In virtual time, storing takes none; over a network, an event that comes meanwhile may be first. */
   storedBy(run: RunDetails): number {
     const { scenario, journal } = this.played;

@@ -48,7 +48,7 @@ export async function lookBack(writes: GroupWrites, rules: WaitRules, added: rea
     const { kind, stepId, eventName, since, expiresAt, expression } = wait;
     if (kind !== "event" || stepId === null) continue;
     const kept = keptOf(waitKey(eventName, wait.match));
-    byName.set(eventName, [...(byName.get(eventName) ?? []), { runNo, stepId, allocation, since, expiresAt, expression, kept }]);
+    byName.set(eventName, [...(byName.get(eventName) ?? []), { kind, runNo, stepId, allocation, since, expiresAt, expression, kept }]);
   }
   for (const [name, waits] of byName) await lookBackFor(writes, rules, name, waits);
 }

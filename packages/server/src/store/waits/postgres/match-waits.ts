@@ -40,14 +40,11 @@ export async function matchWaits<Wait extends TestedWait, Seen extends SeenEvent
     writes,
     tested.map(({ wait }) => wait.runNo),
   );
-  const startedHere = new Map(writes.runsAdded.map(({ runNo, eventSequence }) => [runNo, eventSequence]));
   const matches: Match<Wait, Seen>[] = [];
   const test = ({ wait, candidates }: (typeof tested)[number], event: NewEvent | null) => {
     const start = starts.get(wait.runNo);
     const run: WaitingRun | undefined = start && { eventSequence: start.eventSequence, event };
-    // A run started by a later event of the group did not exist yet.
-    const began = startedHere.get(wait.runNo) ?? 0;
-    const seen = firstMatch(wait, began > 0 ? candidates.filter(({ sequence }) => began <= sequence) : candidates, run, rules);
+    const seen = firstMatch(wait, candidates, run, rules);
     if (seen) matches.push({ wait, seen });
   };
   for (const one of tested) if (one.wait.expression === null) test(one, null);
