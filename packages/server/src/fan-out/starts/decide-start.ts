@@ -29,8 +29,9 @@ import type { FunctionConfig } from "../function-config.ts";
 import { rateCheck, rateForgetAt, rateLimitRate } from "../gcra.ts";
 import { type KeyHash, keyHashed, limitsNothing } from "../lanes.ts";
 
-/** What is collected for one key: events by sequence number. */
+/** What is collected for one key. */
 interface Gathering {
+  /** Of events, ascending: nodes may decide about them in another order than they were stored in. */
   sequences: number[];
   bytes: number;
   ts: number;
@@ -130,7 +131,7 @@ export function gatheringWithout(markValue: string, sequences: ReadonlySet<numbe
 function debounced(keys: readonly MarkKey[], state: FunctionStartState, { config, event, now }: StartFacts): FunctionStartChange {
   const { periodMs, timeoutMs } = config.debounce as NonNullable<FunctionConfig["debounce"]>;
   const before = gatheringIn(state.marks[DEBOUNCE]);
-  const isNewer = !before || event.ts >= before.ts;
+  const isNewer = !before || event.ts > before.ts || (event.ts === before.ts && event.sequence > (before.sequences[0] as number));
   const deadline = before ? before.deadline : timeoutMs === null ? null : now + timeoutMs;
   const dueAt = Math.min(now + periodMs, deadline ?? Number.POSITIVE_INFINITY);
   const kept: Gathering = {
@@ -152,13 +153,15 @@ function batched(keys: readonly MarkKey[], state: FunctionStartState, facts: Sta
   if (isFull) return withMarks([forgotten(key)], begin(keys, state, facts, state.events(sequences)));
   const dueAt = before?.dueAt ?? now + timeoutMs;
   const marks = [gatheringMark(key, { sequences, bytes, ts: event.ts, dueAt, deadline: null }, now)];
-  return before ? { marks } : { marks, gather: { key: subjectOf(key), dueAt, since: event.sequence } };
+  // The entry names the first event, from which on events are retained.
+  const isFirst = sequences[0] === event.sequence;
+  return isFirst ? { marks, gather: { key: subjectOf(key), dueAt, since: event.sequence } } : { marks };
 }
 
 /** The batch including the event. */
 function batchWith(marks: FunctionStartState["marks"], { config, event }: StartFacts) {
   const before = gatheringIn(marks[BATCH]);
-  const sequences = [...(before?.sequences ?? []), event.sequence];
+  const sequences = [...(before?.sequences ?? []), event.sequence].sort((one, other) => one - other);
   const bytes = (before?.bytes ?? 0) + event.data.length;
   const isFull = sequences.length >= (config.batch?.maxSize ?? 0) || bytes >= BATCH_BYTES_MAX;
   return { before, sequences, bytes, isFull };

@@ -29,6 +29,7 @@ import {
   notStarted,
   type StartFacts,
 } from "./decide-start.ts";
+import { StartOrder } from "./start-order.ts";
 
 const INVOCATION_EVENT = "inngest/function.invoked";
 const CRON_EVENT = "inngest/scheduled.timer";
@@ -51,6 +52,7 @@ export interface FunctionStartsParts {
 
 export class FunctionStarts {
   readonly #parts: FunctionStartsParts;
+  readonly #order = new StartOrder();
 
   constructor(parts: FunctionStartsParts) {
     this.#parts = parts;
@@ -75,12 +77,22 @@ export class FunctionStarts {
     return eventSequence === null ? null : this.#parts.store.eventAt({ environmentId, sequence: eventSequence });
   }
 
-  async #requested(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
-    const event = await this.#eventOf(entry);
-    if (!event) return this.#drop(entry);
+  #requested(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
+    const prepare = async () => {
+      const event = await this.#eventOf(entry);
+      return event && { event, invoker: await this.#invokerOf(event) };
+    };
+    return this.#order.pass(entry.functionNo, prepare, (found) => (found ? this.#request(entry, registered, found) : this.#drop(entry)));
+  }
+
+  #request(
+    entry: ClaimedEntry,
+    registered: RegisteredFunction,
+    { event, invoker }: Pick<StartFacts, "event" | "invoker">,
+  ): Promise<ClaimedEntry[]> {
     const value = eventValue(event);
     const marks = marksOf(registered.config, value, this.#parts.store.storeKeyHash);
-    const facts = { ...this.#facts(registered, event, value), invoker: await this.#invokerOf(event) };
+    const facts = { ...this.#facts(registered, event, value), invoker };
     return this.#start(entry, {
       marks,
       eventsNeeded: (values) => eventsToStart(values, facts),

@@ -3,7 +3,7 @@
  * next one, so a busy node pays for one commit per group, and an idle one adds no delay.
  *
  * A group belongs to one environment, so that it uses one shard of a sharded PostgreSQL. Units that share a key, such as the same run,
- * are written one after the other, never in two groups at once.
+ * are written one after the other, never in two groups at once. So are units of one order, except that a group may have several of them.
  *
  * The states of a unit:
  *
@@ -45,6 +45,8 @@ export interface UnitTraits {
   rows: number;
   /** Units that share one are never in the same group. */
   keys: readonly string[];
+  /** Units that share one are written in the order in which they were submitted; they may be in one group. */
+  order?: string;
 }
 
 export interface Attempt<Work> {
@@ -132,21 +134,29 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     });
   }
 
-  /** Takes units of the environment that has waited longest and may have a group. A unit that shares a key with an earlier one waits. */
+  /**
+   * Takes units of the environment that has waited longest and may have a group. A unit that shares a key with an earlier one waits, and
+   * so does a unit whose order has an earlier one that is not in this group.
+   */
   #nextGroup(): Unit<Work, Result>[] {
     const group: Unit<Work, Result>[] = [];
     const later: Unit<Work, Result>[] = [];
     const taken = new Set([...this.#inProgress].flatMap((units) => units.flatMap(({ keys }) => keys)));
+    const begun = new Set([...this.#inProgress].flatMap((units) => units.flatMap(({ order }) => order ?? [])));
     const closed = this.#closedEnvironments();
     let rows = 0;
     for (const unit of this.#waiting) {
       const [first] = group;
       const isFull = rows >= GROUP_ROWS_MAX || first?.isAlone === true || (first !== undefined && unit.isAlone);
       const isOurs = first ? first.environmentId === unit.environmentId : !closed.has(unit.environmentId);
-      if (isOurs && !isFull && !unit.keys.some((key) => taken.has(key))) {
+      const isBehind = unit.keys.some((key) => taken.has(key)) || (unit.order !== undefined && begun.has(unit.order));
+      if (isOurs && !isFull && !isBehind) {
         group.push(unit);
         rows += unit.rows;
-      } else later.push(unit);
+      } else {
+        later.push(unit);
+        if (unit.order !== undefined) begun.add(unit.order);
+      }
       for (const key of unit.keys) taken.add(key);
     }
     this.#waiting = later;

@@ -41,7 +41,12 @@ export function functionStartStore(database: Database, writer: GroupCommit<Decis
     functionStart: (params) =>
       writer.submit(
         { kind: "start function", params },
-        { environmentId: params.environmentId, rows: 4, keys: [`entry ${params.entry.no}`] },
+        {
+          environmentId: params.environmentId,
+          rows: 4,
+          keys: [`entry ${params.entry.no}`],
+          order: `starts ${params.functionNo}`,
+        },
       ),
     markExpireMany: ({ until, limit }) => expireMarks(database, until, limit),
   };
