@@ -207,6 +207,22 @@ test("batch: full, or over its time, by key", () => {
   assert.equal(marks.ask(eventOf(5, { key: "a:b" }), NOW + 9_000).gather?.dueAt, NOW + 14_000);
 });
 
+test("nodes may decide about events in any order: a batch has them in theirs, and its entry names the first", () => {
+  const marks = new Marks({ batchEvents: { maxSize: 4, timeout: "5s" } });
+  assert.equal(marks.ask(eventOf(3)).gather?.since, 3);
+  assert.deepEqual(marks.ask(eventOf(1), NOW + 1_000).gather, { key: "batch:", dueAt: NOW + 5_000, since: 1 });
+  assert.equal(marks.ask(eventOf(2), NOW + 2_000).gather, undefined);
+  assert.deepEqual(eventsOf(marks.ask(eventOf(0), NOW + 3_000)), [0, 1, 2, 3]);
+});
+
+test("nodes may decide about events in any order: of several with one time, a debounce runs the last", () => {
+  const marks = new Marks({ debounce: { period: "10s" } });
+  marks.ask(eventOf(1));
+  marks.ask(eventOf(3));
+  marks.ask(eventOf(2));
+  assert.deepEqual(eventsOf(marks.due("debounce:", eventOf(3), NOW + 10_000)), [3]);
+});
+
 test("batch: what may not be gathered runs alone, and 10 MiB are enough", () => {
   const marks = new Marks({ batchEvents: { maxSize: 100, timeout: "5s", if: "event.data.small == true" } });
   assert.deepEqual(eventsOf(marks.ask(eventOf(1, { small: false }))), [1]);

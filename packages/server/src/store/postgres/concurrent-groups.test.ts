@@ -1,4 +1,7 @@
-/** Two groups of one environment may be in progress at a time: neither waits for the other, and both keep to the rules of duplicates. */
+/**
+ * Two groups of one environment may be in progress at a time: neither waits for the other, both keep to the rules of duplicates, and events
+ * keep their order.
+ */
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -6,7 +9,8 @@ import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../test/suppo
 import { beginOne, makeScene, type Scene, sampleLease, sampleRun } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import type { NewWait } from "../contract/index.ts";
-import { nameLock } from "./locks.ts";
+import { boundedKey } from "./bounded-key.ts";
+import { markLock, nameLock } from "./locks.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -43,7 +47,10 @@ test("an event is stored while the group before it is held up", { skip, timeout:
   assert.equal(await storedCount(url), 4);
 });
 
-test("an event cancels no run that a later event starts, however long it takes to find what it cancels", { skip, timeout: 60_000 }, async (t) => {
+test("an event cancels no run that a later event starts, however long it takes to find what it cancels", {
+  skip,
+  timeout: 60_000,
+}, async (t) => {
   const { url, ...scene } = await open(t);
   const { store, environment, functions } = scene;
   const cancel: NewWait = {
@@ -69,6 +76,39 @@ test("an event cancels no run that a later event starts, however long it takes t
     leased.map(({ runNo, kind }) => [runNo, kind]),
     [[begun.runNo, "cancel"]],
   );
+});
+
+test("starts of one function are decided in the order submitted, those of another meanwhile", { skip, timeout: 60_000 }, async (t) => {
+  const { url, store, environment, functions } = await open(t);
+  const decided: string[] = [];
+  async function start(name: string, functionNo = functions[0]) {
+    const event = sampleEvent({ starts: [{ functionNo, dueAt: 1_000 }] });
+    const [entry] = (await store.eventAppend(sampleBatch(environment, [event], { lease: sampleLease() }))).leased;
+    assert.ok(entry);
+    return () =>
+      store.functionStart({
+        ...{ environmentId: environment.id, entry, functionNo, marks: [{ kind: "rate", key: name }], now: 2_000, lease: sampleLease() },
+        decide() {
+          decided.push(name);
+          return {};
+        },
+      });
+  }
+  const [first, second, other] = [await start("first"), await start("second"), await start("other", functions[1])];
+  let all: Promise<unknown> | null = null;
+  await inDatabase(url, async (client) => {
+    const lock = markLock(environment.id, functions[0], { kind: "rate", key: boundedKey("first") });
+    await client.query("SELECT pg_advisory_lock($1)", [lock.toString()]);
+    const held = first();
+    const isWaiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    const deadline = Date.now() + 10_000;
+    while ((await client.query(isWaiting)).rowCount === 0) assert.ok(Date.now() < deadline, "it waits for the lock of its mark");
+    all = Promise.all([held, second()]);
+    await other();
+    assert.deepEqual(decided, ["other"]);
+  });
+  await all;
+  assert.deepEqual(decided, ["other", "first", "second"]);
 });
 
 test("events with one dedup id, or with one id of their sender, are stored once, whichever groups they are in", { skip }, async (t) => {
