@@ -213,7 +213,7 @@ test("an answer of X's handshake is no signature of an event", async (t) => {
 });
 
 test("code cannot answer with a secret, in any usual form", async (t) => {
-  const { service, webhook } = await open(t, { source: "() => {}" }, { verify: { scheme: "github", secrets: [SECRET] } });
+  const service = await startTestService(t);
   const hex = "[...secrets[0]].map((letter) => letter.charCodeAt(0).toString(16)).join('')";
   for (const answer of [
     "{ body: secrets[0] }",
@@ -222,10 +222,44 @@ test("code cannot answer with a secret, in any usual form", async (t) => {
     `{ body: ${hex} }`,
   ]) {
     const source = `function handshake({ secrets }) { console.log(${hex}); return ${answer}; }`;
-    await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { handshake: { source } } });
+    const webhook = await makeWebhook(service, ECHO, { handshake: { source, secrets: [SECRET] } });
     const { status, body } = await call(webhook.url);
     assert.deepEqual([status, body.code], [400, "handshake_failed"], answer);
     assert.deepEqual((await lastOf(service, webhook)).logs, ["***"]);
+  }
+});
+
+test("code is given no secret of verify, so that it can neither tell nor use one", async (t) => {
+  const source = `function handshake({ headers, secrets }) {
+    console.log(headers["X-Token"] ?? "none");
+    if (headers["X-Ask"] !== undefined) return { body: { secrets, token: headers["X-Token"], made: hmac("sha256", secrets[0] ?? "", "{}", "hex") } };
+  }`;
+  const { service, webhook } = await open(t, { source }, { verify: { scheme: "header", header: "x-token", secrets: [SECRET] } });
+  const asked = await post(webhook.url, "{}", { "x-ask": "1", "x-token": SECRET });
+  assert.deepEqual([asked.status, asked.body.secrets, asked.body.token], [200, [], "***"]);
+  assert.notEqual(asked.body.made, hmac("{}", "hex"));
+  assert.equal((await post(webhook.url, "{}", { "x-token": SECRET })).status, 200, "verification reads it all the same");
+  assert.deepEqual((await lastOf(service, webhook)).logs[0], "***");
+  const tried = await service.rest("POST", `/webhooks/${webhook.id}/test`, { body: { body: {}, headers: { "X-Ask": "1" }, sign: true } });
+  assert.deepEqual(JSON.parse(tried.body.data.handshake.body).token, "***");
+});
+
+test("secrets of a handshake are not handed to code that was written later", async (t) => {
+  const service = await startTestService(t);
+  const tells = { source: "({ secrets }) => ({ body: secrets.map((one) => [...one].reverse().join('')) })" };
+  for (const handshake of [
+    { preset: "zoom", secrets: [SECRET] },
+    { source: "() => ({ body: 'ok' })", secrets: [SECRET] },
+  ]) {
+    const webhook = await makeWebhook(service, ECHO, { handshake });
+    const put = async (changed: object) => (await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { handshake: changed } })).body;
+    assert.equal((await put(tells)).details?.[0].field, "handshake.secrets");
+    const { secrets: _, ...same } = handshake;
+    assert.equal((await put(same)).data?.handshake.secrets.length, 1, "the same handshake keeps its secrets");
+    assert.deepEqual((await put({ ...tells, secrets: ["another secret"] })).data?.handshake.secrets, [{ last4: "cret" }]);
+    await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { handshake: null } });
+    assert.equal((await put(tells)).data?.handshake.source, tells.source);
+    assert.deepEqual((await call(webhook.url)).body, [], "taking the handshake away takes its secrets away");
   }
 });
 

@@ -3,17 +3,17 @@
  * needs is parsed here, and the handshake is the only user code that runs before verification.
  */
 
-import { parseQuery, Refusal } from "@inlet/protocol";
+import { canonicalName, parseQuery, Refusal } from "@inlet/protocol";
 import type { Webhook } from "../store/contract/index.ts";
 import { bodyText } from "./body/body-text.ts";
 import { contentKind } from "./body/content-kind.ts";
 import { type DecodeMemory, decodeContent } from "./body/decode-content.ts";
 import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
 import { isChallenge } from "./handshake/presets.ts";
-import { type HandshakeOutcome, runHandshake } from "./handshake/run-handshake.ts";
+import { type HandshakeOutcome, type HandshakeParams, runHandshake } from "./handshake/run-handshake.ts";
 import type { TransformRunner } from "./threads/transform-runner.ts";
 import type { TransformOwner } from "./transform-outcome.ts";
-import { headersRead, type VerifyFault, verifyRequest } from "./verify/verify-request.ts";
+import { credentialHeader, headersRead, type VerifyFault, verifyRequest } from "./verify/verify-request.ts";
 
 /** What a webhook requires of a request before its transform. */
 export type AdmissionRules = Pick<Webhook, "verify" | "handshake" | "secrets">;
@@ -82,12 +82,22 @@ export async function admitRequest(runner: TransformRunner, params: AdmitParams)
 }
 
 function shake(runner: TransformRunner, params: AdmitParams, bytes: Buffer): Promise<HandshakeOutcome> {
-  const { method, headers, query, owner, contentType, rules } = params;
-  const { handshake, secrets } = rules;
+  const { method, query, owner, contentType, rules } = params;
+  const { handshake } = rules;
   if (!handshake) throw new Error("a webhook without a handshake has none to run");
   const raw = bodyText(bytes, contentKind(contentType).charset).text;
-  const known = secrets.handshake ?? secrets.verify;
-  return runHandshake(runner, { handshake, owner, method, headers, queryParams: parseQuery(query), raw, secrets: known });
+  return runHandshake(runner, { handshake, owner, method, queryParams: parseQuery(query), raw, ...knownToHandshake(params) });
+}
+
+/**
+ * Presets use the secrets of verify, since they return none of them and sign nothing that it accepts. Code could do both: it is given only
+ * secrets of its own, and no credentials that verify reads.
+ */
+function knownToHandshake({ headers, rules: { handshake, verify, secrets } }: AdmitParams): Pick<HandshakeParams, "headers" | "secrets"> {
+  if (handshake && "preset" in handshake) return { headers, secrets: secrets.handshake ?? secrets.verify };
+  const credential = verify && credentialHeader(verify);
+  const name = credential && canonicalName(credential);
+  return { headers: name && name in headers ? { ...headers, [name]: MASK } : headers, secrets: secrets.handshake ?? [] };
 }
 
 function verification(params: AdmitParams, bytes: Buffer): VerifyFault | null {

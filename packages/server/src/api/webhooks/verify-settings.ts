@@ -210,10 +210,17 @@ function checkSecrets(
     // Asana sends its secret.
     if (known.length === 0 && preset !== "asana") throw invalid("verify.secrets", "is required");
   }
+  if (isOtherSource(settings.handshake, current.handshake) && current.secrets.handshake && !given.handshake?.secrets)
+    throw invalid("handshake.secrets", "must be given again with another source, which could reveal the stored ones");
   const forHandshake = settings.secrets?.handshake ?? current.secrets.handshake ?? known;
   if (preset && given.handshake && NEEDS_SECRET.has(preset) && forHandshake.length === 0) {
     throw invalid("handshake.secrets", `is required by the preset ${preset}, unless verify has secrets`);
   }
+}
+
+function isOtherSource(changed: WebhookHandshake | null | undefined, current: WebhookHandshake | null): boolean {
+  if (!changed || !("source" in changed)) return false;
+  return !(current && "source" in current && current.source === changed.source);
 }
 
 function shown(secret: string): { last4: string | null } {
