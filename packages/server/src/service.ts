@@ -37,6 +37,7 @@ import { Directory } from "./receive/senders/directory.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./service/bootstrap.ts";
 import { connectOidc } from "./service/connect-oidc.ts";
 import { describeRetention, diskBudgetBytes } from "./service/disk-budget.ts";
+import { followChanges } from "./service/follow-changes.ts";
 import { createFunctions } from "./service/functions.ts";
 import { registerHttpRoutes } from "./service/http-routes.ts";
 import { createHttpServer } from "./service/http-server.ts";
@@ -44,7 +45,7 @@ import { openStore } from "./service/open-store.ts";
 import { createRepair } from "./service/repair.ts";
 import { StartRefused } from "./service/start-refused.ts";
 import { createUpkeep } from "./service/upkeep.ts";
-import type { Environment, EventSource, Store, StoreTopic, Webhook, WebhookRequest } from "./store/contract/index.ts";
+import type { Environment, EventSource, Store, Webhook, WebhookRequest } from "./store/contract/index.ts";
 import { createTransformRunner } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
@@ -275,15 +276,6 @@ async function openMetrics(address: ListenAddress, metrics: Metrics): Promise<Me
   } catch (error) {
     throw new StartRefused(`cannot listen on ${address.host}:${address.port}, see --metrics-listen: ${(error as Error).message}`, error);
   }
-}
-
-/** A change by another node takes effect here within a moment. */
-function followChanges(store: Store, kept: Record<StoreTopic, { refresh(): Promise<void> }>, log: Logger): () => void {
-  return store.storeWatch((topic) => {
-    kept[topic]
-      .refresh()
-      .catch((error) => log.warn({ err: error, topic }, "changes by another node could not be read; this will be retried"));
-  });
 }
 
 function newestFirst(signingKeys: readonly string[]): string[] {

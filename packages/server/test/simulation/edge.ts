@@ -77,7 +77,7 @@ export class Edge {
 
 function said(refusal: Refusal | null, text: string): EdgeAnswer {
   const takenAt = String(now());
-  const body = refusal ? JSON.stringify(errorBody(refusal)) : text;
+  const body = refusal ? errorBody(refusal) : text;
   const status = refusal ? refusal.status : 200;
   return { status, headers: { get: (name) => (name === "taken-at" ? takenAt : null) }, text: async () => body };
 }

@@ -1,11 +1,13 @@
 /** Random scenarios. A function may only start functions that come after it, so that everything comes to an end. */
 
 import { generateArchives } from "./deeds/archives.ts";
+import { generateBatches } from "./deeds/batches.ts";
 import { SPAN_MS } from "./deeds/doing.ts";
 import { CANCELLING, generateEvents } from "./deeds/events.ts";
 import { generateJobs } from "./deeds/jobs.ts";
 import { generatePauses } from "./deeds/pauses.ts";
 import { generateReruns } from "./deeds/reruns.ts";
+import { generateSchemas } from "./deeds/schemas.ts";
 import { generateSignals } from "./deeds/signals.ts";
 import { CodeWriter } from "./generate-code.ts";
 import { generateFlow } from "./generate-flow.ts";
@@ -21,6 +23,7 @@ export interface GenerateOptions {
 export function generateScenario(seed: number, { starts, functions: count }: GenerateOptions): Scenario {
   const random = new Random(seed, "scenario");
   const functions = Array.from({ length: count }, (_, index) => generateFunction(new Random(seed, "function", index), index, count));
+  const schemas = generateSchemas(new Random(seed, "schemas"), functions);
   const isQuiet = random.chance(0.2);
   return {
     seed,
@@ -31,6 +34,8 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     archives: generateArchives(new Random(seed, "archives")),
     jobs: generateJobs(new Random(seed, "jobs"), functions),
     reruns: generateReruns(new Random(seed, "reruns")),
+    schemas,
+    batches: generateBatches(new Random(seed, "batches"), functions, schemas),
     outages: isQuiet ? [] : generateOutages(random),
     refusals: isQuiet || random.chance(0.6) ? [] : [{ atMs: random.int(1, SPAN_MS), forMs: random.int(10, 4_000) }],
     network: isQuiet ? { ...QUIET_NETWORK, latencyMs: random.int(0, 30) } : generateNetwork(random),

@@ -1,5 +1,6 @@
 /** What happened at the apps: every call with its fate, every body that ran. The model is held against it. */
 
+import type { BatchedEvent, SimSchema } from "./deeds/deeds.ts";
 import { now } from "./virtual-time.ts";
 
 /**
@@ -58,6 +59,27 @@ export interface RerunNote {
   doneAt: number | null;
 }
 
+/** A schema was declared: the service was asked to, and had said so; and the same of its end. */
+export interface SchemaNote {
+  name: string;
+  mode: SimSchema["mode"];
+  askedAt: number;
+  declaredAt: number;
+  removeAskedAt: number;
+  removedAt: number;
+}
+
+/** Events that were sent in one request. */
+export interface BatchNote {
+  events: readonly BatchedEvent[];
+  /** Of the request that was answered. */
+  sentAt: number;
+  answeredAt: number;
+  outcome: "accepted" | "refused" | null;
+  /** What became of a request before is not known. */
+  mayBeStored: boolean;
+}
+
 /** A request that the service made for a step. `refused`: nobody answered it. */
 export interface RequestNote {
   process: number;
@@ -88,6 +110,8 @@ export class Journal {
   signalsSent = 0;
   readonly pauses: PauseNote[] = [];
   readonly reruns: RerunNote[] = [];
+  readonly schemas: SchemaNote[] = [];
+  readonly batches: BatchNote[] = [];
   /** How many were asked for, and which the service said it has stored. */
   jobsAsked = 0;
   readonly jobs: string[] = [];
@@ -117,6 +141,19 @@ export class Journal {
   noteRerun(sourceId: string, from: string | null): RerunNote {
     const note: RerunNote = { sourceId, from, newId: null, doneAt: null };
     this.reruns.push(note);
+    return note;
+  }
+
+  noteSchema(name: string, mode: SimSchema["mode"]): SchemaNote {
+    const never = Number.POSITIVE_INFINITY;
+    const note = { name, mode, askedAt: now(), declaredAt: never, removeAskedAt: never, removedAt: never };
+    this.schemas.push(note);
+    return note;
+  }
+
+  noteBatch(events: readonly BatchedEvent[]): BatchNote {
+    const note: BatchNote = { events, sentAt: 0, answeredAt: 0, outcome: null, mayBeStored: false };
+    this.batches.push(note);
     return note;
   }
 

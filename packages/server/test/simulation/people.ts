@@ -1,12 +1,14 @@
 /** People do, while a scenario is played, what it says. */
 
 import { archiveEnvironment } from "./deeds/archives.ts";
+import { sendBatch } from "./deeds/batches.ts";
 import type { Deed, DeedKind } from "./deeds/deeds.ts";
 import type { DeedParts } from "./deeds/doing.ts";
 import { sendEvent } from "./deeds/events.ts";
 import { startJob } from "./deeds/jobs.ts";
 import { pauseFunction } from "./deeds/pauses.ts";
 import { rerun } from "./deeds/reruns.ts";
+import { declareSchema } from "./deeds/schemas.ts";
 import { sendSignal } from "./deeds/signals.ts";
 import type { Scenario } from "./scenario.ts";
 import { after } from "./virtual-time.ts";
@@ -18,6 +20,8 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   archives: archiveEnvironment,
   jobs: startJob,
   reruns: rerun,
+  schemas: declareSchema,
+  batches: sendBatch,
 };
 
 export const DEED_KINDS = Object.keys(DO) as readonly DeedKind[];

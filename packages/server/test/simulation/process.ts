@@ -5,6 +5,7 @@
 import { createEventIdGenerator } from "@inlet/protocol";
 import { type Logger, pino } from "pino";
 import type { JobsPart } from "../../src/api/jobs/jobs-routes.ts";
+import { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
 import { createEventLife } from "../../src/flows/event-life.ts";
@@ -12,6 +13,7 @@ import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
 import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts";
+import { followChanges } from "../../src/service/follow-changes.ts";
 import { createFunctions, type Functions } from "../../src/service/functions.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
@@ -45,6 +47,7 @@ export interface Operated {
   environment: Environment;
   directory: Directory;
   jobs: JobsPart;
+  catalogue: Catalogue;
 }
 
 export class SimProcess {
@@ -52,6 +55,7 @@ export class SimProcess {
   readonly store: Store;
   readonly functions: Functions;
   readonly #directory: Directory;
+  readonly #catalogue: Catalogue;
   readonly #edge: Edge;
   readonly #tapped: Store;
   readonly #jobs: SimJobs;
@@ -75,6 +79,12 @@ export class SimProcess {
       const process = new SimProcess(life, store, tapped, parts);
       await bootstrap(tapped, configOf(parts), process.#log, now);
       await process.#directory.refresh();
+      await process.#catalogue.refresh();
+      followChanges(
+        tapped,
+        { directory: process.#directory, catalogue: process.#catalogue, registry: process.functions.registry },
+        process.#log,
+      );
       await process.functions.open();
       await process.functions.start(0);
       if (parts.hasJobs) process.#jobs.runner.start();
@@ -90,6 +100,7 @@ export class SimProcess {
     const traffic = new Traffic({ store: tapped, log, now });
     const eventIds = createEventIdGenerator();
     const directory = new Directory(tapped);
+    const catalogue = new Catalogue({ store: tapped, directory, log, now });
     const functions = createFunctions({
       ...{
         config,
@@ -115,14 +126,26 @@ export class SimProcess {
     this.#jobs = createSimJobs(tapped, functions, directory, log);
     this.functions = functions;
     this.#directory = directory;
+    this.#catalogue = catalogue;
     this.#environment = defaultEnvironment;
     const eventLife = createEventLife({
       mirror: { wake: () => undefined },
-      ...{ directory, functions, traffic, defaultEnvironment, eventIds, now, store: tapped, metrics: null, tracing: null, liveLog: null },
+      ...{
+        directory,
+        catalogue,
+        functions,
+        traffic,
+        defaultEnvironment,
+        eventIds,
+        now,
+        store: tapped,
+        metrics: null,
+        tracing: null,
+        liveLog: null,
+      },
       senders: { directory, placeholderEnvironment: defaultEnvironment, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,
       transforms: NO_TRANSFORMS,
-      catalogue: { admit: (_, events) => events },
       maskedHeaders: new Set(),
       publicUrl: null,
       dedupWindow: createDedupWindow(config.dedupWindow),
@@ -146,10 +169,15 @@ export class SimProcess {
   /** What operators do. Throws when nobody listens, or the store does not work. */
   async operate<Result>(work: (at: Operated) => Promise<Result>): Promise<Result> {
     if (this.life.isDead || !this.#isOpen) throw new Error("connect ECONNREFUSED");
-    const { functions } = this;
-    const result = await lives.run(this.life, () =>
-      work({ functions, directory: this.#directory, jobs: this.#jobs.jobs, store: this.#tapped, environment: this.#environmentNow() }),
-    );
+    const reached: Operated = {
+      functions: this.functions,
+      directory: this.#directory,
+      catalogue: this.#catalogue,
+      jobs: this.#jobs.jobs,
+      store: this.#tapped,
+      environment: this.#environmentNow(),
+    };
+    const result = await lives.run(this.life, () => work(reached));
     return this.life.isDead ? new Promise(() => undefined) : result;
   }
 

@@ -29,6 +29,8 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
       downMs: quick(outage.downMs),
       node: index % nodes,
     })),
+    schemas: (scenario.schemas ?? []).map((schema) => ({ ...schema, atMs: Math.ceil(schema.atMs / SPEED), forMs: quick(schema.forMs) })),
+    batches: (scenario.batches ?? []).map((batch) => ({ ...batch, atMs: Math.ceil(batch.atMs / SPEED) })),
     refusals: [],
     callTimeoutMs: CALL_TIMEOUT_MS,
     retryMs: RETRY_MS,

@@ -8,6 +8,7 @@ import { checkOrder } from "./model/check-order.ts";
 import { checkPauses } from "./model/check-pauses.ts";
 import { checkReruns } from "./model/check-reruns.ts";
 import { checkRuns } from "./model/check-runs.ts";
+import { checkSchemas } from "./model/check-schemas.ts";
 import { checkSignals } from "./model/check-signals.ts";
 import { checkStarts } from "./model/check-starts.ts";
 import { checkThrottles } from "./model/check-throttles.ts";
@@ -64,6 +65,7 @@ async function check(played: Played): Promise<string[]> {
   checkPauses(evidence, fault);
   checkReruns(evidence, fault);
   checkJobs(evidence, fault);
+  checkSchemas(evidence, fault);
   checkSignals(evidence, fault);
   return faults;
 }

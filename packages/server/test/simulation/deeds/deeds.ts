@@ -7,6 +7,8 @@ export interface Deeds {
   archives: readonly SimArchive[];
   jobs: readonly SimJob[];
   reruns: readonly SimRerun[];
+  schemas: readonly SimSchema[];
+  batches: readonly SimBatch[];
 }
 
 export type DeedKind = keyof Deeds;
@@ -55,4 +57,22 @@ export interface SimRerun {
   pick: number;
   /** From which of its steps on, counted the same way; null: the whole run. */
   step: number | null;
+}
+
+/** For a while, events of a name do not match if they are odd. */
+export interface SimSchema {
+  atMs: number;
+  forMs: number;
+  name: string;
+  mode: "observe" | "warn" | "refuse";
+}
+
+/** Events that are sent in one request. */
+export interface SimBatch {
+  atMs: number;
+  events: readonly BatchedEvent[];
+}
+
+export interface BatchedEvent extends Omit<SimEvent, "atMs"> {
+  isOdd: boolean;
 }

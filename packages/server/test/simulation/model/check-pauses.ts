@@ -3,15 +3,14 @@
 import type { Evidence } from "./evidence.ts";
 
 export function checkPauses(evidence: Evidence, fault: (message: string) => void): void {
-  const { journal, scenario } = evidence.played;
-  // Other nodes are told of it a moment later.
-  const tellingMs = scenario.isRealTime ? evidence.jumbleMs : 0;
+  const { journal } = evidence.played;
   for (const { functionId, pausedAt, resumedAt } of journal.pauses) {
     // Of two pauses, the end of the first ends both.
     const others = journal.pauses.filter((other) => other.functionId === functionId);
     const until = Math.min(...others.filter((other) => other.resumedAt > pausedAt).map((other) => other.resumedAt), resumedAt);
     const called = journal.calls.filter(
-      (call) => (functionId === null || call.functionId === functionId) && call.sentAt > pausedAt + tellingMs && call.sentAt < until,
+      (call) =>
+        (functionId === null || call.functionId === functionId) && call.sentAt > pausedAt + evidence.tellingMs && call.sentAt < until,
     );
     for (const { runId, sentAt } of called.slice(0, 3))
       fault(`${functionId ?? "all"}: run ${runId} was called ${sentAt - pausedAt} ms after the function was paused or archived`);

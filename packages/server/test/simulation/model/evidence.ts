@@ -12,6 +12,7 @@ export const FAILURE_SUFFIX = "-failure";
 const JUMBLE_MS = 300;
 /** A busy machine may take its time between admitting a run and calling its app. */
 const REAL_MS = 5_000;
+const TELLING_MS = 3_000;
 const OUTAGE_MS = 60_000;
 
 export interface EventData {
@@ -127,6 +128,11 @@ export class Evidence {
     const { isRealTime, jumble } = this.played.scenario;
     if (isRealTime) return REAL_MS;
     return jumble > 0 ? JUMBLE_MS : 1;
+  }
+
+  /** How long it takes until a change that one node has made holds on the others. */
+  get tellingMs(): number {
+    return this.played.scenario.isRealTime ? TELLING_MS : 0;
   }
 
   /** How long what follows from an event may take. What was down or refused has to come back first. */
