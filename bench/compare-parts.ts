@@ -26,7 +26,7 @@ export const PARTS: Readonly<Record<string, Part>> = { start, accept, webhooks, 
 const CONNECTIONS = 64;
 const IDLE_SENDS = 50;
 const IDLE_MS_GOAL = 5;
-const POSTGRES_RUNS_GOAL = 1_000;
+const POSTGRES_RUNS_GOAL = 1_500;
 
 /** The first start of each fills the compile cache, and does not count. */
 async function start(programs: Pair<string>, { rounds }: PartOptions): Promise<Compared[]> {

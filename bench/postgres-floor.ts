@@ -8,7 +8,7 @@
  *
  * `alone` has the machine to itself: nobody sends anything, and each client inserts one group after the other. `http` does what any
  * service has to do that is sent events by HTTP and keeps them in PostgreSQL, and nothing else: it reads and parses a body, inserts a row
- * for each event, and answers. It uses as many clients at once as a node does, and shares the machine with the same load generator as
+ * for each event, and answers. It uses two clients at once, and shares the machine with the same load generator as
  * Inlet, so the two can be set side by side where all of it runs on a few cores.
  */
 
@@ -23,7 +23,7 @@ export interface FloorResult {
   seconds: number;
 }
 
-/** As many groups are under way at once in a node. */
+/** While PostgreSQL writes one group to disk, the next is sent. */
 const CLIENTS_BY_HTTP = 2;
 const WARM_UP_MS = 1_000;
 const INSERT = `

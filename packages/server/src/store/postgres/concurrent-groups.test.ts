@@ -1,6 +1,6 @@
 /**
- * Two groups of one environment may be in progress at a time: neither waits for the other, both keep to the rules of duplicates, and events
- * keep their order.
+ * Groups of one environment may be in progress on several nodes: none waits for another, and all keep to the rules of duplicates. On one node,
+ * they are written one after the other, in order.
  */
 
 import assert from "node:assert/strict";
@@ -8,7 +8,7 @@ import { type TestContext, test } from "node:test";
 import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { beginOne, makeScene, type Scene, sampleLease, sampleRun } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
-import type { NewWait } from "../contract/index.ts";
+import type { NewWait, Store } from "../contract/index.ts";
 import { boundedKey } from "./bounded-key.ts";
 import { markLock, nameLock } from "./locks.ts";
 import { openPostgresStore } from "./postgres-store.ts";
@@ -17,11 +17,15 @@ const skip = whyNoPostgres() ?? false;
 const SENDERS = 40;
 const ROUNDS = 5;
 
-async function open(t: TestContext): Promise<Scene & { url: string }> {
+async function open(t: TestContext): Promise<Scene & { nodes: [Store, Store]; url: string }> {
   const url = await migratedDatabase(t);
-  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
-  t.after(() => store.stop());
-  return { ...(await makeScene(store)), url };
+  const openNode = async () => {
+    const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
+    t.after(() => store.stop());
+    return store;
+  };
+  const nodes: [Store, Store] = [await openNode(), await openNode()];
+  return { ...(await makeScene(nodes[0])), nodes, url };
 }
 
 async function storedCount(url: string): Promise<number> {
@@ -29,18 +33,18 @@ async function storedCount(url: string): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-test("an event is stored while the group before it is held up", { skip, timeout: 60_000 }, async (t) => {
-  const { store, environment, url } = await open(t);
-  const append = (name: string) => store.eventAppend(sampleBatch(environment, [sampleEvent({ name })]));
-  await Promise.all([append("held"), append("free")]);
+test("an event is stored while another node's group is held up", { skip, timeout: 60_000 }, async (t) => {
+  const { nodes, environment, url } = await open(t);
+  const append = (name: string, node: Store) => node.eventAppend(sampleBatch(environment, [sampleEvent({ name })]));
+  await Promise.all([append("held", nodes[0]), append("free", nodes[1])]);
   let held: ReturnType<typeof append> | null = null;
   await inDatabase(url, async (client) => {
     await client.query("SELECT pg_advisory_lock($1)", [nameLock(environment.id, "held").toString()]);
-    held = append("held");
+    held = append("held", nodes[0]);
     const isWaiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
     const deadline = Date.now() + 10_000;
     while ((await client.query(isWaiting)).rowCount === 0) assert.ok(Date.now() < deadline, "it waits for the lock of its name");
-    assert.equal((await append("free")).ids.length, 1);
+    assert.equal((await append("free", nodes[1])).ids.length, 1);
     assert.equal(await storedCount(url), 3, "the other one still waits");
   });
   await held;
@@ -51,24 +55,24 @@ test("an event cancels no run that a later event starts, however long it takes t
   skip,
   timeout: 60_000,
 }, async (t) => {
-  const { url, ...scene } = await open(t);
-  const { store, environment, functions } = scene;
+  const { url, nodes, ...scene } = await open(t);
+  const { environment, functions } = scene;
   const cancel: NewWait = {
     ...{ kind: "cancel", eventName: "stop", expression: null, match: null, stepId: null, since: 0, expiresAt: 90_000 },
   };
   const begun = await beginOne(scene, { cancels: [cancel] });
-  const append = (event: Parameters<typeof sampleEvent>[0]) =>
-    store.eventAppend(sampleBatch(environment, [sampleEvent(event)], { lease: sampleLease() }));
+  const append = (node: Store, event: Parameters<typeof sampleEvent>[0]) =>
+    node.eventAppend(sampleBatch(environment, [sampleEvent(event)], { lease: sampleLease() }));
   let stopping: ReturnType<typeof append> | null = null;
   await inDatabase(url, async (client) => {
     // It is stored, and waits for this table before it looks for runs to cancel.
     await client.query("BEGIN");
     await client.query("LOCK TABLE resumptions IN ACCESS EXCLUSIVE MODE");
-    stopping = append({ name: "stop" });
+    stopping = append(nodes[0], { name: "stop" });
     const isWaiting = "SELECT FROM pg_locks WHERE relation = 'resumptions'::regclass AND NOT granted";
     const deadline = Date.now() + 10_000;
     while ((await client.query(isWaiting)).rowCount === 0) assert.ok(Date.now() < deadline, "it waits for the table");
-    await append({ runs: [sampleRun(functions[0], { cancels: [cancel] })] });
+    await append(nodes[1], { runs: [sampleRun(functions[0], { cancels: [cancel] })] });
     await client.query("COMMIT");
   });
   const { leased } = (await stopping) as unknown as Awaited<ReturnType<typeof append>>;
@@ -78,10 +82,11 @@ test("an event cancels no run that a later event starts, however long it takes t
   );
 });
 
-test("starts of one function are decided in the order submitted, those of another meanwhile", { skip, timeout: 60_000 }, async (t) => {
+test("starts are decided in the order submitted, however long one is held up", { skip, timeout: 60_000 }, async (t) => {
   const { url, store, environment, functions } = await open(t);
   const decided: string[] = [];
-  async function start(name: string, functionNo = functions[0]) {
+  async function start(name: string) {
+    const [functionNo] = functions;
     const event = sampleEvent({ starts: [{ functionNo, dueAt: 1_000 }] });
     const [entry] = (await store.eventAppend(sampleBatch(environment, [event], { lease: sampleLease() }))).leased;
     assert.ok(entry);
@@ -94,7 +99,7 @@ test("starts of one function are decided in the order submitted, those of anothe
         },
       });
   }
-  const [first, second, other] = [await start("first"), await start("second"), await start("other", functions[1])];
+  const [first, second, third] = [await start("first"), await start("second"), await start("third")];
   let all: Promise<unknown> | null = null;
   await inDatabase(url, async (client) => {
     const lock = markLock(environment.id, functions[0], { kind: "rate", key: boundedKey("first") });
@@ -103,23 +108,23 @@ test("starts of one function are decided in the order submitted, those of anothe
     const isWaiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
     const deadline = Date.now() + 10_000;
     while ((await client.query(isWaiting)).rowCount === 0) assert.ok(Date.now() < deadline, "it waits for the lock of its mark");
-    all = Promise.all([held, second()]);
-    await other();
-    assert.deepEqual(decided, ["other"]);
+    all = Promise.all([held, second(), third()]);
   });
   await all;
-  assert.deepEqual(decided, ["other", "first", "second"]);
+  assert.deepEqual(decided, ["first", "second", "third"]);
 });
 
 test("events with one dedup id, or with one id of their sender, are stored once, whichever groups they are in", { skip }, async (t) => {
-  const { store, environment, url } = await open(t);
+  const { nodes, environment, url } = await open(t);
   let duplicates = 0;
   const again = sampleEvent().id;
   async function send(sender: number): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       const isKeyed = (sender + round) % 2 === 0;
       const event = sampleEvent(isKeyed ? { dedupId: `key ${sender % 4}` } : { id: again });
-      const result = await store.eventAppend(sampleBatch(environment, [event, sampleEvent()], { idsFromSender: !isKeyed }));
+      const result = await (nodes[sender % 2] as Store).eventAppend(
+        sampleBatch(environment, [event, sampleEvent()], { idsFromSender: !isKeyed }),
+      );
       duplicates += result.duplicates;
     }
   }

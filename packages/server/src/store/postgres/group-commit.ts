@@ -2,8 +2,8 @@
  * One transaction for all pending work, as in the embedded store. Work that arrives while a group is being written is collected for the
  * next one, so a busy node pays for one commit per group, and an idle one adds no delay.
  *
- * A group belongs to one environment, so that it uses one shard of a sharded PostgreSQL. Units that share a key, such as the same run,
- * are written one after the other, never in two groups at once. So are units of one order, except that a group may have several of them.
+ * A group belongs to one environment, so that it uses one shard of a sharded PostgreSQL. An environment has one group in progress at a
+ * time: its units are written in the order in which they were submitted, unless one of them fails.
  *
  * The states of a unit:
  *
@@ -28,11 +28,6 @@ import { isCollision, isConnectionLost, isTimeout, isUniqueViolation, serverFaul
 /** Bounds the duration of one transaction. */
 const GROUP_ROWS_MAX = 1_000;
 const GROUPS_AT_ONCE = 4;
-/**
- * Concurrent groups of one environment: while PostgreSQL writes one to disk, the next is prepared. It begins once it is as large as
- * the one in progress, because many small groups cost more than a few large ones.
- */
-const GROUPS_PER_ENVIRONMENT = 2;
 const COLLISIONS_MAX = 10;
 /** How long after its submission a unit whose connection broke is tried again. */
 const RETRY_MS = 5_000;
@@ -45,8 +40,6 @@ export interface UnitTraits {
   rows: number;
   /** Units that share one are never in the same group. */
   keys: readonly string[];
-  /** Units that share one are written in the order in which they were submitted; they may be in one group. */
-  order?: string;
 }
 
 export interface Attempt<Work> {
@@ -134,46 +127,25 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     });
   }
 
-  /**
-   * Takes units of the environment that has waited longest and may have a group. A unit that shares a key with an earlier one waits, and
-   * so does a unit whose order has an earlier one that is not in this group.
-   */
+  /** Takes units of the environment that has waited longest and has no group in progress. A unit that shares a key with an earlier one waits. */
   #nextGroup(): Unit<Work, Result>[] {
     const group: Unit<Work, Result>[] = [];
     const later: Unit<Work, Result>[] = [];
-    const taken = new Set([...this.#inProgress].flatMap((units) => units.flatMap(({ keys }) => keys)));
-    const begun = new Set([...this.#inProgress].flatMap((units) => units.flatMap(({ order }) => order ?? [])));
-    const closed = this.#closedEnvironments();
+    const taken = new Set<string>();
+    const busy = new Set([...this.#inProgress].map(([first]) => first?.environmentId));
     let rows = 0;
     for (const unit of this.#waiting) {
       const [first] = group;
       const isFull = rows >= GROUP_ROWS_MAX || first?.isAlone === true || (first !== undefined && unit.isAlone);
-      const isOurs = first ? first.environmentId === unit.environmentId : !closed.has(unit.environmentId);
-      const isBehind = unit.keys.some((key) => taken.has(key)) || (unit.order !== undefined && begun.has(unit.order));
-      if (isOurs && !isFull && !isBehind) {
+      const isOurs = first ? first.environmentId === unit.environmentId : !busy.has(unit.environmentId);
+      if (isOurs && !isFull && !unit.keys.some((key) => taken.has(key))) {
         group.push(unit);
         rows += unit.rows;
-      } else {
-        later.push(unit);
-        if (unit.order !== undefined) begun.add(unit.order);
-      }
+      } else later.push(unit);
       for (const key of unit.keys) taken.add(key);
     }
     this.#waiting = later;
     return group;
-  }
-
-  /** Environments that have as many groups in progress as they may have now. */
-  #closedEnvironments(): Set<EnvironmentId> {
-    const closed = new Set<EnvironmentId>();
-    for (const [first] of this.#inProgress) {
-      const { environmentId } = first as Unit<Work, Result>;
-      const isOurs = (unit: Unit<Work, Result> | undefined) => unit?.environmentId === environmentId;
-      const groups = [...this.#inProgress].filter((units) => isOurs(units[0]));
-      const isLarge = rowsOf(this.#waiting.filter(isOurs)) >= Math.min(rowsOf(groups[0] ?? []), GROUP_ROWS_MAX);
-      if (groups.length >= GROUPS_PER_ENVIRONMENT || !isLarge) closed.add(environmentId);
-    }
-    return closed;
   }
 
   async #run(group: Unit<Work, Result>[]): Promise<void> {
@@ -260,10 +232,6 @@ function noteLost<Work, Result extends { leased: readonly LeasedEntry[] }>(
     unit.mayBeWritten = true;
     unit.lostLeases = [...unit.lostLeases, ...(written?.results[index]?.leased ?? [])];
   }
-}
-
-function rowsOf(units: readonly UnitTraits[]): number {
-  return units.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 function split<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {

@@ -41,12 +41,7 @@ export function functionStartStore(database: Database, writer: GroupCommit<Decis
     functionStart: (params) =>
       writer.submit(
         { kind: "start function", params },
-        {
-          environmentId: params.environmentId,
-          rows: 4,
-          keys: [`entry ${params.entry.no}`],
-          order: `starts ${params.functionNo}`,
-        },
+        { environmentId: params.environmentId, rows: 4, keys: [`entry ${params.entry.no}`] },
       ),
     markExpireMany: ({ until, limit }) => expireMarks(database, until, limit),
   };
