@@ -1,6 +1,6 @@
 /**
  * An app for the benchmark of runs, as a process of its own: `node bench/app-server.ts <inlet | inngest> <base url> <signing key>`.
- * Beside its functions it tells, on /control, how many ended, when the last one was entered, and what the calls looked like; with
+ * Beside its functions it tells, on /control, how many ended, when the last one was entered, how often it was called, and what the calls looked like; with
  * ?ended=<n> once so many have, so that nobody has to ask again and again on the cores that are measured.
  */
 
@@ -24,6 +24,7 @@ let ended = 0;
 let enteredAt = 0;
 /** Those who want to know when so many have ended. */
 let waiting: { until: number; response: ServerResponse }[] = [];
+let calls = 0;
 /** The calls of one run of each function, for the floor to repeat. */
 const samples = new Map<string, SampledCall[]>();
 
@@ -33,7 +34,7 @@ const plain = () => {
   return "ok";
 };
 interface Steps {
-  run(id: string, work: () => number): Promise<number>;
+  run(id: string, work: () => number | Promise<number>): Promise<number>;
 }
 const twoSteps = async ({ step }: { step: Steps }) => {
   const one = await step.run("one", () => 1);
@@ -42,9 +43,20 @@ const twoSteps = async ({ step }: { step: Steps }) => {
   return two;
 };
 
+const sideBySide =
+  (count: number, apartMs = 0) =>
+  async ({ step }: { step: Steps }) => {
+    const values = await Promise.all(Array.from({ length: count }, (_, n) => step.run(`part ${n}`, () => after(n * apartMs, n))));
+    noteEnd();
+    return values.length;
+  };
+
+const after = (ms: number, value: number) => (ms === 0 ? value : new Promise<number>((resolve) => setTimeout(resolve, ms, value)));
+
 const handler = kind === "inlet" ? inletApp() : inngestApp();
 const server = createServer((request, response) => {
   if (request.url?.startsWith("/control")) return control(request.url, response);
+  calls++;
   sample(request);
   void handler(request, response);
 });
@@ -60,6 +72,9 @@ function inletApp() {
       // One node at a time works on what is under a limit: the way to have another node do it.
       client.createFunction({ id: "limited", concurrency: { limit: 5 } }, { event: "bench/limited" }, plain),
       client.createFunction({ id: "two-steps" }, { event: "bench/two-steps" }, twoSteps as never),
+      client.createFunction({ id: "parallel-3" }, { event: "bench/parallel-3" }, sideBySide(3) as never),
+      client.createFunction({ id: "parallel-20" }, { event: "bench/parallel-20" }, sideBySide(20) as never),
+      client.createFunction({ id: "parallel-20-apart" }, { event: "bench/parallel-20-apart" }, sideBySide(20, 20) as never),
     ],
   });
 }
@@ -105,5 +120,5 @@ function control(url: string, response: ServerResponse): void {
 }
 
 function tell(response: ServerResponse): void {
-  response.end(JSON.stringify({ ended, enteredAt, samples: [...samples.values()].flat() }));
+  response.end(JSON.stringify({ ended, enteredAt, calls, samples: [...samples.values()].flat() }));
 }

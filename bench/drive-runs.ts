@@ -7,6 +7,7 @@ import type { Server } from "./processes.ts";
 export interface Control {
   ended: number;
   enteredAt: number;
+  calls: number;
   samples: SampledCall[];
 }
 

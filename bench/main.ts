@@ -7,6 +7,7 @@ import { benchIngestPostgres } from "./ingest-postgres.ts";
 import { benchJobs } from "./jobs.ts";
 import { benchLists } from "./lists.ts";
 import { benchNodes } from "./nodes.ts";
+import { benchParallelSteps } from "./parallel-steps.ts";
 import { type BenchPostgres, benchOnPostgres } from "./postgres.ts";
 import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
@@ -14,7 +15,7 @@ import { benchSchemas } from "./schemas.ts";
 import { benchTracing } from "./tracing.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | jobs | lists | schemas | tracing | compare> [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | parallel | jobs | lists | schemas | tracing | compare> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
@@ -31,6 +32,9 @@ runs only:
   --runs <n>         runs of each load (10000)
   --stored-runs <n>  runs stored before the last load (1000000; 0 leaves it out, as --quick and postgres do)
   --long <n>         runs over which memory is watched (200000; 0 leaves it out, as --quick does)
+
+parallel only: runs with three and with twenty steps side by side
+  --runs <n>         steps of each load (10000)
 
 jobs only: what a job that reruns many runs costs live traffic
   --runs <n>         runs that are started again, in all rounds together (100000; 5000 with --quick)
@@ -92,6 +96,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
       long: values.quick ? 0 : Number(values.long),
       postgres,
     }),
+  parallel: () => benchParallelSteps({ steps: runs, rounds }),
   jobs: () =>
     benchJobs({
       runs: Number(values.runs ?? (values.quick ? 5_000 : 100_000)),

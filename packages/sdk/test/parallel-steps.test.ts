@@ -7,7 +7,7 @@ import { serve } from "@inlet/sdk/node";
 import { listen } from "./listen.ts";
 import { operationsOf, run, testApp } from "./test-app.ts";
 
-test("Promise.all plans its steps, runs each once, and asks once what comes next", async (t) => {
+test("Promise.all plans its steps, runs each once, and goes on when the last has ended", async (t) => {
   const { inlet } = await testApp(t);
   const bodies: string[] = [];
   const fn = inlet.createFunction({ id: "all" }, { event: "test/event" }, async ({ step }) => {
@@ -25,8 +25,8 @@ test("Promise.all plans its steps, runs each once, and asks once what comes next
       ["StepPlanned", "c"],
     ],
   );
-  // Discovery, three steps, "after" (found and run at once), the end.
-  assert.equal(driven.calls.length, 6);
+  // Discovery, three steps, a call after each of which the last runs "after", the end.
+  assert.equal(driven.calls.length, 8);
 });
 
 test("Promise.race goes on with the first to end, and stays with it", async (t) => {

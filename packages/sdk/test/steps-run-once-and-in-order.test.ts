@@ -14,7 +14,7 @@ test("a function without steps takes one call, and what it returns is the output
     calls.map(({ status }) => status),
     [200],
   );
-  assert.equal(calls[0]?.headers.get("x-service-req-version"), "2");
+  assert.equal(calls[0]?.headers.get("x-service-req-version"), "1");
 });
 
 test("a function that returns nothing has the output null", async (t) => {

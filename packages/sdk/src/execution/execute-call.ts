@@ -20,11 +20,10 @@ import type { Deferred } from "../functions/defer.ts";
 import { hashStepId } from "../wire/sha1.ts";
 import { type DeferOperation, type Memo, readMemo, type StepMemos, type StepOperation } from "../wire/step-operations.ts";
 import { type DeferRequest, DeferredCalls } from "./deferred-calls.ts";
-import { type FoundStep, plannedOperation, type StepRequest } from "./found-step.ts";
+import { type FoundStep, plannedOperation, type StepPromise, type StepRequest } from "./found-step.ts";
 import { ReplayOrder } from "./replay-order.ts";
 import { refuseNested, runStep, type StepOutcome } from "./run-step.ts";
 import { afterTurn } from "./settle-turn.ts";
-import { areAwaitedTogether, createStepPromise } from "./step-promise.ts";
 
 /** How long the code may take to reach the step of this call once it requests others. */
 const STEP_SEARCH_MS = 10_000;
@@ -48,7 +47,7 @@ export type Outcome = CallEnd & { deferred: readonly DeferOperation[] };
 type CallEnd =
   | { kind: "returned"; data: unknown }
   | { kind: "threw"; error: unknown }
-  | { kind: "planned"; operations: StepOperation[]; askAfterEach: boolean }
+  | { kind: "planned"; operations: StepOperation[] }
   | { kind: "ran"; step: StepOutcome }
   | { kind: "step-missing"; requested: string; found: string[] };
 
@@ -130,7 +129,7 @@ class CallExecution implements Execution {
 
   #newStep(request: StepRequest): FoundStep {
     const { id, index } = this.#uniqueId(request.id);
-    return { ...request, ...createStepPromise(), hash: hashStepId(id), index };
+    return { ...request, ...withResolvers(), hash: hashStepId(id), index };
   }
 
   /** `id`, then `id:1`, `id:2`, …, skipping names that the code itself uses. */
@@ -177,7 +176,7 @@ class CallExecution implements Execution {
     const only = this.#only();
     if (only) void this.#run(only);
     else if (this.#isSearching()) this.#searchTimer ??= setTimeout(() => this.#end(this.#stepMissing()), STEP_SEARCH_MS);
-    else this.#end({ kind: "planned", operations: this.#fresh.map(plannedOperation), askAfterEach: this.#mayGoOnEarly() });
+    else this.#end({ kind: "planned", operations: this.#fresh.map(plannedOperation) });
   }
 
   /** The step of this call, once the code has requested it. */
@@ -190,11 +189,6 @@ class CallExecution implements Execution {
     const [first] = this.#fresh;
     const may = this.#call.mayRunAtOnce && this.#call.requestedStep === null;
     return may && this.#fresh.length === 1 && first?.op === "StepRun" ? first : undefined;
-  }
-
-  /** Whether the code could continue before the last of its new steps has ended. */
-  #mayGoOnEarly(): boolean {
-    return this.#fresh.length > 1 && !areAwaitedTogether(this.#fresh.map(({ listening }) => listening));
   }
 
   /** Nothing else happens while a step runs: `isScheduled` blocks everything. */
@@ -212,4 +206,15 @@ class CallExecution implements Execution {
   #stepMissing(): CallEnd {
     return { kind: "step-missing", requested: this.#call.requestedStep ?? "", found: this.#fresh.map(({ id }) => id) };
   }
+}
+
+/** Promise.withResolvers, which Node has since 22. */
+function withResolvers(): StepPromise {
+  let resolve: StepPromise["resolve"] = () => {};
+  let reject: StepPromise["reject"] = () => {};
+  const promise = new Promise<unknown>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
 }

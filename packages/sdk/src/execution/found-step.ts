@@ -1,7 +1,6 @@
 /** A step as requested by the function's code, and the operation that describes it to the service. */
 
 import type { ServiceOperation, StepOperation } from "../wire/step-operations.ts";
-import type { StepPromise } from "./step-promise.ts";
 
 /** What the code requests. */
 export interface StepRequest {
@@ -16,6 +15,13 @@ export interface StepRequest {
   input?: unknown[];
   /** Converts a stored result to the value that the code receives. */
   revive?: (data: unknown) => unknown;
+}
+
+/** What the code receives for a step, and how it is settled. */
+export interface StepPromise {
+  promise: Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
 }
 
 export interface FoundStep extends StepRequest, StepPromise {

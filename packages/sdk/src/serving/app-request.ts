@@ -1,7 +1,7 @@
 /** Framework-independent requests and responses: adapters convert theirs to these. */
 
 import { SDK_NAME } from "../version.ts";
-import { ASK_AFTER_LAST, HEADER } from "../wire/headers.ts";
+import { HEADER, REQUEST_VERSION } from "../wire/headers.ts";
 
 /** More than the service ever sends at once: beyond 4 MiB, the SDK fetches the rest. */
 export const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -29,7 +29,7 @@ export interface AppAnswer {
 export function jsonAnswer(status: number, body: string, headers?: Record<string, string>): AppAnswer {
   return {
     status,
-    headers: { "content-type": "application/json", [HEADER.sdk]: SDK_NAME, [HEADER.requestVersion]: String(ASK_AFTER_LAST), ...headers },
+    headers: { "content-type": "application/json", [HEADER.sdk]: SDK_NAME, [HEADER.requestVersion]: String(REQUEST_VERSION), ...headers },
     body,
   };
 }

@@ -4,7 +4,7 @@ import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
 import type { Outcome } from "../execution/execute-call.ts";
 import { runCall } from "../execution/run-call.ts";
 import { type CallBody, readCallBody } from "../wire/call-body.ts";
-import { ASK_AFTER_EACH, ASK_AFTER_LAST, HEADER } from "../wire/headers.ts";
+import { HEADER } from "../wire/headers.ts";
 import { hashStepId } from "../wire/sha1.ts";
 import { toWireError } from "../wire/wire-error.ts";
 import { type AppAnswer, errorAnswer, jsonAnswer } from "./app-request.ts";
@@ -45,20 +45,16 @@ function answerFor(outcome: Outcome, body: CallBody): AppAnswer {
     case "threw":
       return threw(outcome.error, deferred);
     case "planned":
-      return jsonAnswer(206, JSON.stringify([...outcome.operations, ...deferred]), askAgain(outcome.askAfterEach));
+      return jsonAnswer(206, JSON.stringify([...outcome.operations, ...deferred]));
     case "ran":
-      // A step of a race does not know that it is one; the service does, and receives the same version as before.
-      return jsonAnswer(206, `[${[outcome.step.text, ...deferred.map((one) => JSON.stringify(one))].join()}]`, {
-        ...askAgain(body.version === ASK_AFTER_EACH),
-        ...(outcome.step.retry && retryHeaders(outcome.step.retry)),
-      });
+      return jsonAnswer(
+        206,
+        `[${[outcome.step.text, ...deferred.map((one) => JSON.stringify(one))].join()}]`,
+        outcome.step.retry && retryHeaders(outcome.step.retry),
+      );
     case "step-missing":
       return stepMissing(outcome, body);
   }
-}
-
-function askAgain(afterEach: boolean): Record<string, string> {
-  return { [HEADER.requestVersion]: String(afterEach ? ASK_AFTER_EACH : ASK_AFTER_LAST) };
 }
 
 /** Deferred functions can only be sent as operations: the end of the function is then one of them. */

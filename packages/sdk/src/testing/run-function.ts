@@ -104,7 +104,6 @@ function firstBody(
     stack: [],
     // Every step is reported first, so that mocks apply.
     disableImmediateExecution: true,
-    version: undefined,
     useApi: false,
   };
 }

@@ -12,8 +12,6 @@ export interface CallBody {
   maxAttempts: number;
   stack: string[];
   disableImmediateExecution: boolean;
-  /** The request version of the run's last response, as stored by the service. */
-  version: number | undefined;
   /** Events and steps were too large to include: they have to be fetched. */
   useApi: boolean;
 }
@@ -39,7 +37,6 @@ export function readCallBody(body: unknown): CallBody | string {
     maxAttempts: wholeNumber(ctx.max_attempts) ?? 5,
     stack,
     disableImmediateExecution: ctx.disable_immediate_execution === true,
-    version: wholeNumber(body.version),
     useApi,
   };
 }

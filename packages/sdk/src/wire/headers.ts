@@ -16,8 +16,8 @@ export const HEADER = {
 } as const;
 
 /**
- * The request version of a response determines when the service calls again while parallel steps are in progress:
- * 2, once the last of them has ended; 1, after each.
+ * The request version of a response determines when the service calls again while parallel steps are in progress: 1, after each; 2, once
+ * the last of them has ended. Only the first is right for every way of combining promises: a race or a chain continues before the last
+ * step. Steps that end together share one call.
  */
-export const ASK_AFTER_LAST = 2;
-export const ASK_AFTER_EACH = 1;
+export const REQUEST_VERSION = 1;
