@@ -5,6 +5,8 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError, whenSignedOut } from "./api/client.ts";
+import { isServiceAway, whenBack } from "./api/connection.ts";
+import { watchForNewVersion } from "./api/new-version.ts";
 import { sessionQuery } from "./api/session.ts";
 import { createDashboardRouter, preloadPages } from "./router.tsx";
 import { ensureUsableLanguage } from "./ui/usable-language.ts";
@@ -28,8 +30,10 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       refetchOnWindowFocus: false,
-      // Retry only if the service did not respond or failed; a refused request would be refused again.
-      retry: (failures, error) => failures < RETRIES_MAX && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+      // Retry only if the service did not respond or failed; a refused request would be refused again. After an outage, all are repeated.
+      retry: (failures, error) =>
+        failures < RETRIES_MAX && !isServiceAway() && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+      networkMode: "always",
     },
   },
 });
@@ -42,6 +46,17 @@ whenSignedOut(() => {
   queries.clear();
   void router.navigate({ to: "/login", search: { next: href, ...(wasSignedIn && { expired: true }) } });
 });
+
+/** The streams of these lists resume by themselves. */
+const STREAMED: ReadonlySet<unknown> = new Set(["events", "runs"]);
+whenBack(
+  () =>
+    void queries.refetchQueries({
+      type: "active",
+      predicate: ({ queryKey: [name], state }) => state.status === "error" || !STREAMED.has(name),
+    }),
+);
+watchForNewVersion();
 
 /** Gives the first page time to load its data. */
 const PRELOAD_AFTER_MS = 1_500;

@@ -2,6 +2,8 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { takeNewVersion } from "./api/new-version.ts";
 import { environmentsQuery } from "./api/queries.ts";
 import { sessionQuery } from "./api/session.ts";
 import { EventPanel } from "./events/event-panel.tsx";
@@ -11,7 +13,13 @@ import { readSpanSearch } from "./lists/span-search.ts";
 import { readRunSearch } from "./runs/run-search.ts";
 import { AppShell } from "./shell/app-shell.tsx";
 import { NotFound, PageError } from "./shell/page-errors.tsx";
+import { loadPart } from "./ui/load-part.ts";
 import { readWebhookSearch } from "./webhooks/webhook-search.ts";
+
+/** The export `name` of a file that is loaded when its page is opened. */
+function lazyPage<Exports extends Record<Name, () => ReactNode>, Name extends string>(load: () => Promise<Exports>, name: Name) {
+  return lazyRouteComponent(() => loadPart(load) as Promise<Record<string, () => ReactNode>>, name);
+}
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 
@@ -23,7 +31,7 @@ const login = createRoute({
     ...(typeof search.next === "string" && /^\/(?![/\\])/.test(search.next) && { next: search.next }),
     ...(search.expired === true && { expired: true }),
   }),
-  component: lazyRouteComponent(() => import("./sign-in/sign-in-page.tsx"), "SignInPage"),
+  component: lazyPage(() => import("./sign-in/sign-in-page.tsx"), "SignInPage"),
 });
 
 const env = createRoute({ getParentRoute: () => root, path: "/env/$env", component: AppShell });
@@ -32,103 +40,103 @@ const overview = createRoute({
   getParentRoute: () => env,
   path: "/",
   validateSearch: readSpanSearch,
-  component: lazyRouteComponent(() => import("./overview/overview-page.tsx"), "OverviewPage"),
+  component: lazyPage(() => import("./overview/overview-page.tsx"), "OverviewPage"),
 });
 const events = createRoute({ getParentRoute: () => env, path: "events", validateSearch: readEventSearch, component: EventsPage });
 const event = createRoute({ getParentRoute: () => events, path: "$id", component: EventPanel });
 const eventTypes = createRoute({
   getParentRoute: () => env,
   path: "event-types",
-  component: lazyRouteComponent(() => import("./event-types/event-types-page.tsx"), "EventTypesPage"),
+  component: lazyPage(() => import("./event-types/event-types-page.tsx"), "EventTypesPage"),
 });
 const eventType = createRoute({
   getParentRoute: () => env,
   path: "event-types/$name",
-  component: lazyRouteComponent(() => import("./event-types/event-type-page.tsx"), "EventTypePage"),
+  component: lazyPage(() => import("./event-types/event-type-page.tsx"), "EventTypePage"),
 });
 const runs = createRoute({
   getParentRoute: () => env,
   path: "runs",
   validateSearch: readRunSearch,
-  component: lazyRouteComponent(() => import("./runs/runs-page.tsx"), "RunsPage"),
+  component: lazyPage(() => import("./runs/runs-page.tsx"), "RunsPage"),
 });
 const run = createRoute({
   getParentRoute: () => env,
   path: "runs/$id",
-  component: lazyRouteComponent(() => import("./runs/run-page.tsx"), "RunPage"),
+  component: lazyPage(() => import("./runs/run-page.tsx"), "RunPage"),
 });
 const failures = createRoute({
   getParentRoute: () => env,
   path: "failures",
   validateSearch: readSpanSearch,
-  component: lazyRouteComponent(() => import("./runs/failures-page.tsx"), "FailuresPage"),
+  component: lazyPage(() => import("./runs/failures-page.tsx"), "FailuresPage"),
 });
 const jobs = createRoute({
   getParentRoute: () => env,
   path: "jobs",
-  component: lazyRouteComponent(() => import("./jobs/jobs-page.tsx"), "JobsPage"),
+  component: lazyPage(() => import("./jobs/jobs-page.tsx"), "JobsPage"),
 });
 const job = createRoute({
   getParentRoute: () => env,
   path: "jobs/$id",
-  component: lazyRouteComponent(() => import("./jobs/job-page.tsx"), "JobPage"),
+  component: lazyPage(() => import("./jobs/job-page.tsx"), "JobPage"),
 });
 const alerts = createRoute({
   getParentRoute: () => env,
   path: "alerts",
-  component: lazyRouteComponent(() => import("./alerts/alerts-page.tsx"), "AlertsPage"),
+  component: lazyPage(() => import("./alerts/alerts-page.tsx"), "AlertsPage"),
 });
 const functions = createRoute({
   getParentRoute: () => env,
   path: "functions",
-  component: lazyRouteComponent(() => import("./functions/functions-page.tsx"), "FunctionsPage"),
+  component: lazyPage(() => import("./functions/functions-page.tsx"), "FunctionsPage"),
 });
 const fn = createRoute({
   getParentRoute: () => env,
   path: "functions/$id",
   validateSearch: readSpanSearch,
-  component: lazyRouteComponent(() => import("./functions/function-page.tsx"), "FunctionPage"),
+  component: lazyPage(() => import("./functions/function-page.tsx"), "FunctionPage"),
 });
 const apps = createRoute({
   getParentRoute: () => env,
   path: "apps",
-  component: lazyRouteComponent(() => import("./apps/apps-page.tsx"), "AppsPage"),
+  component: lazyPage(() => import("./apps/apps-page.tsx"), "AppsPage"),
 });
 const webhooks = createRoute({
   getParentRoute: () => env,
   path: "webhooks",
-  component: lazyRouteComponent(() => import("./webhooks/webhooks-page.tsx"), "WebhooksPage"),
+  component: lazyPage(() => import("./webhooks/webhooks-page.tsx"), "WebhooksPage"),
 });
 const webhookNew = createRoute({
   getParentRoute: () => env,
   path: "webhooks/new",
-  component: lazyRouteComponent(() => import("./webhooks/new-webhook-page.tsx"), "NewWebhookPage"),
+  component: lazyPage(() => import("./webhooks/new-webhook-page.tsx"), "NewWebhookPage"),
 });
 const webhook = createRoute({
   getParentRoute: () => env,
   path: "webhooks/$id",
   validateSearch: readWebhookSearch,
-  component: lazyRouteComponent(() => import("./webhooks/webhook-page.tsx"), "WebhookPage"),
+  component: lazyPage(() => import("./webhooks/webhook-page.tsx"), "WebhookPage"),
 });
 const keys = createRoute({
   getParentRoute: () => env,
   path: "keys",
-  component: lazyRouteComponent(() => import("./keys/keys-page.tsx"), "KeysPage"),
+  component: lazyPage(() => import("./keys/keys-page.tsx"), "KeysPage"),
 });
 const environments = createRoute({
   getParentRoute: () => env,
   path: "environments",
-  component: lazyRouteComponent(() => import("./environments/environments-page.tsx"), "EnvironmentsPage"),
+  component: lazyPage(() => import("./environments/environments-page.tsx"), "EnvironmentsPage"),
 });
 const auditLog = createRoute({
   getParentRoute: () => env,
   path: "audit-log",
-  component: lazyRouteComponent(() => import("./settings/audit-log-page.tsx"), "AuditLogPage"),
+  component: lazyPage(() => import("./settings/audit-log-page.tsx"), "AuditLogPage"),
 });
 const settings = createRoute({
   getParentRoute: () => env,
   path: "settings",
-  component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
+  component: lazyPage(() => import("./settings/settings-page.tsx"), "SettingsPage"),
 });
 
 export function createDashboardRouter(queries: QueryClient) {
@@ -155,12 +163,17 @@ export function createDashboardRouter(queries: QueryClient) {
     },
   });
   const routeTree = root.addChildren([home, login, env.addChildren(ofEnvironment), withoutEnvironment]);
-  return createRouter({ routeTree, defaultErrorComponent: PageError, defaultPreload: "intent", scrollRestoration: false });
+  const router = createRouter({ routeTree, defaultErrorComponent: PageError, defaultPreload: "intent", scrollRestoration: false });
+  router.subscribe("onBeforeLoad", ({ pathChanged, toLocation }) => {
+    if (pathChanged) void takeNewVersion(toLocation.href);
+  });
+  return router;
 }
 
+const CHARTS = [() => import("./events/events-chart.tsx"), () => import("./runs/runs-chart.tsx"), () => import("./ui/chart.tsx")];
+
 /**
- * Preloads all pages except the editor, so that they open immediately, even while the service is down. A page
- * that cannot be loaded would reload the whole dashboard.
+ * Preloads all pages except the editor, so that they open immediately, even while the service is down.
  */
 export function preloadPages(): void {
   for (const { options } of [
@@ -186,6 +199,7 @@ export function preloadPages(): void {
     settings,
   ])
     void (options.component as { preload?: () => Promise<unknown> } | undefined)?.preload?.().catch(() => {});
+  for (const load of CHARTS) void load().catch(() => {});
 }
 
 function firstSegment(path: string): string {

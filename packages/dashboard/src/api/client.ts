@@ -1,5 +1,6 @@
 /** REST API client. Responses are kept as text, so that payloads are shown exactly as stored. Errors carry the server's message. */
 
+import { reportAway, reportContact } from "./connection.ts";
 import { entriesOf, type JsonText, membersOf } from "./json-text.ts";
 
 export interface Fault {
@@ -106,12 +107,17 @@ async function responseText(path: string, options: CallOptions): Promise<string>
     response = await fetch(...requestOf(path, options));
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
+    reportAway();
     throw new ApiError(0, "unreachable", "The service is not responding. Check that it is running.");
   }
   const text = await response.text();
-  if (response.ok) return text;
-  throw errorOf(response.status, text);
+  if (!response.ok) throw errorOf(response.status, text);
+  reportContact();
+  return text;
 }
+
+/** A proxy in front of a service that is away answers with these, and with a text of its own. */
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 export function errorOf(status: number, text: string): ApiError {
   let error: ApiError;
@@ -119,6 +125,7 @@ export function errorOf(status: number, text: string): ApiError {
     const body = JSON.parse(text) as { error: string; code: string; details?: Fault[] };
     error = new ApiError(status, body.code, body.error, body.details);
   } catch {
+    if (GATEWAY_STATUSES.has(status)) reportAway();
     error = new ApiError(status, "unknown", `The service returned status ${status} without an error message.`);
   }
   if (status === 401 && SIGNED_OUT_CODES.has(error.code)) onSignedOut();

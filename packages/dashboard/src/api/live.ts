@@ -5,6 +5,7 @@
  */
 
 import { ApiError, errorOf, requestOf } from "./client.ts";
+import { reportAway, reportContact, whenBack } from "./connection.ts";
 import type { JsonText } from "./json-text.ts";
 
 export type LiveState = "connecting" | "live" | "offline";
@@ -59,8 +60,12 @@ async function keepFollowing(options: LiveOptions, signal: AbortSignal): Promise
 async function* messages({ path, env, query }: LiveOptions, last: string | null, signal: AbortSignal) {
   const [url, init] = requestOf(path, { env, signal, ...(query && { query }) });
   const headers = { ...(init.headers as Record<string, string>), accept: "text/event-stream", ...(last && { "last-event-id": last }) };
-  const response = await fetch(url, { ...init, headers });
+  const response = await fetch(url, { ...init, headers }).catch((error) => {
+    if (!signal.aborted) reportAway();
+    throw error;
+  });
   if (!response.ok || !response.body) throw errorOf(response.status, await response.text());
+  reportContact();
   yield "open" as const;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = "";
@@ -100,12 +105,17 @@ function whileVisible(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, hidden.signal]);
 }
 
+/** Also resolves when an outage ends, so that the stream need not wait for its next try. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
+    const done = () => {
       clearTimeout(timer);
+      stop();
+      signal.removeEventListener("abort", done);
       resolve();
-    });
+    };
+    const timer = setTimeout(done, ms);
+    const stop = whenBack(done);
+    signal.addEventListener("abort", done);
   });
 }

@@ -8,6 +8,7 @@ import { SavedFilters } from "../lists/saved-filters.tsx";
 import { withoutRange } from "../lists/time-range.ts";
 import { SHARED } from "../shell/environment-names.ts";
 import { Icon } from "../ui/icon.tsx";
+import { loadPart } from "../ui/load-part.ts";
 import { plural } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { useWidth } from "../ui/use-width.ts";
@@ -19,7 +20,7 @@ import { LiveButton } from "./live-button.tsx";
 import { SendEventButton } from "./send-event.tsx";
 import { useEventList } from "./use-event-list.ts";
 
-const EventsChart = lazy(() => import("./events-chart.tsx").then(({ EventsChart: component }) => ({ default: component })));
+const EventsChart = lazy(() => loadPart(() => import("./events-chart.tsx")).then(({ EventsChart: component }) => ({ default: component })));
 
 const SCROLLED_PX = 60;
 const CHOICES: readonly JobChoice[] = [{ kind: "events.replay", label: "Replay all events of this list", icon: "refresh" }];

@@ -6,13 +6,14 @@ import { LiveButton } from "../events/live-button.tsx";
 import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
 import { SavedFilters } from "../lists/saved-filters.tsx";
 import { withoutRange } from "../lists/time-range.ts";
+import { loadPart } from "../ui/load-part.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { RunFilters } from "./run-filters.tsx";
 import { RunRows } from "./run-rows.tsx";
 import { type RunSearch, runFiltersOf } from "./run-search.ts";
 import { useRunList } from "./use-run-list.ts";
 
-const RunsChart = lazy(() => import("./runs-chart.tsx").then(({ RunsChart: component }) => ({ default: component })));
+const RunsChart = lazy(() => loadPart(() => import("./runs-chart.tsx")).then(({ RunsChart: component }) => ({ default: component })));
 
 const CHOICES: readonly JobChoice[] = [
   { kind: "runs.rerun", label: "Rerun all runs of this list", icon: "refresh" },

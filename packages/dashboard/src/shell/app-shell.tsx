@@ -14,6 +14,7 @@ import { environmentTitle } from "./environment-names.ts";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
 import { FindEvent } from "./find-event.tsx";
 import { NAVIGATION } from "./navigation.ts";
+import { ServiceNotices } from "./service-notices.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { ThemeButton } from "./theme.tsx";
 import { TimeZoneButton } from "./time-zone-button.tsx";
@@ -73,6 +74,7 @@ export function AppShell() {
         <Version />
       </nav>
       <main className="main" id="main" tabIndex={-1}>
+        <ServiceNotices />
         <ArchivedNotice env={env} />
         <AlertBanner env={env} />
         <Outlet />

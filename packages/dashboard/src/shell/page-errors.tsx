@@ -1,7 +1,9 @@
 /** Shown when a page does not exist or fails to render. */
 
 import { Link } from "@tanstack/react-router";
+import { PartUnavailable } from "../ui/load-part.ts";
 import { EmptyState, ErrorState } from "../ui/states.tsx";
+import { MissingPart } from "./missing-part.tsx";
 
 export function NotFound() {
   return (
@@ -14,5 +16,6 @@ export function NotFound() {
 }
 
 export function PageError({ error, reset }: { error: unknown; reset: () => void }) {
+  if (error instanceof PartUnavailable) return <MissingPart />;
   return <ErrorState error={error} title="This page could not be displayed" onRetry={reset} />;
 }

@@ -2,8 +2,9 @@
 
 import { lazy, Suspense } from "react";
 import type { Series } from "./chart.tsx";
+import { loadPart } from "./load-part.ts";
 
-const Chart = lazy(() => import("./chart.tsx").then(({ Chart: component }) => ({ default: component })));
+const Chart = lazy(() => loadPart(() => import("./chart.tsx")).then(({ Chart: component }) => ({ default: component })));
 
 const HEIGHT_PX = 170;
 

@@ -73,7 +73,8 @@ function useHasPointer(): boolean {
   );
 }
 
-function ago(at: number, now: number): string {
+/** "3 min ago". */
+export function ago(at: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - at) / 1_000));
   if (seconds < 5) return "just now";
   if (seconds < 60) return `${seconds} s ago`;
