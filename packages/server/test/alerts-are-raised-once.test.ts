@@ -127,7 +127,7 @@ testOnce("an alert ends with its environment or its rule, and a rule that cannot
   const told: string[] = [];
   let archivedAt: number | null = null;
   const watch = new AlertWatch({
-    ...{ store, everyMs: 5, now: Date.now, takeTurn: async () => true, log: pino({ level: "silent" }) },
+    ...{ store, everyMs: 5, now: Date.now, takeLeadership: async () => true, log: pino({ level: "silent" }) },
     environment: () => ({ name: "production", archivedAt }),
     measure: async ({ id }) => (id === "broken" ? Promise.reject(new Error("no figures")) : 7),
     async emit({ name, dedupId, data }) {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
-import { createSweepTurns } from "../src/maintenance/sweep-turns.ts";
-import { Sweeper, type SweepTurns } from "../src/maintenance/sweeper.ts";
+import { createSweepLeadership } from "../src/maintenance/sweep-leadership.ts";
+import { Sweeper, type SweepLeadership } from "../src/maintenance/sweeper.ts";
 import type { Store } from "../src/store/contract/index.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
@@ -19,7 +19,7 @@ test("of the nodes that share a store one sweeps; another when that one has stop
   const swept: string[] = [];
   const sweeperOf = (store: Store, name: string) =>
     new Sweeper({
-      ...{ what: "things", log, everyMs: 200, turns: createSweepTurns(store, () => store.storeNow()) },
+      ...{ what: "things", log, everyMs: 200, leadership: createSweepLeadership(store, () => store.storeNow()) },
       async removeSome() {
         swept.push(name);
         return 0;
@@ -34,7 +34,10 @@ test("of the nodes that share a store one sweeps; another when that one has stop
   await one.stop();
   while (!swept.includes("other")) await sleep(10);
   await other.stop();
-  const [gone, there] = [first, second].map((store) => createSweepTurns(store, () => store.storeNow())) as [SweepTurns, SweepTurns];
+  const [gone, there] = [first, second].map((store) => createSweepLeadership(store, () => store.storeNow())) as [
+    SweepLeadership,
+    SweepLeadership,
+  ];
   assert.deepEqual([await gone.take("things", 300), await there.take("things", 300), await there.take("others", 300)], [true, false, true]);
   await sleep(310);
   assert.equal(await there.take("things", 300), true);

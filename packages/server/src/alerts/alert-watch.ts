@@ -23,8 +23,8 @@ export interface AlertWatchParts {
   /** Stores the event and starts its functions. */
   emit(event: AlertEvent): Promise<void>;
   environment(id: EnvironmentId): Pick<Environment, "name" | "archivedAt"> | undefined;
-  /** Whether this node has the turn. */
-  takeTurn(forMs: number): Promise<boolean>;
+  /** Whether this node has the leadership. */
+  takeLeadership(forMs: number): Promise<boolean>;
   log: Logger;
   now(): number;
   /** How often rules are evaluated. */
@@ -71,10 +71,10 @@ export class AlertWatch {
   }
 
   async #poll(): Promise<void> {
-    const { store, takeTurn, log } = this.#parts;
+    const { store, takeLeadership, log } = this.#parts;
     try {
       const rules = await store.alertRuleList();
-      if (rules.length === 0 || !(await takeTurn(this.#everyMs * 3))) return;
+      if (rules.length === 0 || !(await takeLeadership(this.#everyMs * 3))) return;
       for (const rule of rules) {
         await this.#evaluate(rule).catch((error) =>
           log.warn({ err: error, rule: rule.id }, "an alert rule could not be evaluated; this will be retried"),

@@ -8,11 +8,11 @@
 
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { Cancellation, CancellationStore, RunStatus, RunStore, RunSummary, Store, TurnStore } from "../store/contract/index.ts";
+import type { Cancellation, CancellationStore, LeadershipStore, RunStatus, RunStore, RunSummary, Store } from "../store/contract/index.ts";
 import type { Clock } from "./clock.ts";
 
 export interface BulkCancellationsParts {
-  store: CancellationStore & RunStore & TurnStore & Pick<Store, "storeNode" | "storeIsShared">;
+  store: CancellationStore & RunStore & LeadershipStore & Pick<Store, "storeNode" | "storeIsShared">;
   functionNos(environmentId: EnvironmentId, functionId: string): readonly FunctionNo[];
   /** Whether the event that started the run matches. */
   matches(expression: string, run: RunSummary): Promise<boolean>;
@@ -26,8 +26,8 @@ const OPEN_STATUSES: readonly RunStatus[] = ["queued", "running", "sleeping", "w
 const PAGE_RUNS = 100;
 /** The interval at which unfinished work of other nodes is found. */
 const POLL_INTERVAL_MS = 5_000;
-const TURN = "bulk cancellations";
-const TURN_MS = 30_000;
+const WORK = "bulk cancellations";
+const LEADERSHIP_MS = 30_000;
 /** Runs are created a moment before they are stored: this long after its end, a range is complete. */
 const SETTLE_MS = 2_000;
 /** A run that changes its status during the scan is found in a further pass. */
@@ -60,7 +60,7 @@ export class BulkCancellations {
     this.#isStopped = true;
     this.#cancelTimer?.();
     await this.#working;
-    await this.#parts.store.turnGive(this.#turn()).catch(() => undefined);
+    await this.#parts.store.leadershipResign(this.#leadership()).catch(() => undefined);
   }
 
   #pollAfter(ms: number | null): void {
@@ -79,9 +79,9 @@ export class BulkCancellations {
       const open = await store.cancellationListOpen();
       if (open.length === 0) return store.storeIsShared ? POLL_INTERVAL_MS : null;
       const now = clock.now();
-      if (!(await store.turnTake({ ...this.#turn(), now, until: now + TURN_MS }))) return POLL_INTERVAL_MS;
+      if (!(await store.leadershipTake({ ...this.#leadership(), now, until: now + LEADERSHIP_MS }))) return POLL_INTERVAL_MS;
       for (const cancellation of open) await this.#work(cancellation);
-      await store.turnGive(this.#turn());
+      await store.leadershipResign(this.#leadership());
       const settled = Math.min(...open.map(({ startedBefore }) => startedBefore + SETTLE_MS - clock.now()));
       return settled > 0 ? Math.min(settled, POLL_INTERVAL_MS) : POLL_INTERVAL_MS;
     } catch (error) {
@@ -129,15 +129,15 @@ export class BulkCancellations {
     return cancel(run, cancellation);
   }
 
-  /** Renews the turn during long work; false once the cancellation has been deleted. */
+  /** Renews the leadership during long work; false once the cancellation has been deleted. */
   async #goesOn(cancellation: Cancellation): Promise<boolean> {
     const { store, clock } = this.#parts;
     const now = clock.now();
-    await store.turnTake({ ...this.#turn(), now, until: now + TURN_MS });
+    await store.leadershipTake({ ...this.#leadership(), now, until: now + LEADERSHIP_MS });
     return (await store.cancellationGet(cancellation)) !== null;
   }
 
-  #turn() {
-    return { work: TURN, node: this.#parts.store.storeNode };
+  #leadership() {
+    return { work: WORK, node: this.#parts.store.storeNode };
   }
 }

@@ -14,12 +14,12 @@ import type { CataloguePart } from "./webhook-life.ts";
 
 /** How often a node looks for copies that other nodes recorded, and retries failed ones. */
 const POLL_INTERVAL_MS = 2_000;
-const TURN_MS = 10_000;
+const LEADERSHIP_MS = 10_000;
 const AT_ONCE = 50;
 const ENTROPY_BYTES = 10;
 
 export interface EventMirrorParts {
-  store: Pick<Store, "eventAppend" | "eventGet" | "mirrorList" | "mirrorRemove" | "turnTake" | "storeNode">;
+  store: Pick<Store, "eventAppend" | "eventGet" | "mirrorList" | "mirrorRemove" | "leadershipTake" | "storeNode">;
   functions: Pick<FunctionsPart, "plan" | "lease" | "take">;
   catalogue: CataloguePart;
   dedupWindow: DedupWindow;
@@ -77,14 +77,14 @@ export class EventMirror {
     }
   }
 
-  /** False if another node has the turn. */
+  /** False if another node has the leadership. */
   async #copyPending(): Promise<boolean> {
     const { store, now } = this.#parts;
     for (;;) {
       const pending = await store.mirrorList({ limit: AT_ONCE });
       if (pending.length === 0 || this.#isStopped) return true;
-      const turn = { work: "mirrors", node: store.storeNode, now: now(), until: now() + TURN_MS };
-      if (!(await store.turnTake(turn))) return false;
+      const leadership = { work: "mirrors", node: store.storeNode, now: now(), until: now() + LEADERSHIP_MS };
+      if (!(await store.leadershipTake(leadership))) return false;
       for (const one of pending) await this.#copy(one);
     }
   }

@@ -20,7 +20,7 @@ export interface JobKind {
   takesAll: boolean;
   /** Of the filter only a hash is kept, with the job and in the audit log. */
   hidesFilter?: boolean;
-  /** How many items are worked on in one transaction, if not the usual few (job-turn.ts). */
+  /** How many items are worked on in one transaction, if not the usual few (advance-job.ts). */
   batchMax?: number;
   /** A page of the list with this filter, newest first; `cursor`: where the page before ended. Throws a RestRefusal for a filter that cannot be read. */
   find(environment: Environment, filter: JobFilter, cursor: string | null): Promise<FoundPage>;

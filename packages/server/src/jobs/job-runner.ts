@@ -13,8 +13,8 @@ import type { JobId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { RestRefusal } from "../api/rest-errors.ts";
 import type { Environment, Job, JobStore, NewJob, QueueStore } from "../store/contract/index.ts";
+import { advanceJob } from "./advance-job.ts";
 import type { JobFilter, JobKind } from "./job-kind.ts";
-import { takeTurn } from "./job-turn.ts";
 
 export interface JobRunnerParts {
   store: JobStore & Pick<QueueStore, "queueDepths"> & { storeNode: string };
@@ -135,15 +135,15 @@ export class JobRunner {
       isRenewing = false;
     };
     const timer = setInterval(renew, leaseMs / RENEWALS);
-    await this.#takeTurns(job, walkedBy).finally(() => clearInterval(timer));
+    await this.#advance(job, walkedBy).finally(() => clearInterval(timer));
   }
 
   /** With `walkedBy` only until the items are fixed. */
-  async #takeTurns(claimed: Job, walkedBy?: JobFilter): Promise<void> {
+  async #advance(claimed: Job, walkedBy?: JobFilter): Promise<void> {
     const kind = this.#parts.kinds.find((candidate) => candidate.kind === claimed.kind);
     if (!kind) return this.#fail(claimed, `This release does not know jobs of the kind ${claimed.kind}.`);
     if (claimed.listCursor !== null && kind.hidesFilter && !walkedBy) return this.#fail(claimed, FILTER_LOST);
-    const turns = { ...this.#parts, leaseEnd: () => this.#leaseEnd() };
+    const parts = { ...this.#parts, leaseEnd: () => this.#leaseEnd() };
     let job = claimed;
     let tries = 0;
     let nextAt = this.#parts.now();
@@ -151,7 +151,7 @@ export class JobRunner {
     while (!this.#isStopping) {
       const { id, rate, done } = job;
       try {
-        const advanced = await takeTurn(turns, kind, job, walkedBy);
+        const advanced = await advanceJob(parts, kind, job, walkedBy);
         if (!advanced || advanced.endedAt !== null || (walkedBy && advanced.listCursor === null)) return;
         tries = 0;
         nextAt = Math.max(nextAt, this.#parts.now()) + ((advanced.done - done) / rate) * 1_000;

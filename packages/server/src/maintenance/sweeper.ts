@@ -3,8 +3,8 @@
 import type { Logger } from "pino";
 
 /** Of the nodes that share a store, one runs each kind of sweeper. Another takes over when that node is gone. */
-export interface SweepTurns {
-  /** Whether this node has the turn, which it then keeps for this long. */
+export interface SweepLeadership {
+  /** Whether this node has the leadership, which it then keeps for this long. */
   take(what: string, forMs: number): Promise<boolean>;
   giveUp(what: string): Promise<void>;
 }
@@ -15,19 +15,19 @@ export interface SweeperParts {
   /** Examines up to `limit` rows and removes expired ones. Returns how many it examined; fewer than `limit` means that nothing is left. */
   removeSome(limit: number): Promise<number>;
   log: Logger;
-  /** Absent: this node always has the turn. */
-  turns?: SweepTurns;
+  /** Absent: this node always has the leadership. */
+  leadership?: SweepLeadership;
   everyMs?: number;
   /** Smaller if a single removal is expensive. */
   perTransaction?: number;
 }
 
 /** Dependencies of a sweeper. */
-export type SweeperSettings = Pick<SweeperParts, "log" | "turns" | "everyMs">;
+export type SweeperSettings = Pick<SweeperParts, "log" | "leadership" | "everyMs">;
 
 const EVERY_MS = 60_000;
-/** A turn lasts until the next sweep, even if that is late. */
-const TURN_SWEEPS = 1.5;
+/** A leadership lasts until the next sweep, even if that is late. */
+const LEADERSHIP_SWEEPS = 1.5;
 /** The delay of the first sweep, so that a service that never runs for long sweeps too. */
 const FIRST_AFTER_MS = 5_000;
 /** Small enough that a transaction of a sweeper delays accepting events by a few milliseconds at most. */
@@ -47,16 +47,16 @@ export class Sweeper {
     const { what, log, everyMs = EVERY_MS } = this.#parts;
     const next = (afterMs: number) => {
       this.#timer = setTimeout(() => {
-        this.#sweeping = this.#sweepInTurn(everyMs).catch((error) => log.warn({ err: error }, `removing ${what} failed`));
+        this.#sweeping = this.#sweepAsLeader(everyMs).catch((error) => log.warn({ err: error }, `removing ${what} failed`));
         void this.#sweeping.then(() => !this.#stopped && next(everyMs));
       }, afterMs).unref();
     };
     if (!this.#timer) next(Math.min(everyMs, FIRST_AFTER_MS));
   }
 
-  async #sweepInTurn(everyMs: number): Promise<void> {
-    const { what, turns } = this.#parts;
-    if (!turns || (await turns.take(what, everyMs * TURN_SWEEPS))) await this.sweep();
+  async #sweepAsLeader(everyMs: number): Promise<void> {
+    const { what, leadership } = this.#parts;
+    if (!leadership || (await leadership.take(what, everyMs * LEADERSHIP_SWEEPS))) await this.sweep();
   }
 
   /** Removes everything that has expired. Returns how much that was. */
@@ -73,7 +73,7 @@ export class Sweeper {
     this.#stopped = true;
     if (this.#timer) clearTimeout(this.#timer);
     await this.#sweeping;
-    // If that fails, the turn expires.
-    await this.#parts.turns?.giveUp(this.#parts.what).catch(() => undefined);
+    // If that fails, the leadership expires.
+    await this.#parts.leadership?.giveUp(this.#parts.what).catch(() => undefined);
   }
 }

@@ -5,26 +5,26 @@ import { EventFollower } from "./event-follower.ts";
 
 const QUICK = { what: "something", everyMs: 5, pollsMax: 1, askedMs: 10, log: pino({ level: "silent" }) };
 
-function followerOf(hasTurn: () => boolean, poll: () => Promise<boolean>) {
+function followerOf(isLeader: () => boolean, poll: () => Promise<boolean>) {
   const listeners: (() => void)[] = [];
   const store = {
     eventWatch: (listener: () => void) => {
       listeners.push(listener);
       return () => void listeners.pop();
     },
-    turnTake: async () => hasTurn(),
+    leadershipTake: async () => isLeader(),
     storeNode: "node",
     storeNow: () => Date.now(),
   };
   return { follower: new EventFollower({ ...QUICK, store: store as never, poll }), listeners };
 }
 
-test("a node without the turn looks only when it is asked", async (t) => {
+test("a node without the leadership looks only when it is asked", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   let looks = 0;
-  let hasTurn = false;
+  let isLeader = false;
   const { follower, listeners } = followerOf(
-    () => hasTurn,
+    () => isLeader,
     async () => {
       looks++;
       return false;
@@ -39,7 +39,7 @@ test("a node without the turn looks only when it is asked", async (t) => {
   assert.equal(looks, 0);
   await follower.catchUp();
   assert.equal(looks, 1);
-  hasTurn = true;
+  isLeader = true;
   await pass();
   assert.equal(looks, 1, "nothing has come in since");
   listeners[0]?.();

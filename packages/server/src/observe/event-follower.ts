@@ -4,11 +4,11 @@
  */
 
 import type { Logger } from "pino";
-import type { EventStore, Store, TurnStore } from "../store/contract/index.ts";
+import type { EventStore, LeadershipStore, Store } from "../store/contract/index.ts";
 
 export interface EventFollowerParts {
-  store: Pick<EventStore, "eventWatch"> & Pick<TurnStore, "turnTake"> & Pick<Store, "storeNode" | "storeNow">;
-  /** What is derived, for its turn and the log. */
+  store: Pick<EventStore, "eventWatch"> & Pick<LeadershipStore, "leadershipTake"> & Pick<Store, "storeNode" | "storeNow">;
+  /** What is derived, for its leadership and the log. */
   what: string;
   /** Processes some events that it has not seen yet. Returns true if more are left. */
   poll(): Promise<boolean>;
@@ -20,8 +20,8 @@ export interface EventFollowerParts {
   log: Logger;
 }
 
-/** If a node dies, another takes over its turn after this many intervals. */
-const TURN_INTERVALS = 5;
+/** If a node dies, another takes over its leadership after this many intervals. */
+const LEADERSHIP_INTERVALS = 5;
 
 export class EventFollower {
   readonly #parts: EventFollowerParts;
@@ -63,17 +63,17 @@ export class EventFollower {
   async #follow(): Promise<void> {
     this.#isFollowing = true;
     try {
-      if (!(await this.#takeTurn())) return;
+      if (!(await this.#takeLeadership())) return;
       for (let polls = 0; polls < this.#parts.pollsMax && (await this.#poll()); polls++);
     } finally {
       this.#isFollowing = false;
     }
   }
 
-  #takeTurn(): Promise<boolean> {
+  #takeLeadership(): Promise<boolean> {
     const { store, what, everyMs } = this.#parts;
     const now = store.storeNow();
-    return store.turnTake({ work: `follow:${what}`, node: store.storeNode, now, until: now + everyMs * TURN_INTERVALS });
+    return store.leadershipTake({ work: `follow:${what}`, node: store.storeNode, now, until: now + everyMs * LEADERSHIP_INTERVALS });
   }
 
   /** A caller that arrives during a pass waits for the next one. */

@@ -56,11 +56,11 @@ export function createRepair({ store, directory, functions, replay, sourceName, 
   const newId = () => ids.next(now()) as string as JobId;
   const jobs = createJobs({ store, kinds, runner, rate: jobRate, newId, now });
   const measured = { store, now, functionNos: functions.functionNos, webhooks, driftEvent: DRIFT_EVENT };
-  const turn = { work: "alerts", node: store.storeNode };
+  const leadership = { work: "alerts", node: store.storeNode };
   const alerts = new AlertWatch({
     ...{ store, log, now, emit: functions.emit, measure: (rule) => measure(measured, rule) },
     environment: (id) => directory.environment(id),
-    takeTurn: (forMs) => store.turnTake({ ...turn, now: now(), until: now() + forMs }),
+    takeLeadership: (forMs) => store.leadershipTake({ ...leadership, now: now(), until: now() + forMs }),
   });
   return { jobs, alerts, work: [runner, alerts] };
 }

@@ -17,7 +17,7 @@ import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
 import { keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
 import { createKeptScopes } from "../maintenance/retention-rules.ts";
-import { createSweepTurns } from "../maintenance/sweep-turns.ts";
+import { createSweepLeadership } from "../maintenance/sweep-leadership.ts";
 import { tendStore } from "../maintenance/tend-store.ts";
 import type { Store } from "../store/contract/index.ts";
 
@@ -40,7 +40,7 @@ export interface Lasting {
 }
 
 export function createUpkeep({ config, store, dedupWindow, budgetBytes, log, now, everyMs }: UpkeepParts): Lasting[] {
-  const swept = { store, log, turns: createSweepTurns(store, now), now, ...(everyMs !== undefined && { everyMs }) };
+  const swept = { store, log, leadership: createSweepLeadership(store, now), now, ...(everyMs !== undefined && { everyMs }) };
   const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
   const kept = createKeptScopes({ store, installation, now });
   return [

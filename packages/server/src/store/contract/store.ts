@@ -21,6 +21,7 @@ import type { FunctionStartStore } from "../function-starts/contract.ts";
 import type { IdempotencyStore } from "../idempotency-keys/contract.ts";
 import type { JobStore } from "../jobs/contract.ts";
 import type { KeyStore } from "../keys/contract.ts";
+import type { LeadershipStore } from "../leadership/contract.ts";
 import type { MirrorStore } from "../mirrors/contract/mirrors.ts";
 import type { OrderStore } from "../orders/contract.ts";
 import type { QueueStore } from "../queue/contract.ts";
@@ -31,7 +32,6 @@ import type { RunStore } from "../runs/contract/runs.ts";
 import type { SessionStore } from "../sessions/contract.ts";
 import type { SignalStore } from "../signals/contract.ts";
 import type { TrafficStore } from "../traffic/contract.ts";
-import type { TurnStore } from "../turns/contract.ts";
 import type { WebhookRequestStore } from "../webhook-requests/contract.ts";
 import type { WebhookStore } from "../webhooks/contract.ts";
 
@@ -64,7 +64,7 @@ export interface Store
     EventShapeStore,
     TrafficStore,
     ResumptionStore,
-    TurnStore {
+    LeadershipStore {
   /** Waits for operations in progress, then closes the store. Idempotent. */
   stop(): Promise<void>;
   /** The name under which this process holds leases, unique among the nodes that share the store. */

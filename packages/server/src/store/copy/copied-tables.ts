@@ -30,7 +30,7 @@ export interface CopiedTable {
 export const SOURCE_LEFT_OUT: readonly string[] = ["probe"];
 /** Data about nodes and migrations, and data that only several nodes need. */
 export const TARGET_OWN: readonly string[] = [
-  ...["probe", "schema_version", "nodes", "turns", "time_partitions"],
+  ...["probe", "schema_version", "nodes", "leaders", "time_partitions"],
   // copy-store.ts copies the key that is stored next to the embedded store.
   ...["store_copy", "store_copy_tables", "encryption_key"],
 ];

@@ -34,6 +34,7 @@ import { functionStartStore } from "../function-starts/postgres/function-starts.
 import { idempotencyStore } from "../idempotency-keys/postgres.ts";
 import { jobStore } from "../jobs/postgres.ts";
 import { keyStore } from "../keys/postgres.ts";
+import { leadershipStore } from "../leadership/postgres.ts";
 import { mirrorStore } from "../mirrors/postgres.ts";
 import { orderStore } from "../orders/postgres.ts";
 import { queueStore } from "../queue/postgres/queue.ts";
@@ -49,7 +50,6 @@ import type { SecretBox } from "../secrets/rows/secret-box.ts";
 import { sessionStore } from "../sessions/postgres.ts";
 import { signalStore } from "../signals/postgres.ts";
 import { trafficStore } from "../traffic/postgres.ts";
-import { turnStore } from "../turns/postgres.ts";
 import { webhookRequestStore } from "../webhook-requests/postgres/webhook-requests.ts";
 import { webhookStore } from "../webhooks/postgres.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
@@ -181,7 +181,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...retentionStore(database),
     ...erasureStore(database),
     ...functionStartStore(database, decisions),
-    ...turnStore(database),
+    ...leadershipStore(database),
     storeNode: node,
     storeIsShared: true,
     storeNow: () => database.now(),

@@ -176,8 +176,8 @@ export function openSqliteStore({
     ...erasureStore(db, writer),
     ...functionStartStore(db, { writer, states, startRuns, resumeRuns, entries, append }),
     // Only one process uses the store: no other can change anything or take a turn.
-    turnTake: async () => true,
-    turnGive: async () => undefined,
+    leadershipTake: async () => true,
+    leadershipResign: async () => undefined,
     storeNode: NODE,
     storeIsShared: false,
     storeNow: Date.now,

@@ -18,7 +18,7 @@ CREATE TABLE nodes (
 );
 
 -- Background work that one node does at a time, such as sweepers.
-CREATE TABLE turns (
+CREATE TABLE leaders (
   work  text COLLATE "C" PRIMARY KEY,
   node  text NOT NULL,
   until bigint NOT NULL

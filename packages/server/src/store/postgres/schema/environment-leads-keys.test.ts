@@ -23,7 +23,7 @@ const REFERENCE_TABLES: Record<string, string> = {
   audit_log: "what was done to the service",
   idempotency_keys: "calls of the management interface, by who made them",
   limit_slots: "a limit may count for all environments together",
-  turns: "which node sweeps",
+  leaders: "which node sweeps",
   event_types_counted: "how far each shard has come",
   event_shapes_read: "how far each shard has come",
   time_partitions: "the partitions of each shard",

@@ -1,12 +1,12 @@
 /**
- * One turn of a job: the next page of its list is added to its items, or the next batch of them is worked on, or, after the last one, its
+ * One step of a job: the next page of its list is added to its items, or the next batch of them is worked on, or, after the last one, its
  * kind's last step is taken. Each is one transaction.
  */
 
 import type { Environment, Job, JobStore } from "../store/contract/index.ts";
 import type { JobFilter, JobKind } from "./job-kind.ts";
 
-export interface JobTurnParts {
+export interface AdvanceJobParts {
   store: JobStore & { storeNode: string };
   environment(id: Environment["id"]): Environment | undefined;
   leaseEnd(): number;
@@ -19,13 +19,13 @@ const BATCH_MAX = 3;
 const BATCHES_PER_S = 4;
 
 /** `filter`: what the list is walked by, if the job does not say. Null: the lease is lost, or the job has ended. */
-export function takeTurn(parts: JobTurnParts, kind: JobKind, job: Job, filter?: JobFilter): Promise<Job | null> {
+export function advanceJob(parts: AdvanceJobParts, kind: JobKind, job: Job, filter?: JobFilter): Promise<Job | null> {
   if (job.listCursor !== null) return addPage(parts, kind, job, filter ?? (JSON.parse(job.filter) as JobFilter));
   return job.done < job.total ? workBatch(parts, kind, job) : settle(parts, kind, job);
 }
 
 async function addPage(
-  { store, environment, leaseEnd, now }: JobTurnParts,
+  { store, environment, leaseEnd, now }: AdvanceJobParts,
   kind: JobKind,
   job: Job,
   filter: JobFilter,
@@ -40,7 +40,7 @@ async function addPage(
   });
 }
 
-async function workBatch({ store, leaseEnd, now }: JobTurnParts, kind: JobKind, job: Job): Promise<Job | null> {
+async function workBatch({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKind, job: Job): Promise<Job | null> {
   const { id, environmentId, total, done } = job;
   const limit = Math.min(Math.max(Math.ceil(job.rate / BATCHES_PER_S), 1), kind.batchMax ?? BATCH_MAX);
   const items = await store.jobItems({ id, environmentId, before: total - done, limit });
@@ -51,7 +51,7 @@ async function workBatch({ store, leaseEnd, now }: JobTurnParts, kind: JobKind, 
   });
 }
 
-async function settle({ store, leaseEnd, now }: JobTurnParts, kind: JobKind, { id, environmentId, done }: Job): Promise<Job | null> {
+async function settle({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKind, { id, environmentId, done }: Job): Promise<Job | null> {
   await kind.settle?.();
   return store.jobAdvance({
     ...{ id, environmentId, node: store.storeNode, now: now(), until: leaseEnd() },
