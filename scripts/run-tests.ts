@@ -3,7 +3,8 @@
  *
  * - Test processes and their threads share a compile cache, in node_modules/.cache: a file that starts services needs less
  *   CPU time.
- * - Tests that need PostgreSQL share one server, each with its own database.
+ * - Tests that need PostgreSQL share one server, each with its own database. Chromium is unpacked once.
+ * - All files are in memory where the machine offers that: tests wait for no disk.
  * - The longest files start first, so that the end does not wait for one of them. The longest are listed at the end.
  * - Unit tests share one process: most of them take less time than a process needs to start.
  *
@@ -17,7 +18,9 @@ import { basename, join, relative } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
+import { chromiumPath } from "../packages/dashboard/test/support/chromium.ts";
 import { isPostgresInstalled, SHARED_POSTGRES, startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { temporaryRoot } from "./temporary-root.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const ALL = ["packages/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"];
@@ -58,9 +61,12 @@ const wanted = process.argv.slice(2);
 const all = globSync(wanted.length > 0 ? wanted : ALL, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort(byLength);
 const units = all.filter((file) => UNIT.test(file));
 const files = all.filter((file) => !UNIT.test(file));
+const chromium = files.some((file) => file.includes("/browser")) ? await chromiumPath() : null;
+process.env.TMPDIR = temporaryRoot();
 const postgres = isPostgresInstalled() && !process.env.TEST_DATABASE_URL ? await startPostgres({ fsync: false }) : null;
 const env = {
   ...process.env,
+  ...(chromium !== null && { CHROMIUM_PATH: chromium }),
   NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/inlet-tests"),
   ...(postgres && { [SHARED_POSTGRES]: postgres.url }),
 };

@@ -5,9 +5,9 @@
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import chromium from "@sparticuz/chromium";
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium as playwright } from "playwright-core";
 import { onEnd } from "../../../server/test/support/on-end.ts";
+import { chromiumPath } from "./chromium.ts";
 
 /** Not the package's own arguments: they disable web security, which these tests rely on. */
 const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none"];
@@ -15,12 +15,10 @@ const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--
 /** How long a page may take to show the expected content on a busy machine. */
 const PATIENCE_MS = 15_000;
 
-/** The package's binary is for Linux x64. On other platforms, the installed Chrome or the one in CHROMIUM_PATH is used. */
 export async function launchBrowser(): Promise<Browser> {
-  const own = process.env.CHROMIUM_PATH;
-  if (own) return playwright.launch({ executablePath: own, args: ARGUMENTS, headless: true });
-  if (process.platform !== "linux" || process.arch !== "x64") return playwright.launch({ channel: "chrome", headless: true });
-  return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGUMENTS, headless: true });
+  const executablePath = await chromiumPath();
+  if (executablePath === null) return playwright.launch({ channel: "chrome", headless: true });
+  return playwright.launch({ executablePath, args: ARGUMENTS, headless: true });
 }
 
 export interface PageOptions extends BrowserContextOptions {

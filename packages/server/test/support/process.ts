@@ -49,7 +49,11 @@ export async function runInlet(t: TestContext, argv: string[], env: Record<strin
 }
 
 /** What a process gets of the environment: nothing that could change what it does. */
-export const BARE_ENVIRONMENT = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+export const BARE_ENVIRONMENT = {
+  PATH: process.env.PATH,
+  TMPDIR: process.env.TMPDIR,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+};
 
 /** Starts `inlet <argv>`, whatever it does. */
 export function spawnInlet(t: TestContext, argv: string[], env: Record<string, string> = {}, bin = INLET_BIN): Omit<InletProcess, "url"> {
