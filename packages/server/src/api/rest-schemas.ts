@@ -68,9 +68,12 @@ export type QueryCheck = (values: Record<string, unknown>) => ErrorObject[] | nu
 
 /**
  * Validates values as if they were a query: returns the faults, or null. Converts numbers to strings in place where strings are expected.
- * What is compiled is never released, so this is called once for a schema, not with every request.
+ * What is compiled is never released, so this is called once for a schema, not with every request. It is compiled when first used.
  */
 export function compileQueryCheck(schema: object): QueryCheck {
-  const validate = fromText.compile(schema);
-  return (values) => (validate(values) ? null : (validate.errors ?? []));
+  let validate: ValidateFunction | undefined;
+  return (values) => {
+    validate ??= fromText.compile(schema);
+    return validate(values) ? null : (validate.errors ?? []);
+  };
 }
