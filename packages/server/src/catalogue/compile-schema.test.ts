@@ -91,6 +91,10 @@ test("what cannot be used is refused with a sentence", () => {
     [{ pattern: `(${"a?".repeat(490)}){1000}` }, /has a pattern that is too large/],
     [{ pattern: "a".repeat(1_001) }, /has a pattern of more than 1000 characters/],
     [doubling(20), /is too complex/],
+    [
+      { properties: Object.fromEntries(Array.from({ length: 30 }, (_, n) => [n, { pattern: `${n}[ab]*a[ab]{9}` }])) },
+      /has too many patterns/,
+    ],
     [{ pattern: "[ab]*a[ab]{13}[cd]" }, /is too complex/],
     [{ items: { anyOf: Array.from({ length: 59 }, () => ({ type: "object" })) } }, /is too complex/],
     [{ items: { allOf: Array.from({ length: 40 }, () => ({ multipleOf: 0.1, minimum: 0, maximum: 9 })) } }, /is too complex/],
@@ -153,6 +157,12 @@ test("usual schemas are cheap enough", () => {
 });
 
 const USUAL_PATTERNS = [
+  "^((25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)\\.){3}(25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)$",
+  "^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-((?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\\.(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\\+([0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*))?$",
+  "^(([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9])\\.)*([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]{0,61}[A-Za-z0-9])$",
+  "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}",
+  "(?i)\\b(error|warning)\\b",
+  "^\\p{Lu}[\\p{L} '-]{0,99}$",
   "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
   "^[A-Za-z0-9_-]{1,64}$",
   "^.{1,255}$",
@@ -209,6 +219,7 @@ test("the faults of alternatives are found, too, and never more work is done tha
 test("neither a pattern nor unique items take long, whatever the data", () => {
   const began = performance.now();
   faultsOf({ properties: { a: { pattern: "^(a+)+$" } } }, { a: `${"a".repeat(50_000)}!` });
+  for (const pattern of USUAL_PATTERNS) faultsOf({ properties: { a: { pattern } } }, { a: "a1-.".repeat(12_500) });
   const items = Array.from({ length: 40_000 }, (_, n) => ({ n }));
   assert.deepEqual(faultsOf({ properties: { items: { uniqueItems: true } } }, { items }), []);
   const tookMs = performance.now() - began;

@@ -6,17 +6,30 @@ import type { Check, Linked, Linking } from "./check.ts";
 import { inPlaceChecks, merge } from "./in-place-checks.ts";
 import { objectChecks, unevaluatedPropertiesCheck } from "./object-checks.ts";
 import type { SchemaNode } from "./read-schema.ts";
+import { SchemaRefused } from "./schema-fault.ts";
 import type { Evaluated } from "./schema-run.ts";
 import { valueChecks } from "./value-checks.ts";
 
 /** The patterns of a schema, compiled once each. Throws SchemaRefused for one that cannot be used. */
 export type Patterns = ReadonlyMap<string, BoundedPattern>;
 
+/** For all patterns of a schema: the memory that the engine may take, and the sets of states, which are tried one by one. Most have fewer than 50, of 300 bytes each. */
+const PATTERN_BYTES_MAX = 64 * 1024 * 1024;
+const PATTERN_SETS_MAX = 20_000;
+
 export function compilePatterns(nodes: readonly SchemaNode[]): Patterns {
   const patterns = new Map<string, BoundedPattern>();
+  let [bytes, sets] = [0, 0];
   for (const { keywords, place } of nodes) {
     if (keywords === false) continue;
-    for (const text of patternsOf(keywords)) if (!patterns.has(text)) patterns.set(text, boundedPattern(text, place));
+    for (const text of patternsOf(keywords).filter((one) => !patterns.has(one))) {
+      const pattern = boundedPattern(text, place);
+      bytes += pattern.bytes;
+      sets += pattern.sets;
+      if (bytes > PATTERN_BYTES_MAX || sets > PATTERN_SETS_MAX)
+        throw new SchemaRefused("has too many patterns with long repetitions: they would take too much memory", place);
+      patterns.set(text, pattern);
+    }
   }
   return patterns;
 }
