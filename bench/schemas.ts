@@ -1,12 +1,13 @@
 /**
  * What a declared schema of 20 fields costs those who send events: a service without one and a service that refuses what does not match are
- * driven in turn with the same event, several rounds; the ratio of a round counts, and the median of the rounds.
+ * driven in turn with the same event, several rounds; the ratio of a round counts, and the median of the rounds. Beside it, what a check alone takes.
  */
 
 import { join } from "node:path";
 import { FIELDS_EVENT_NAME, FIELDS_SCHEMA } from "./events.ts";
 import { type DriveResult, drive, type Server, startInlet } from "./processes.ts";
 import { median, type Row } from "./report.ts";
+import { benchEvaluators } from "./schema-evaluators.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
 const CONNECTIONS = 64;
@@ -22,7 +23,7 @@ export async function benchSchemas({ seconds, rounds }: { seconds: number; round
     const checked = await startInlet(join(folder, "checked"));
     try {
       await declare(checked);
-      return await compare(plain, checked, seconds, rounds);
+      return [...(await compare(plain, checked, seconds, rounds)), ...benchEvaluators(rounds)];
     } finally {
       await Promise.all([plain.stop(), checked.stop()]);
     }
