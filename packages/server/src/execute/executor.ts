@@ -387,7 +387,7 @@ export class Executor {
     let ended: { run: RunRecord; end: RunEnd } | null = null;
     let traceSteps: (() => void) | null = null;
     const decideAndNote = (state: RunState): RunChange => {
-      const change = decide(state);
+      const change = { ...decide(state), decidedAt: clock.now() };
       ended = change.end ? { run: state.run, end: change.end } : null;
       const steps = tracing && change.steps?.filter(({ endedAt }) => endedAt !== null);
       if (steps?.length) {

@@ -33,15 +33,24 @@ export interface EntryPosition {
 
 /** The leases of one transaction, and the capacity they use. */
 export class LeaseAllocation {
-  readonly now: number;
+  #now: number;
   readonly leased: ClaimedEntry[] = [];
   readonly #lease: Lease | undefined;
   /** Created on demand: most transactions lease nothing. */
   #room: Map<string, number> | null = null;
 
   constructor(now: number, lease: Lease | undefined) {
-    this.now = now;
+    this.#now = now;
     this.#lease = lease;
+  }
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** The decision was made later than it was asked for: what it adds is due by then. */
+  moveTo(decidedAt: number): void {
+    this.#now = Math.max(this.#now, decidedAt);
   }
 
   hasRoom(lane: string): boolean {

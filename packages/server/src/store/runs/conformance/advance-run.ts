@@ -270,6 +270,22 @@ export function runAdvanceConformance(engine: Engine): void {
     assert.equal(await store.queueNextDue(), null, "its timeout is gone");
   });
 
+  test(`${engine.name}: what a change starts is as old as the decision, and called at once, however long the decision was waited for`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const started = sampleRun(scene.functions[1], { dueAt: 7_000, rank: 7_000 });
+    const events = [sampleBatch(scene.environment, [sampleEvent({ runs: [started] })], { receivedAt: 7_000 })];
+    const change = { end: sampleEnd({ endedAt: 7_000 }), events, decidedAt: 7_000 };
+    const { leased } = await advance(scene, begun, change, { now: 2_000 });
+    const { no, createdAt } = await detailsOf(scene, started.id);
+    assert.deepEqual(
+      leased.map(({ runNo, kind }) => [runNo, kind]),
+      [[no, "call"]],
+    );
+    assert.equal(createdAt, 7_000);
+  });
+
   test(`${engine.name}: the events of an end start and resume what they do, together with it`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -172,6 +172,8 @@ export interface RunChange {
   end?: RunEnd;
   /** With an end: later runs of its order key wait until it is rerun or released. */
   holdsOrder?: boolean;
+  /** When it was decided, if that is later than `now` of the params: what follows from it is not older, and due by then. */
+  decidedAt?: number;
 }
 
 export interface RunAdvanceParams extends RunKey {

@@ -74,6 +74,7 @@ type ReadState = Omit<RunState, "events">;
 /** `entry` is the processed one; null if the change has another cause. */
 export function planRunWrites(state: ReadState, entry: EntryRecord | null, change: RunChange, allocation: LeaseAllocation): RunWrites {
   const { run } = state;
+  if (change.decidedAt !== undefined) allocation.moveTo(change.decidedAt);
   const { steps, stateBytes } = planSteps(state, change.steps ?? []);
   const { status = run.status, startedAt = run.startedAt, requestVersion = run.requestVersion, isParallel = run.isParallel, end } = change;
   const kept = { startedAt, requestVersion, isParallel, stateBytes };
