@@ -39,7 +39,7 @@ import { type LaneRules, Scheduler } from "./queue/scheduler.ts";
 import { Suspects } from "./queue/suspects.ts";
 import { Timers } from "./queue/timers.ts";
 import { failRun } from "./steps/run-changes.ts";
-import { timerChange } from "./steps/timer-change.ts";
+import { arrivedMeanwhile, timerChange } from "./steps/timer-change.ts";
 
 export interface ExecutorParts extends FunctionCallsParts {
   store: Store;
@@ -297,8 +297,13 @@ export class Executor {
     }
     const event = eventSequence === null ? null : await store.eventAt({ environmentId, sequence: eventSequence });
     const ended = endedRunNo === null ? null : await store.runEnd({ environmentId, runNo: endedRunNo });
-    const decide = (state: RunState) => timerChange(entry, state, { event, ended, now: clock.now(), endEvents });
+    let arrived: number | null = null;
+    const decide = (state: RunState): RunChange => {
+      arrived = arrivedMeanwhile(entry, state);
+      return arrived === null ? timerChange(entry, state, { event, ended, now: clock.now(), endEvents }) : { entry: "keep" };
+    };
     const isApplied = await this.#advance({ environmentId, runNo, entry, decide });
+    if (isApplied && arrived !== null) return this.#workRunTimer({ ...entry, eventSequence: arrived }, runNo);
     // The run ended at the moment the entry was added.
     if (!isApplied) await this.#untilWritten(() => store.queueRemove(entry));
   }

@@ -34,6 +34,7 @@ export const DISCOVERY_ENTRY: EntryRecord = {
   claims: 1,
   leaseId: "01LEASE" as LeaseId,
   goesAgain: false,
+  eventSequence: null,
 };
 
 /** Discovery is under way unless other entries are given. */

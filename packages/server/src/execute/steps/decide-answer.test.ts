@@ -14,6 +14,7 @@ const call = (stepId: string | null, no = 1, attempt = 0): EntryRecord => ({
     claims: 1,
     leaseId: "01LEASE" as LeaseId,
     goesAgain: false,
+    eventSequence: null,
   },
 });
 const brief = ({ entries = [], steps = [] }: RunChange) => ({

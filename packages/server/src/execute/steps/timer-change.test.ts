@@ -3,12 +3,12 @@ import { test } from "node:test";
 import type { RunNo, StepId } from "@inlet/protocol";
 import { DISCOVERY_ENTRY, NOW, SAMPLE_EVENT, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
 import type { ClaimedEntry, RunEnd, RunState, StepRecord } from "../../store/contract/index.ts";
-import { type TimerFacts, timerChange } from "./timer-change.ts";
+import { arrivedMeanwhile, type TimerFacts, timerChange } from "./timer-change.ts";
 
 const STEP = "s" as StepId;
 
 function due(kind: ClaimedEntry["kind"], given: Partial<ClaimedEntry> = {}): ClaimedEntry {
-  return { ...DISCOVERY_ENTRY, kind, stepId: STEP, eventSequence: null, endedRunNo: null, ...given } as ClaimedEntry;
+  return { ...DISCOVERY_ENTRY, kind, stepId: STEP, eventSequence: null, endedRunNo: null, outcome: null, ...given } as ClaimedEntry;
 }
 
 function change(entry: ClaimedEntry, state: RunState, facts: Partial<TimerFacts> = {}) {
@@ -40,6 +40,16 @@ test("a sleep is over with nothing, a wait without an event too, an invocation w
   assert.deepEqual(resolved(due("timeout"), "wait"), ["completed", "null", NOW]);
   const [status, value] = resolved(due("timeout"), "invoke");
   assert.deepEqual([status, JSON.parse(value as string).error.name], ["failed", "InvocationTimeout"]);
+});
+
+test("an event that arrived while the timeout of its wait was being processed is not missed", () => {
+  const timedOut = due("timeout");
+  const arrived = (entry: ClaimedEntry, eventSequence: number | null) =>
+    arrivedMeanwhile(entry, sampleState({ entries: [{ ...DISCOVERY_ENTRY, no: entry.no, eventSequence }] }));
+  assert.equal(arrived(timedOut, 7), 7);
+  assert.equal(arrived(timedOut, null), null);
+  assert.equal(arrived(due("timeout", { eventSequence: 7 }), 7), null, "it is known");
+  assert.equal(arrived(due("timeout", { endedRunNo: 1 as RunNo }), 7), null, "it waited for a run");
 });
 
 test("a wait gets its event, and ends after that was received", () => {

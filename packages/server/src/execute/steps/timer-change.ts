@@ -34,6 +34,12 @@ export function timerChange(entry: ClaimedEntry, state: RunState, facts: TimerFa
   }
 }
 
+/** The event that arrived in time for a wait while its timeout was already being processed; null: none did. */
+export function arrivedMeanwhile({ no, kind, eventSequence, endedRunNo, outcome }: ClaimedEntry, { entries }: RunState): number | null {
+  const hasTimedOut = kind === "timeout" && eventSequence === null && endedRunNo === null && outcome === null;
+  return hasTimedOut ? (entries.find((entry) => entry.no === no)?.eventSequence ?? null) : null;
+}
+
 function waitResult(
   { eventSequence, endedRunNo, outcome }: ClaimedEntry,
   { id, kind }: StepRecord,

@@ -178,6 +178,23 @@ export function runWaitConformance(engine: Engine): void {
     assert.deepEqual(runAndKind((await send(scene, {}, 1_601)).leased), [[after.runNo, "timeout"]]);
   });
 
+  test(`${engine.name}: a timeout that is being processed learns of an event that was received in time`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await wait(scene, begun, { expiresAt: 5_000 });
+    const [timeout] = await claimAll(scene, 5_000);
+    assert.equal(timeout?.eventSequence, null);
+    assert.deepEqual((await send(scene, { data: '{"n":1}' }, 4_999)).leased, []);
+    let arrived: number | null | undefined;
+    const result = await advance(scene, { ...begun, entry: timeout }, ({ entries }) => {
+      arrived = entries.find(({ no }) => no === timeout.no)?.eventSequence;
+      return { entry: "keep" };
+    });
+    assert.ok(result.applied && arrived);
+    assert.equal((await store.eventAt({ environmentId: scene.environment.id, sequence: arrived }))?.data, '{"n":1}');
+  });
+
   test(`${engine.name}: an event and a wait at the same time find each other`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

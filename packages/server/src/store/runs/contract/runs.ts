@@ -94,6 +94,8 @@ export interface EntryRecord {
   leaseId: LeaseId | null;
   /** One more discovery is requested after the one in progress. */
   goesAgain: boolean;
+  /** The event that ends the wait of its step, if one arrived, even while the entry is leased because it timed out. */
+  eventSequence: number | null;
 }
 
 export interface StepWrite extends Omit<StepRecord, "position" | "donePosition"> {

@@ -22,6 +22,7 @@ function entry(no: number, changes: Partial<EntryRecord> = {}): EntryRecord {
     claims: 1,
     leaseId: `l${no}` as LeaseId,
     goesAgain: false,
+    eventSequence: null,
     ...changes,
   };
 }

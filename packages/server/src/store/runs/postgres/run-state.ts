@@ -27,7 +27,7 @@ const LOCK_ENTRIES = `
   SELECT 1 FROM queue WHERE environment_id = $1 AND (run_no = ANY ($2::bigint[]) AND kind <> 'timeout' OR entry_no = ANY ($3::bigint[]))
   ORDER BY entry_no FOR UPDATE`;
 const ENTRIES = `
-  SELECT run_no, entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue
+  SELECT run_no, entry_no, kind, step_id, attempt, claims, lease_id, again, event_no FROM queue
   WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
 
 interface EntryRow {
@@ -39,6 +39,7 @@ interface EntryRow {
   claims: number;
   lease_id: LeaseId | null;
   again: number;
+  event_no: number | null;
 }
 
 export interface LockedState extends Omit<RunState, "events"> {
@@ -118,9 +119,9 @@ export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key
   return groups;
 }
 
-function toEntry({ entry_no, kind, step_id, attempt, claims, lease_id, again }: EntryRow): EntryRecord {
+function toEntry({ entry_no, kind, step_id, attempt, claims, lease_id, again, event_no }: EntryRow): EntryRecord {
   const stepId = (fromStoreText(step_id) || null) as StepId | null;
-  return { no: entry_no, kind, stepId, attempt, claims, leaseId: lease_id, goesAgain: again === 1 };
+  return { no: entry_no, kind, stepId, attempt, claims, leaseId: lease_id, goesAgain: again === 1, eventSequence: event_no };
 }
 
 /** User-chosen texts may contain characters that PostgreSQL cannot store: see store-text.ts. */

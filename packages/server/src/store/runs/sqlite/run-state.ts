@@ -45,7 +45,7 @@ export class RunStates {
       SELECT step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id
       FROM steps WHERE run_no = ? ORDER BY position`);
     this.#values = db.prepare("SELECT step_id, value FROM steps WHERE run_no = ? AND done_position IS NOT NULL ORDER BY done_position");
-    this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue WHERE run_no = ?");
+    this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, lease_id, again, event_no FROM queue WHERE run_no = ?");
     const ofName = `
       ${selectEvents("events_by_name")} WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?)`;
     this.#newestEvents = db.prepare(`${ofName} AND received_at >= ? ORDER BY received_at DESC, sequence DESC LIMIT ?`);
@@ -127,6 +127,7 @@ export class RunStates {
       claims: row.claims as unknown as number,
       leaseId: row.lease_id as unknown as LeaseId | null,
       goesAgain: (row.again as unknown as number) === 1,
+      eventSequence: row.event_no as unknown as number | null,
     }));
   }
 }
