@@ -3,10 +3,12 @@
 import { generateArchives } from "./deeds/archives.ts";
 import { generateBatches } from "./deeds/batches.ts";
 import { SPAN_MS } from "./deeds/doing.ts";
+import { generateEchoes } from "./deeds/echoes.ts";
 import { CANCELLING, generateEvents } from "./deeds/events.ts";
 import { generateJobs } from "./deeds/jobs.ts";
 import { generatePauses } from "./deeds/pauses.ts";
 import { generateReruns } from "./deeds/reruns.ts";
+import { generateRetentions } from "./deeds/retentions.ts";
 import { generateSchemas } from "./deeds/schemas.ts";
 import { generateSignals } from "./deeds/signals.ts";
 import { CodeWriter } from "./generate-code.ts";
@@ -36,6 +38,8 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     reruns: generateReruns(new Random(seed, "reruns")),
     schemas,
     batches: generateBatches(new Random(seed, "batches"), functions, schemas),
+    echoes: generateEchoes(new Random(seed, "echoes"), functions),
+    retentions: generateRetentions(new Random(seed, "retentions")),
     outages: isQuiet ? [] : generateOutages(random),
     refusals: isQuiet || random.chance(0.6) ? [] : [{ atMs: random.int(1, SPAN_MS), forMs: random.int(10, 4_000) }],
     network: isQuiet ? { ...QUIET_NETWORK, latencyMs: random.int(0, 30) } : generateNetwork(random),

@@ -11,6 +11,7 @@ const RULES = `
     WHEN OLD.ended_at IS NOT NULL AND (NEW.value IS NOT OLD.value OR NEW.status IS NOT OLD.status OR NEW.ended_at IS NOT OLD.ended_at)
     BEGIN INSERT INTO simulation_faults VALUES ('the result of step ' || OLD.name || ' of run no ' || OLD.run_no || ' was changed'); END;
   CREATE TRIGGER IF NOT EXISTS simulation_step_stays AFTER DELETE ON steps
+    WHEN NOT EXISTS (SELECT 1 FROM runs WHERE run_no = OLD.run_no AND ended_at IS NOT NULL)
     BEGIN INSERT INTO simulation_faults VALUES ('step ' || OLD.name || ' of run no ' || OLD.run_no || ' was removed'); END;
   CREATE TRIGGER IF NOT EXISTS simulation_end_is_final AFTER UPDATE ON runs
     WHEN OLD.ended_at IS NOT NULL AND (NEW.status IS NOT OLD.status OR NEW.output IS NOT OLD.output OR NEW.ended_at IS NOT OLD.ended_at)

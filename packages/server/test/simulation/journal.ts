@@ -1,6 +1,6 @@
 /** What happened at the apps: every call with its fate, every body that ran. The model is held against it. */
 
-import type { BatchedEvent, SimSchema } from "./deeds/deeds.ts";
+import type { BatchedEvent, SimEcho, SimSchema } from "./deeds/deeds.ts";
 import { now } from "./virtual-time.ts";
 
 /**
@@ -80,6 +80,11 @@ export interface BatchNote {
   mayBeStored: boolean;
 }
 
+/** An event that was sent twice with one id, and the ids that were answered. */
+export interface EchoNote extends SimEcho {
+  ids: string[];
+}
+
 /** A request that the service made for a step. `refused`: nobody answered it. */
 export interface RequestNote {
   process: number;
@@ -112,6 +117,10 @@ export class Journal {
   readonly reruns: RerunNote[] = [];
   readonly schemas: SchemaNote[] = [];
   readonly batches: BatchNote[] = [];
+  readonly echoes: EchoNote[] = [];
+  /** When retention had removed runs, by id, and events, by number. */
+  readonly removedRuns = new Map<string, number>();
+  readonly removedEvents = new Map<number, number>();
   /** How many were asked for, and which the service said it has stored. */
   jobsAsked = 0;
   readonly jobs: string[] = [];
@@ -124,6 +133,8 @@ export class Journal {
   readonly admissions = new Map<string, { at: number; count: number }[]>();
   /** When a run that had failed was told to hold up its key no longer. */
   readonly releases = new Map<string, number>();
+  /** Which run holds up a key, by its position. */
+  readonly holders = new Map<number, string>();
 
   fault(message: string): void {
     if (this.faults.length < 50) this.faults.push(`at ${now() % 86_400_000} ms: ${message}`);
@@ -154,6 +165,12 @@ export class Journal {
   noteBatch(events: readonly BatchedEvent[]): BatchNote {
     const note: BatchNote = { events, sentAt: 0, answeredAt: 0, outcome: null, mayBeStored: false };
     this.batches.push(note);
+    return note;
+  }
+
+  noteEcho(echo: SimEcho): EchoNote {
+    const note = { ...echo, ids: [] };
+    this.echoes.push(note);
     return note;
   }
 

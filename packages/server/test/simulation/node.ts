@@ -5,12 +5,16 @@ import type { SimStores } from "./folders.ts";
 import type { Journal } from "./journal.ts";
 import type { Network } from "./network.ts";
 import { type Operated, SimProcess } from "./process.ts";
+import type { Removals } from "./removals.ts";
 import type { Outage, Scenario } from "./scenario.ts";
 import type { CommittedSteps } from "./store-tap.ts";
 import { after, now, turn } from "./virtual-time.ts";
 
 /** An answer that could not be written is tried again within this time after the store works. */
 const REWRITE_MS = 6_000;
+/** How often old data is removed. */
+const SWEEP_MS = 7_000;
+const REAL_SWEEP_MS = 1_000;
 
 export interface NodeParts {
   scenario: Scenario;
@@ -18,6 +22,7 @@ export interface NodeParts {
   network: Network;
   journal: Journal;
   committed: CommittedSteps;
+  removals: Removals;
   /** Every process has a number of its own. */
   newProcessNo(): number;
   /** Since when everything that had happened by then is known to be written. */
@@ -50,7 +55,7 @@ export class SimNode {
   }
 
   async start(): Promise<void> {
-    const { scenario, stores, network, committed, journal } = this.#parts;
+    const { scenario, stores, network, committed, removals, journal } = this.#parts;
     this.#isStartDue = false;
     this.#processNo = this.#parts.newProcessNo();
     this.#process = await SimProcess.start({
@@ -62,6 +67,8 @@ export class SimNode {
       writeMs: scenario.writeMs ?? 0,
       hasJobs: (scenario.jobs ?? []).length > 0,
       committed,
+      removals,
+      sweepMs: (scenario.retentions ?? []).length === 0 ? null : scenario.isRealTime ? REAL_SWEEP_MS : SWEEP_MS,
       isRefusing: () => now() < this.#cutOffUntil || this.#isRefusing(0),
       onLog: (line) => noteLog(journal, line),
     });

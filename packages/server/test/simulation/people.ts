@@ -4,10 +4,12 @@ import { archiveEnvironment } from "./deeds/archives.ts";
 import { sendBatch } from "./deeds/batches.ts";
 import type { Deed, DeedKind } from "./deeds/deeds.ts";
 import type { DeedParts } from "./deeds/doing.ts";
+import { sendTwice } from "./deeds/echoes.ts";
 import { sendEvent } from "./deeds/events.ts";
 import { startJob } from "./deeds/jobs.ts";
 import { pauseFunction } from "./deeds/pauses.ts";
 import { rerun } from "./deeds/reruns.ts";
+import { retain } from "./deeds/retentions.ts";
 import { declareSchema } from "./deeds/schemas.ts";
 import { sendSignal } from "./deeds/signals.ts";
 import type { Scenario } from "./scenario.ts";
@@ -22,6 +24,8 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   reruns: rerun,
   schemas: declareSchema,
   batches: sendBatch,
+  echoes: sendTwice,
+  retentions: retain,
 };
 
 export const DEED_KINDS = Object.keys(DO) as readonly DeedKind[];

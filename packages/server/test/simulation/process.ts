@@ -15,13 +15,16 @@ import { Directory } from "../../src/receive/senders/directory.ts";
 import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts";
 import { followChanges } from "../../src/service/follow-changes.ts";
 import { createFunctions, type Functions } from "../../src/service/functions.ts";
+import type { Lasting } from "../../src/service/upkeep.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { Edge } from "./edge.ts";
 import { createSimJobs, type SimJobs } from "./jobs.ts";
 import { CALLS_PER_APP } from "./limits.ts";
 import type { SimCaller } from "./network.ts";
+import type { Removals } from "./removals.ts";
 import { type CommittedSteps, tapStore } from "./store-tap.ts";
+import { createSimUpkeep } from "./upkeep.ts";
 import { after, type Life, lives, now } from "./virtual-time.ts";
 
 export interface ProcessParts {
@@ -31,6 +34,9 @@ export interface ProcessParts {
   writeMs: number;
   /** Looks for jobs, again and again. */
   hasJobs: boolean;
+  /** How often old data is removed; null: it is not. */
+  sweepMs: number | null;
+  removals: Removals;
   /** Null: the default. */
   leaseMs: number | null;
   /** Null: by the backoff table. */
@@ -59,6 +65,7 @@ export class SimProcess {
   readonly #edge: Edge;
   readonly #tapped: Store;
   readonly #jobs: SimJobs;
+  readonly #upkeep: readonly Lasting[];
   readonly #environment: string;
   readonly #log: Logger;
   #isOpen = true;
@@ -75,6 +82,7 @@ export class SimProcess {
         committed: parts.committed,
         isRefusing: () => isUp && parts.isRefusing(),
         writeMs: parts.writeMs,
+        removals: parts.removals,
       });
       const process = new SimProcess(life, store, tapped, parts);
       await bootstrap(tapped, configOf(parts), process.#log, now);
@@ -88,6 +96,7 @@ export class SimProcess {
       await process.functions.open();
       await process.functions.start(0);
       if (parts.hasJobs) process.#jobs.runner.start();
+      for (const part of process.#upkeep) part.start();
       isUp = true;
       return process;
     });
@@ -124,6 +133,7 @@ export class SimProcess {
     this.store = store;
     this.#tapped = tapped;
     this.#jobs = createSimJobs(tapped, functions, directory, log);
+    this.#upkeep = parts.sweepMs === null ? [] : createSimUpkeep(config, tapped, log, parts.sweepMs);
     this.functions = functions;
     this.#directory = directory;
     this.#catalogue = catalogue;
@@ -186,6 +196,7 @@ export class SimProcess {
     await lives.run(this.life, async () => {
       await this.#jobs.runner.stop();
       await this.functions.stop();
+      for (const part of this.#upkeep) await part.stop();
     });
   }
 

@@ -7,6 +7,8 @@ const SPEED = 20;
 const LONGEST_MS = 1_000;
 const RETRY_MS = 200;
 const CALL_TIMEOUT_MS = 5_000;
+/** Longer than anybody sends an event again. */
+const KEPT_MS_MIN = 5_000;
 const LEASE_MS = 10_000;
 /** A long period of a throttle would be waited for by every run behind it. */
 const THROTTLE_PERIOD = "1s";
@@ -31,6 +33,12 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     })),
     schemas: (scenario.schemas ?? []).map((schema) => ({ ...schema, atMs: Math.ceil(schema.atMs / SPEED), forMs: quick(schema.forMs) })),
     batches: (scenario.batches ?? []).map((batch) => ({ ...batch, atMs: Math.ceil(batch.atMs / SPEED) })),
+    echoes: (scenario.echoes ?? []).map((echo) => ({ ...echo, atMs: Math.ceil(echo.atMs / SPEED), afterMs: quick(echo.afterMs) })),
+    retentions: (scenario.retentions ?? []).map(({ atMs, eventsMs, runsMs }) => ({
+      atMs: Math.ceil(atMs / SPEED),
+      eventsMs: Math.max(eventsMs / SPEED, KEPT_MS_MIN),
+      runsMs: Math.max(runsMs / SPEED, KEPT_MS_MIN),
+    })),
     refusals: [],
     callTimeoutMs: CALL_TIMEOUT_MS,
     retryMs: RETRY_MS,

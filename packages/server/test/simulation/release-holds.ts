@@ -10,9 +10,15 @@ const HOLDS_MAX = 100;
 
 export async function releaseHolds(store: Store, environmentId: EnvironmentId, journal: Journal): Promise<void> {
   const { holds } = await store.orderHoldList({ environmentId, limit: HOLDS_MAX });
-  for (const { runId, heldAt } of holds) {
-    const run = runId !== null && now() >= heldAt + HELD_MS ? await store.runFind({ id: runId }) : null;
-    if (!run) continue;
+  for (const { runId, heldAt, position } of holds) {
+    if (runId !== null) journal.holders.set(position, runId);
+    if (now() < heldAt + HELD_MS) continue;
+    const run = runId === null ? null : await store.runFind({ id: runId });
+    if (!run) {
+      const released = await store.orderHoldRelease({ environmentId, position });
+      if (released) journal.releases.set(journal.holders.get(position) ?? "", now());
+      continue;
+    }
     const at = now();
     if (await store.orderRelease({ environmentId, runNo: run.no })) journal.releases.set(run.id, at);
     else if (!journal.reruns.some(({ sourceId }) => sourceId === run.id)) journal.fault(`run ${run.id} was on hold and is not`);

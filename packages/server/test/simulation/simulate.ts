@@ -6,6 +6,7 @@ import { checkCancels } from "./model/check-cancels.ts";
 import { checkJobs } from "./model/check-jobs.ts";
 import { checkOrder } from "./model/check-order.ts";
 import { checkPauses } from "./model/check-pauses.ts";
+import { checkRemovals } from "./model/check-removals.ts";
 import { checkReruns } from "./model/check-reruns.ts";
 import { checkRuns } from "./model/check-runs.ts";
 import { checkSchemas } from "./model/check-schemas.ts";
@@ -66,6 +67,7 @@ async function check(played: Played): Promise<string[]> {
   checkReruns(evidence, fault);
   checkJobs(evidence, fault);
   checkSchemas(evidence, fault);
+  checkRemovals(evidence, fault);
   checkSignals(evidence, fault);
   return faults;
 }

@@ -3,9 +3,19 @@
  * watches what is committed: the result of a step never changes, and nothing is written to a run that has ended.
  */
 
-import type { EventBatch, RunAdmitParams, RunAdvanceParams, RunChange, RunState, Store } from "../../src/store/contract/index.ts";
+import type {
+  EventBatch,
+  EventRemovalParams,
+  RemovalParams,
+  RunAdmitParams,
+  RunAdvanceParams,
+  RunChange,
+  RunState,
+  Store,
+} from "../../src/store/contract/index.ts";
 import { StoreUnavailable } from "../../src/store/contract/index.ts";
 import type { Journal } from "./journal.ts";
+import type { Removals } from "./removals.ts";
 import { type Life, now, pass as passTime } from "./virtual-time.ts";
 
 /** Results by run and step, as they were first committed. Survives the processes. */
@@ -50,11 +60,12 @@ export interface TapParts {
   committed: CommittedSteps;
   isRefusing(): boolean;
   writeMs: number;
+  removals: Removals;
 }
 
 const NEVER = new Promise<never>(() => undefined);
 
-export function tapStore({ store, life, committed, isRefusing, writeMs }: TapParts): Store {
+export function tapStore({ store, life, committed, isRefusing, writeMs, removals }: TapParts): Store {
   const pass = async (call: () => unknown): Promise<unknown> => {
     if (life.isDead) return NEVER;
     if (isRefusing()) throw new StoreUnavailable("the simulation says so");
@@ -98,6 +109,8 @@ export function tapStore({ store, life, committed, isRefusing, writeMs }: TapPar
       if (!life.isDead) committed.noteAdmission(params, result.admitted);
       return result;
     });
+  const expireRuns = (params: RemovalParams) => pass(() => removals.ofRuns(store, params, () => store.runExpireMany(params)));
+  const expireEvents = (params: EventRemovalParams) => pass(() => removals.ofEvents(store, params, () => store.eventExpireMany(params)));
   return new Proxy(store, {
     get(target, name: keyof Store) {
       const member = target[name];
@@ -105,6 +118,8 @@ export function tapStore({ store, life, committed, isRefusing, writeMs }: TapPar
       if (name === "eventAppend") return append;
       if (name === "runAdmitMany") return admit;
       if (name === "queueRelease") return release;
+      if (name === "runExpireMany") return expireRuns;
+      if (name === "eventExpireMany") return expireEvents;
       if (typeof member !== "function" || SYNCHRONOUS.has(name) || name.endsWith("Watch")) return member;
       return (...args: unknown[]) => pass(() => (member as (...all: unknown[]) => unknown).apply(target, args));
     },

@@ -12,6 +12,7 @@ import { SimNode } from "./node.ts";
 import { People } from "./people.ts";
 import { Random } from "./random.ts";
 import { releaseHolds } from "./release-holds.ts";
+import { leftOver, Removals } from "./removals.ts";
 import { fullId, type Scenario, SDKS, type SdkName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
@@ -38,11 +39,14 @@ export interface Played {
   events: StoredEvent[];
   functionIds: ReadonlyMap<number, string>;
   jobs: Job[];
+  /** How much is left when all that has ended is removed; null: nothing is removed. */
+  left: { runs: number; events: number } | null;
 }
 
 export class World {
   readonly scenario: Scenario;
   readonly journal = new Journal();
+  readonly #removals = new Removals(this.journal);
   readonly #stores: SimStores;
   readonly #apps: ReadonlyMap<SdkName, SimApp>;
   readonly #nodes: readonly SimNode[];
@@ -66,7 +70,16 @@ export class World {
     const network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal, limits, cuts: scenario.cuts ?? {} });
     let processes = 0;
     const settledAt = () => (scenario.isRealTime ? now() - (scenario.connectionCuts ? REAL_REWRITE_MS : REAL_SETTLE_MS) : this.#settledAt);
-    const node = { scenario, stores, network, journal, committed: new CommittedSteps(journal), startedAt: this.#startedAt, settledAt };
+    const node = {
+      scenario,
+      stores,
+      network,
+      journal,
+      committed: new CommittedSteps(journal),
+      removals: this.#removals,
+      startedAt: this.#startedAt,
+      settledAt,
+    };
     this.#nodes = Array.from({ length: scenario.nodes ?? 1 }, () => new SimNode({ ...node, newProcessNo: () => ++processes }));
     const ask: Ask = (path, request) => this.#ask("own", `http://service${path}`, request);
     this.#people = new People({ scenario, journal, startedAt: this.#startedAt, ask, nextNode: () => this.#nextNode() });
@@ -94,10 +107,14 @@ export class World {
     const store = this.#stores.operator(reading.store);
     const functionIds = new Map((await store.functionList()).map(({ no, id }) => [no as number, id]));
     const { jobs } = await store.jobList({ environmentId, limit: JOBS_MAX });
+    const isRemoving = (scenario.retentions ?? []).length > 0 && !scenario.isRealTime;
+    const removals = this.#removals;
+    if (isRemoving) await removals.remember(store, environmentId);
+    const left = isRemoving ? await leftOver(store, environmentId) : null;
     const { runs, events, broken } = await this.#stores.read({ store: reading.store, environmentId });
     for (const process of processes) if (process !== reading) this.#stores.crash(process.store);
     for (const fault of broken) journal.fault(fault);
-    return { functionIds, scenario, journal, runs, events, jobs };
+    return { functionIds, scenario, journal, jobs, left, runs: removals.withRuns(runs), events: removals.withEvents(events) };
   }
 
   /** Virtual time: on to the next timer, whenever nothing else is left to happen. */

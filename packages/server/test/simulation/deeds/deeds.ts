@@ -9,6 +9,8 @@ export interface Deeds {
   reruns: readonly SimRerun[];
   schemas: readonly SimSchema[];
   batches: readonly SimBatch[];
+  echoes: readonly SimEcho[];
+  retentions: readonly SimRetention[];
 }
 
 export type DeedKind = keyof Deeds;
@@ -75,4 +77,16 @@ export interface SimBatch {
 
 export interface BatchedEvent extends Omit<SimEvent, "atMs"> {
   isOdd: boolean;
+}
+
+/** An event with an id of its sender, and so long after it, the same again. */
+export interface SimEcho extends SimEvent {
+  afterMs: number;
+}
+
+/** From then on, events and runs are removed when they are so old. */
+export interface SimRetention {
+  atMs: number;
+  eventsMs: number;
+  runsMs: number;
 }

@@ -26,7 +26,8 @@ export async function rerun({ journal, nextNode }: DeedParts, { pick, step }: Si
     const note = journal.noteRerun(id, from);
     note.newId = await functions.runs.rerun(run, from ?? undefined);
     note.doneAt = now();
-    if (note.newId === null) journal.fault(`run ${id} could not be rerun`);
+    const event = await store.eventAt({ environmentId: environment.id, sequence: run.eventSequence });
+    if (note.newId === null && event) journal.fault(`run ${id} could not be rerun`);
   });
   await done.catch(() => undefined);
 }

@@ -52,18 +52,27 @@ function checkCancelled(evidence: Evidence, job: Job, fn: SimFunction, fault: Fa
 
 /** One run for each item: a run, by the first of its repetitions, or an event. */
 function checkStarted(evidence: Evidence, job: Job, fn: SimFunction, fault: Fault): void {
-  const { runs, events } = evidence.played;
+  const { runs, events, journal } = evidence.played;
   const rootOf = ({ id, originalRunId }: RunDetails) => originalRunId ?? id;
   const isRerun = job.kind === "runs.rerun";
+  const isOver = (at: number | undefined) => at !== undefined && at <= (job.endedAt ?? 0);
   const items = isRerun
-    ? evidence.runsOf(fullId(fn)).map((run) => ({ key: rootOf(run) as string, at: run.createdAt }))
-    : events.filter((event) => triggers(fn, event)).map(({ id, receivedAt }) => ({ key: id as string, at: receivedAt }));
+    ? evidence
+        .runsOf(fullId(fn))
+        .map((run) => ({ key: rootOf(run) as string, at: run.createdAt, isGone: evidence.isGone(run, job.endedAt) }))
+    : events
+        .filter((event) => triggers(fn, event))
+        .map(({ id, receivedAt, sequence }) => ({
+          key: id as string,
+          at: receivedAt,
+          isGone: isOver(journal.removedEvents.get(sequence)),
+        }));
   const started = runs.filter(({ jobId }) => jobId === job.id);
   const startedBy = Map.groupBy(started, (run) => (isRerun ? rootOf(run) : (run.event?.id ?? "")) as string);
   const counts = Map.groupBy(items, ({ key }) => key);
   for (const [key, some] of counts) {
     const times = startedBy.get(key)?.length ?? 0;
-    const least = some.filter(({ at }) => isBefore(evidence, job, at)).length;
+    const least = some.filter(({ at, isGone }) => isBefore(evidence, job, at) && !isGone).length;
     const most = some.filter(({ at }) => at <= job.createdAt).length;
     if (times < least || times > most) fault(`${times} runs were started for ${key}, where ${least} to ${most} may be`);
   }

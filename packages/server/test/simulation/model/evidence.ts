@@ -85,6 +85,13 @@ export class Evidence {
     return source?.steps.some((step) => step.id === id && step.startedAt === startedAt && step.endedAt === endedAt) ?? false;
   }
 
+  /** Whether a run or its event had been removed by then. */
+  isGone({ id, eventSequence }: RunDetails, by: number | null): boolean {
+    const { removedRuns, removedEvents } = this.played.journal;
+    const at = Math.min(removedRuns.get(id) ?? Number.POSITIVE_INFINITY, removedEvents.get(eventSequence) ?? Number.POSITIVE_INFINITY);
+    return at <= (by ?? Number.POSITIVE_INFINITY);
+  }
+
   eventWithId(id: string): StoredEvent | undefined {
     return this.#events.get(id);
   }

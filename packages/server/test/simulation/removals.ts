@@ -1,0 +1,130 @@
+/** Remembers what retention removes, so that the model knows every run and event there ever was; and watches that only old ones are removed. */
+
+import type { EnvironmentId, RunId } from "@inlet/protocol";
+import type { Removal, RemovalParams, RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
+import type { Journal } from "./journal.ts";
+import { now } from "./virtual-time.ts";
+
+const PAGE = 500;
+
+type Asked = RemovalParams & { environmentId: EnvironmentId };
+
+export class Removals {
+  readonly #journal: Journal;
+  /** Those that had ended. */
+  readonly #runs = new Map<string, RunDetails>();
+  readonly #events = new Map<number, StoredEvent>();
+  readonly #known = new Map<string, EnvironmentId>();
+  readonly #reached = new Map<EnvironmentId, number>();
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  async ofRuns(store: Store, { environmentId, ...params }: RemovalParams, remove: () => Promise<Removal>): Promise<Removal> {
+    if (environmentId === undefined) return remove();
+    if (params.after === null) await this.#rememberRuns(store, environmentId);
+    const removal = await remove();
+    if (removal.next === null) await this.#noteRuns(store, { ...params, environmentId });
+    return removal;
+  }
+
+  async ofEvents(store: Store, { environmentId, ...params }: RemovalParams, remove: () => Promise<Removal>): Promise<Removal> {
+    if (environmentId === undefined) return remove();
+    if (params.after === null) await this.#rememberEvents(store, environmentId);
+    const removal = await remove();
+    if (removal.next === null) await this.#noteEvents(store, { ...params, environmentId });
+    return removal;
+  }
+
+  async remember(store: Store, environmentId: EnvironmentId): Promise<void> {
+    await this.#rememberRuns(store, environmentId);
+    await this.#rememberEvents(store, environmentId);
+  }
+
+  /** Those given, and those that were removed. Oldest first. */
+  withRuns(runs: readonly RunDetails[]): RunDetails[] {
+    const all = [...new Map([...this.#runs.values(), ...runs].map((run) => [run.id, run])).values()];
+    return all.map((run) => ({ ...run, event: run.event ?? this.#eventOf(run) })).sort((a, b) => a.no - b.no);
+  }
+
+  withEvents(events: readonly StoredEvent[]): StoredEvent[] {
+    const all = new Map([...this.#events.values(), ...events].map((event) => [event.sequence, event]));
+    return [...all.values()].sort((a, b) => a.sequence - b.sequence);
+  }
+
+  async #rememberRuns(store: Store, environmentId: EnvironmentId): Promise<void> {
+    for (const { id, endedAt } of await listRuns(store, environmentId)) {
+      this.#known.set(id, environmentId);
+      if (endedAt === null || this.#runs.has(id)) continue;
+      const run = await store.runGet({ environmentId, id });
+      if (run) this.#runs.set(id, run);
+    }
+  }
+
+  async #rememberEvents(store: Store, environmentId: EnvironmentId): Promise<void> {
+    for (;;) {
+      const { events, reached } = await store.eventFollow({ environmentId, after: this.#reached.get(environmentId) ?? 0, limit: PAGE });
+      for (const event of events) this.#events.set(event.sequence, event);
+      if (events.length === 0) return;
+      this.#reached.set(environmentId, reached);
+    }
+  }
+
+  /** It may have been removed before the run was seen for the first time. */
+  #eventOf({ eventSequence }: RunDetails): RunDetails["event"] {
+    const event = this.#events.get(eventSequence);
+    return event ? { id: event.id, name: event.name, preview: "" } : null;
+  }
+
+  async #noteRuns(store: Store, { environmentId, until }: Asked): Promise<void> {
+    const present = new Set((await listRuns(store, environmentId)).map(({ id }) => id as string));
+    for (const [id, home] of this.#known) {
+      if (home !== environmentId || present.has(id)) continue;
+      this.#known.delete(id);
+      this.#journal.removedRuns.set(id, now());
+      const endedAt = this.#runs.get(id)?.endedAt ?? null;
+      if (endedAt === null) this.#journal.fault(`run ${id} was removed, which had not ended`);
+      else if (endedAt > until) this.#journal.fault(`run ${id} was removed ${endedAt - until} ms too early`);
+    }
+  }
+
+  async #noteEvents(store: Store, { environmentId, until }: Asked): Promise<void> {
+    const present = new Set<number>();
+    for (let after = 0; ; ) {
+      const { events, reached } = await store.eventFollow({ environmentId, after, limit: PAGE });
+      for (const { sequence } of events) present.add(sequence);
+      if (events.length === 0) break;
+      after = reached;
+    }
+    for (const { sequence, receivedAt, name, ...event } of this.#events.values()) {
+      if (event.environmentId !== environmentId || present.has(sequence) || this.#journal.removedEvents.has(sequence)) continue;
+      this.#journal.removedEvents.set(sequence, now());
+      if (receivedAt > until) this.#journal.fault(`event ${sequence} (${name}) was removed ${receivedAt - until} ms too early`);
+    }
+  }
+}
+
+/** Removes all that has ended, and counts what is left. */
+export async function leftOver(store: Store, environmentId: EnvironmentId): Promise<{ runs: number; events: number }> {
+  const params = { environmentId, until: Number.MAX_SAFE_INTEGER, limit: PAGE };
+  while (!(await store.eventTypeCount({ limit: PAGE })));
+  let runs: Removal = { removed: 0, next: null };
+  do runs = await store.runExpireMany({ ...params, after: runs.next });
+  while (runs.next !== null);
+  let events: Removal = { removed: 0, next: null };
+  do events = await store.eventExpireMany({ ...params, after: events.next });
+  while (events.next !== null);
+  const left = await store.eventFollow({ environmentId, after: 0, limit: PAGE });
+  return { runs: (await listRuns(store, environmentId)).filter(({ endedAt }) => endedAt !== null).length, events: left.events.length };
+}
+
+async function listRuns(store: Store, environmentId: EnvironmentId): Promise<{ id: RunId; endedAt: number | null }[]> {
+  const all: { id: RunId; endedAt: number | null }[] = [];
+  for (let after: RunId | null | undefined; after !== null; ) {
+    const page: Awaited<ReturnType<Store["runList"]>> = await store.runList({ environmentId, limit: PAGE, ...(after && { after }) });
+    all.push(...page.runs);
+    after = page.next;
+  }
+  return all;
+}
