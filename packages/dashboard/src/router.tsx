@@ -10,6 +10,7 @@ import { EventPanel } from "./events/event-panel.tsx";
 import { readEventSearch } from "./events/event-search.ts";
 import { EventsPage } from "./events/events-page.tsx";
 import { readSpanSearch } from "./lists/span-search.ts";
+import { readFailureSearch } from "./runs/failure-search.ts";
 import { readRunSearch } from "./runs/run-search.ts";
 import { AppShell } from "./shell/app-shell.tsx";
 import { NotFound, PageError } from "./shell/page-errors.tsx";
@@ -68,7 +69,7 @@ const run = createRoute({
 const failures = createRoute({
   getParentRoute: () => env,
   path: "failures",
-  validateSearch: readSpanSearch,
+  validateSearch: readFailureSearch,
   component: lazyPage(() => import("./runs/failures-page.tsx"), "FailuresPage"),
 });
 const jobs = createRoute({

@@ -12,6 +12,14 @@ export interface JobError {
   message: string;
 }
 
+/** What became of the runs that a job started. */
+export interface JobRuns {
+  completed: number;
+  failed: number;
+  cancelled: number;
+  unfinished: number;
+}
+
 export interface JobView {
   id: string;
   kind: JobKindName;

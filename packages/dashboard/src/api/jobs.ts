@@ -1,6 +1,6 @@
 /** Jobs: bulk operations on the items of a list, counted by a dry run before they start. */
 
-import type { JobKindName, JobView } from "@inlet/protocol";
+import type { JobKindName, JobRuns, JobView } from "@inlet/protocol";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call, callForPage, parsed } from "./client.ts";
 import type { Filters } from "./queries.ts";
@@ -29,11 +29,13 @@ export const jobsQuery = (env: string) =>
     refetchInterval: REFRESH_MS,
   });
 
+export type JobDetails = JobView & { runs: JobRuns | null };
+
 export const jobQuery = (env: string, id: string) =>
   queryOptions({
     queryKey: ["jobs", env, id],
-    queryFn: () => call<JobView>(`/jobs/${encodeURIComponent(id)}`, { env }),
-    refetchInterval: ({ state }) => (state.data?.endedAt ? false : WATCH_MS),
+    queryFn: () => call<JobDetails>(`/jobs/${encodeURIComponent(id)}`, { env }),
+    refetchInterval: ({ state }) => (state.data?.endedAt && !state.data.runs?.unfinished ? false : WATCH_MS),
   });
 
 export const jobPreviewQuery = (env: string, request: JobRequest) =>

@@ -106,6 +106,8 @@ export interface RunCall {
 }
 
 export interface Run extends RunItem {
+  /** The last run that repeats it. */
+  rerun: { id: string; status: RunStatus } | null;
   traceId: string | null;
   /** The page that shows the trace. */
   traceUrl: string | null;

@@ -54,7 +54,7 @@ export function FunctionPage() {
       </div>
       <section className="stack" aria-label="Failures">
         <h2>Failures</h2>
-        <FailureGroups env={env} from={from} fn={fn.id} />
+        <FailureGroups env={env} filter={{ from, function: fn.id, state: "open" }} />
       </section>
       <RecentRuns env={env} id={fn.id} />
     </div>

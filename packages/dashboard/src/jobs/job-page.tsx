@@ -1,6 +1,6 @@
 /** One job: its progress, its failures, and the runs it started. */
 
-import type { JobView } from "@inlet/protocol";
+import type { JobRuns, JobView } from "@inlet/protocol";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { cancelJob, jobQuery } from "../api/jobs.ts";
@@ -37,9 +37,38 @@ export function JobPage() {
           <Pace job={job} />
         </p>
       </section>
+      {job.runs && <JobOutcome env={env} id={job.id} runs={job.runs} />}
       <JobFacts job={job} />
       {job.failed > 0 && <JobErrors job={job} />}
     </div>
+  );
+}
+
+/** What became of the runs that it started: an item that was processed has only started one. */
+function JobOutcome({ env, id, runs }: { env: string; id: string; runs: JobRuns }) {
+  const { completed, failed, cancelled, unfinished } = runs;
+  const all = completed + failed + cancelled + unfinished;
+  if (all === 0) return null;
+  const parts = [
+    ["completed", completed, "completed"],
+    ["failed", failed, "failed again"],
+    ["cancelled", cancelled, "cancelled"],
+  ] as const;
+  return (
+    <Notice kind={failed > 0 ? "warn" : unfinished > 0 ? "info" : "ok"} icon={failed > 0 ? "alert" : "activity"}>
+      Of {plural(all, "run")} that this job started:{" "}
+      {parts
+        .filter(([, number]) => number > 0)
+        .map(([status, number, words]) => (
+          <span key={status}>
+            <Link to="/env/$env/runs" params={{ env }} search={{ job: id, status }}>
+              {count(number)} {words}
+            </Link>
+            ,{" "}
+          </span>
+        ))}
+      {unfinished === 0 ? "none is still running" : `${count(unfinished)} still run`}.
+    </Notice>
   );
 }
 

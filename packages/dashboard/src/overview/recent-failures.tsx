@@ -1,4 +1,4 @@
-/** The most recent failed runs. */
+/** The most recent failed runs that were not rerun since. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -10,7 +10,7 @@ const SHOWN = 5;
 export function RecentFailures({ env }: { env: string }) {
   const { data } = useQuery({
     queryKey: ["runs", env, "failed", "recent"],
-    queryFn: () => runPage(env, { status: "failed" }),
+    queryFn: () => runPage(env, { status: "failed", rerun: "false" }),
     refetchInterval: 10_000,
     retry: false,
   });

@@ -1,88 +1,71 @@
-/** Failed runs, grouped by function and the pattern of their error. One job reruns all runs of a group. */
+/** Failed runs, grouped by function and the pattern of their error. One job reruns all runs of a group that were not rerun yet. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import { callForAll } from "../api/client.ts";
-import { useMayRepair } from "../api/session.ts";
-import { JobDialog } from "../jobs/job-dialog.tsx";
-import { Icon } from "../ui/icon.tsx";
-import { count, plural } from "../ui/numbers.ts";
+import { type FailureFilter, type FailureGroup, failuresQuery } from "../api/failures.ts";
+import { count } from "../ui/numbers.ts";
+import { Sparkline } from "../ui/sparkline.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { ACTIONS, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
+import { FailureActions } from "./failure-actions.tsx";
 
-interface FailureGroup {
-  function: { id: string; name: string };
-  /** Of the newest run; `pattern` has `*` for what differs between them. */
-  error: { name: string; message: string; pattern: string };
-  count: number;
-  first: string;
-  last: string;
-  /** The newest of them. */
-  runs: string[];
-}
+const EMPTY = {
+  open: "No open failure in this time range",
+  resolved: "No resolved failure in this time range",
+  ignored: "No ignored failure in this time range",
+};
 
-interface FailureGroupsProps {
-  env: string;
-  /** Runs created at or after this time. */
-  from: number;
-  /** Only of this function. */
-  fn?: string;
-}
-
-const REFRESH_MS = 10_000;
-
-export function FailureGroups({ env, from, fn }: FailureGroupsProps) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["failures", env, from, fn],
-    queryFn: () => callForAll<FailureGroup>("/failures", { env, query: { limit: 100, from, function: fn } }),
-    refetchInterval: REFRESH_MS,
-    placeholderData: (before) => before,
-  });
+export function FailureGroups({ env, filter }: { env: string; filter: FailureFilter }) {
+  const { data, error, refetch } = useQuery(failuresQuery(env, filter));
   if (error) return <ErrorState error={error} title="Failures could not be loaded" onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={4} />;
   if (data.length === 0) {
     return (
       <div className="card">
-        <EmptyState icon="checkCircle" title="No run failed in this time range" />
+        <EmptyState icon="checkCircle" title={filter.state ? EMPTY[filter.state] : "No run failed in this time range"} />
       </div>
     );
   }
   return (
-    <Table columns={["Error", "Function", { title: "Runs", isNumber: true }, "Since", "Last", ACTIONS]} isStacked>
+    <Table columns={["Error", "Function", "Trend", { title: "Runs", isNumber: true }, "Since", "Last", ACTIONS]} isStacked>
       {data.map((group) => (
-        <GroupRow key={`${group.function.id} ${group.error.pattern}`} env={env} from={from} group={group} />
+        <GroupRow key={`${group.function.id} ${group.error.pattern}`} env={env} from={filter.from} group={group} />
       ))}
     </Table>
   );
 }
 
-/** The filter that selects the group in the list of runs, and in a job. */
-function searchOf({ function: fn, error: { pattern } }: FailureGroup, from: number) {
-  return { status: "failed", function: fn.id, errorPattern: pattern, from } as const;
-}
-
 function GroupRow({ env, from, group }: { env: string; from: number; group: FailureGroup }) {
-  const [asking, setAsking] = useState(false);
-  const mayRepair = useMayRepair();
-  const search = searchOf(group, from);
-  const isVaried = group.error.pattern !== `${group.error.name}: ${group.error.message}`;
+  const { error, function: fn, decided, state } = group;
+  const isVaried = error.pattern !== `${error.name}: ${error.message}`;
+  const search = { status: "failed", function: fn.id, errorPattern: error.pattern, from } as const;
   return (
     <tr>
       <td>
         <Link to="/env/$env/runs" params={{ env }} search={search} className="failure-text">
-          {group.error.pattern}
+          {error.pattern}
         </Link>
-        {isVaried && <div className="second failure-example">Latest: {group.error.message}</div>}
+        {isVaried && <div className="second failure-example">Latest: {error.message}</div>}
+        {decided && decided.state === state && (
+          <div className="quiet small">
+            {state === "resolved" ? "Resolved" : "Ignored"} by {decided.by}, <Time at={decided.at} relative />
+          </div>
+        )}
       </td>
       <td data-label="Function">
-        <Link to="/env/$env/functions/$id" params={{ env, id: group.function.id }}>
-          {group.function.name}
+        <Link to="/env/$env/functions/$id" params={{ env, id: fn.id }}>
+          {fn.name}
         </Link>
       </td>
-      <td data-label="Runs" className="right num strong">
-        {count(group.count)}
+      <td data-label="Trend">
+        <Sparkline values={group.trend} label={`${group.count + group.rerun} failed runs over the time range`} />
+      </td>
+      <td data-label="Runs" className="right num">
+        <span>
+          <span className="strong">{count(group.count)}</span>
+          {group.rerun > 0 && <span className="quiet small failure-rerun"> {count(group.rerun)} rerun</span>}
+        </span>
       </td>
       <td data-label="Since" className="second">
         <Time at={group.first} />
@@ -93,12 +76,7 @@ function GroupRow({ env, from, group }: { env: string; from: number; group: Fail
         </Link>
       </td>
       <td>
-        {mayRepair && (
-          <button type="button" className="button small" onClick={() => setAsking(true)}>
-            <Icon name="refresh" size={14} /> Rerun {plural(group.count, "run")}
-          </button>
-        )}
-        {asking && <JobDialog env={env} request={{ kind: "runs.rerun", filter: search }} onClose={() => setAsking(false)} />}
+        <FailureActions env={env} group={group} search={{ ...search, rerun: "false" }} />
       </td>
     </tr>
   );

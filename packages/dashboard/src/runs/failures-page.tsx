@@ -1,31 +1,47 @@
-/** Failures: errors with the number of runs and the time of the first one. */
+/** Failures: errors with the number of runs and the time of the first one; open ones first, resolved and ignored ones on request. */
 
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { FAILURE_STATES } from "../api/failures.ts";
 import { SpanButtons } from "../lists/span-buttons.tsx";
 import { DEFAULT_SPAN, SPANS } from "../lists/span-search.ts";
+import { TypedFilter } from "../lists/typed-filter.tsx";
 import { useNow } from "../ui/time.tsx";
 import { FailureGroups } from "./failure-groups.tsx";
+import type { FailureSearch } from "./failure-search.ts";
+import { FunctionFilter } from "./function-filter.tsx";
 
 const REFRESH_MS = 60_000;
+const WORDS = { open: "Open", resolved: "Resolved", ignored: "Ignored" };
 
 export function FailuresPage() {
   const { env } = useParams({ from: "/env/$env" });
-  const { span = DEFAULT_SPAN } = useSearch({ from: "/env/$env/failures" });
+  const search = useSearch({ from: "/env/$env/failures" });
+  const { span = DEFAULT_SPAN, state = "open", function: fn, q } = search;
   const navigate = useNavigate();
   const now = Math.floor(useNow(REFRESH_MS) / REFRESH_MS) * REFRESH_MS;
+  const set = (changes: FailureSearch) =>
+    void navigate({ to: "/env/$env/failures", params: { env }, search: { ...search, ...changes }, replace: true });
   return (
     <div className="page">
       <div className="page-head">
         <h1>Failures</h1>
         <div className="actions">
-          <SpanButtons
-            span={span}
-            onChange={(next) => void navigate({ to: "/env/$env/failures", params: { env }, search: { span: next }, replace: true })}
-          />
+          <SpanButtons span={span} onChange={(next) => set({ span: next })} />
         </div>
-        <p>Failed runs by function and error, the most frequent first.</p>
+        <p>Failed runs by function and error, the most frequent first. Runs that were rerun since are not counted.</p>
       </div>
-      <FailureGroups env={env} from={now - SPANS[span]} />
+      <search className="filters" aria-label="Filter failures">
+        <div className="segments">
+          {FAILURE_STATES.map((one) => (
+            <button key={one} type="button" className="segment" aria-pressed={one === state} onClick={() => set({ state: one })}>
+              {WORDS[one]}
+            </button>
+          ))}
+        </div>
+        <FunctionFilter env={env} value={fn} onChange={(id) => set({ function: id })} />
+        <TypedFilter label="Text in the failure" placeholder="Text in the error" value={q} onChange={(text) => set({ q: text })} />
+      </search>
+      <FailureGroups env={env} filter={{ from: now - SPANS[span], state, function: fn, q }} />
     </div>
   );
 }

@@ -1,13 +1,12 @@
 /** The filter bar above the runs. All filters are part of the URL. */
 
-import { useQuery } from "@tanstack/react-query";
-import { functionsQuery } from "../api/queries.ts";
 import { RUN_STATUSES, type RunStatus } from "../api/types.ts";
 import { withoutRange } from "../lists/time-range.ts";
 import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
 import { TypedFilter } from "../lists/typed-filter.tsx";
 import { WhereFilter } from "../lists/where-filter.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { FunctionFilter } from "./function-filter.tsx";
 import type { RunSearch } from "./run-search.ts";
 import { statusWord } from "./run-status.tsx";
 
@@ -38,6 +37,11 @@ export function RunFilters({ env, search, onChange }: RunFiltersProps) {
           error {search.errorPattern} <Icon name="x" size={12} />
         </button>
       )}
+      {search.rerun && (
+        <button type="button" className="chip" title="Show runs whether they were rerun or not" onClick={() => set({ rerun: "" })}>
+          {search.rerun === "false" ? "not rerun" : "rerun since"} <Icon name="x" size={12} />
+        </button>
+      )}
       {Object.keys(search).length > 0 && (
         <button type="button" className="button bare" onClick={() => onChange({})}>
           <Icon name="x" size={14} /> Clear
@@ -56,21 +60,5 @@ function StatusFilter({ value, onChange }: { value: RunStatus | undefined; onCha
         </button>
       ))}
     </div>
-  );
-}
-
-function FunctionFilter({ env, value, onChange }: { env: string; value: string | undefined; onChange: (id: string) => void }) {
-  const { data: functions = [] } = useQuery({ ...functionsQuery(env), retry: false });
-  const known = functions.some(({ id }) => id === value);
-  return (
-    <select className="input" aria-label="Function" value={value ?? ""} onChange={({ target }) => onChange(target.value)}>
-      <option value="">Any function</option>
-      {value && !known && <option value={value}>{value}</option>}
-      {functions.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
   );
 }

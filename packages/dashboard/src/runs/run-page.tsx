@@ -53,7 +53,7 @@ export function RunPage() {
         <RunActions env={env} run={run} />
       </div>
       <RunFacts env={env} run={run} />
-      {run.error && <RunErrorBox error={run.error} title="The run failed" />}
+      {run.error && <RunErrorBox error={run.error} title={run.rerun ? "The run failed, and was rerun" : "The run failed"} />}
       <RunTimeline env={env} run={run} />
       <RunCalls run={run} />
       <div className="cards">
@@ -65,7 +65,8 @@ export function RunPage() {
 }
 
 /** Whether the run can no longer change. */
-function isSettled({ status, endedAt }: Run): boolean {
+function isSettled({ status, endedAt, rerun }: Run): boolean {
+  if (rerun && !ENDED.has(rerun.status)) return false;
   if (status === "cancelled" && endedAt !== null) return Date.now() - Date.parse(endedAt) > LATE_CALLS_MS;
   return ENDED.has(status);
 }
@@ -158,6 +159,17 @@ function RunFacts({ env, run }: { env: string; run: Run }) {
             <Link to="/env/$env/runs/$id" params={{ env, id: run.originalRunId }} className="mono">
               {run.originalRunId}
             </Link>
+          </dd>
+        </div>
+      )}
+      {run.rerun && (
+        <div>
+          <dt>Rerun as</dt>
+          <dd className="row">
+            <Link to="/env/$env/runs/$id" params={{ env, id: run.rerun.id }} className="mono cut">
+              {run.rerun.id}
+            </Link>
+            <RunStatusBadge status={run.rerun.status} />
           </dd>
         </div>
       )}

@@ -14,6 +14,8 @@ export interface RunSearch extends TimeRange {
   error?: string;
   /** The pattern of the error, as groups of failures have it. */
   errorPattern?: string;
+  /** Whether it was rerun since. */
+  rerun?: "true" | "false";
   /** An expression over the payload of the event. */
   where?: string;
 }
@@ -27,16 +29,17 @@ export function readRunSearch(search: Record<string, unknown>): RunSearch {
     ...text("job"),
     ...text("error"),
     ...text("errorPattern"),
+    ...(/^(?:true|false)$/.test(String(search.rerun)) && text("rerun")),
     ...text("where"),
     ...readTimeRange(search),
   };
 }
 
-export function runFiltersOf({ status, function: fn, event, job, error, errorPattern, where, ...range }: RunSearch): Filters {
-  return { status, function: fn, event, job, error, errorPattern, where, ...instantsOf(range) };
+export function runFiltersOf({ status, function: fn, event, job, error, errorPattern, rerun, where, ...range }: RunSearch): Filters {
+  return { status, function: fn, event, job, error, errorPattern, rerun, where, ...instantsOf(range) };
 }
 
-/** The same filters, applied to a run from the live stream. Only the service evaluates expressions and patterns. */
+/** The same filters, applied to a run from the live stream. Only the service evaluates expressions and patterns, and knows reruns. */
 export function isWantedRun(run: RunItem, { status, function: fn, event, job, error, from, to }: Filters): boolean {
   if (status && run.status !== status) return false;
   if (fn && run.function.id !== fn) return false;

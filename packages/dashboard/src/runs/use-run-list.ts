@@ -87,7 +87,7 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
   return { pages, runs, live };
 }
 
-/** Only the service can evaluate an expression or a pattern. */
-function isSearched({ where, errorPattern }: Filters): boolean {
-  return where !== undefined || errorPattern !== undefined;
+/** Only the service can evaluate an expression or a pattern, and knows which runs were rerun. */
+function isSearched({ where, errorPattern, rerun }: Filters): boolean {
+  return where !== undefined || errorPattern !== undefined || rerun !== undefined;
 }

@@ -100,7 +100,7 @@ export function repairCases(browser: () => Browser): void {
     await page.waitForURL("**/jobs/*");
     await untilFailed(service, 2 * FAILURES);
     await page.goto(`${service.url}/env/dev/failures`);
-    await group.getByRole("button", { name: "Rerun 6 runs" }).waitFor();
+    await group.getByRole("button", { name: "Rerun 3 runs" }).waitFor();
     await group.getByRole("link", { name: /The card was declined/ }).click();
     await page.getByText("6 runs in total").waitFor();
     const where = page.getByRole("searchbox", { name: "Expression over the payload" });

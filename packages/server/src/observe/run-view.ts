@@ -37,7 +37,7 @@ const MESSAGE_UNITS_MAX = 500;
 /** JSON text. `traceUrl` is the template of the pages that show traces. */
 export function runDetailsView(run: RunDetails, names: RunNames, traceUrl: string | null): string {
   const page = run.trace && traceUrl?.replaceAll("{traceId}", traceIdOf(run.trace));
-  const summary = JSON.stringify({ ...runView(run, names), traceUrl: page ?? null, error: run.error });
+  const summary = JSON.stringify({ ...runView(run, names), traceUrl: page ?? null, error: run.error, rerun: run.rerun });
   const attempts = run.attempts.map(({ startedAt, endedAt, ...attempt }) => ({
     ...attempt,
     outcome: "error",

@@ -6,31 +6,37 @@ import { INSTANT, INSTANT_OR_NULL, INTEGER, listOf, shape, TEXT, TEXT_OR_NULL } 
 
 const RATE_MAX = 10_000;
 
-export const JOB = shape(
-  {
-    id: TEXT,
-    kind: TEXT,
-    filter: { type: "object", additionalProperties: true, description: "As it was given." },
-    function: { ...TEXT_OR_NULL, description: "The function it is limited to." },
-    status: { type: "string", enum: JOB_STATUSES },
-    total: {
-      ...INTEGER,
-      description:
-        "The number of items when the job was created. The items of a long list are collected while the job is `queued`; until then this is the number found so far.",
-    },
-    done: { ...INTEGER, description: "How many items were processed." },
-    failed: { ...INTEGER, description: "How many of them failed." },
-    rate: { ...INTEGER, description: "Items per second, at most." },
-    errors: {
-      ...listOf(shape({ item: { ...TEXT_OR_NULL, description: "The id of the item." }, message: TEXT })),
-      description: "The first ten.",
-    },
-    createdAt: INSTANT,
-    startedAt: INSTANT_OR_NULL,
-    endedAt: INSTANT_OR_NULL,
+const JOB_FIELDS = {
+  id: TEXT,
+  kind: TEXT,
+  filter: { type: "object", additionalProperties: true, description: "As it was given." },
+  function: { ...TEXT_OR_NULL, description: "The function it is limited to." },
+  status: { type: "string", enum: JOB_STATUSES },
+  total: {
+    ...INTEGER,
+    description:
+      "The number of items when the job was created. The items of a long list are collected while the job is `queued`; until then this is the number found so far.",
   },
-  { title: "Job" },
-);
+  done: { ...INTEGER, description: "How many items were processed." },
+  failed: { ...INTEGER, description: "How many of them failed." },
+  rate: { ...INTEGER, description: "Items per second, at most." },
+  errors: {
+    ...listOf(shape({ item: { ...TEXT_OR_NULL, description: "The id of the item." }, message: TEXT })),
+    description: "The first ten.",
+  },
+  createdAt: INSTANT,
+  startedAt: INSTANT_OR_NULL,
+  endedAt: INSTANT_OR_NULL,
+};
+
+export const JOB = shape(JOB_FIELDS, { title: "Job" });
+
+const RUNS = {
+  description: "What became of the runs that the job started; null for jobs that start none. Only of a single job, not in lists.",
+  anyOf: [shape({ completed: INTEGER, failed: INTEGER, cancelled: INTEGER, unfinished: INTEGER }), { type: "null" }],
+};
+
+export const JOB_DETAILS = shape({ ...JOB_FIELDS, runs: RUNS }, { title: "JobDetails" });
 
 export const JOB_PREVIEW = shape(
   { total: INTEGER, samples: listOf({ type: "object", additionalProperties: true }) },

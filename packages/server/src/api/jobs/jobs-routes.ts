@@ -1,15 +1,15 @@
 /** REST: jobs, which work on many events, runs or requests in the background. */
 
-import { isEventId, JOB_STATUSES, type JobId, type JobKindName, type JobStatus, type JobView } from "@inlet/protocol";
+import { isEventId, JOB_STATUSES, type JobId, type JobKindName, type JobRuns, type JobStatus, type JobView } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import { iso } from "../../observe/run-view.ts";
-import type { Environment, Job, JobStore } from "../../store/contract/index.ts";
+import type { Environment, Job, JobStore, RunCounts, RunStore } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { faultsOf, invalid, invalidRequest, RestRefusal } from "../rest-errors.ts";
 import { closed, compileQueryCheck, PAGE_PARAMETERS, type QueryCheck } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
-import { CREATE_BODY, JOB, JOB_PREVIEW } from "./job-schemas.ts";
+import { CREATE_BODY, JOB, JOB_DETAILS, JOB_PREVIEW } from "./job-schemas.ts";
 
 export type JsonSchemaProperties = Readonly<Record<string, object>>;
 
@@ -44,7 +44,7 @@ export interface JobsPart {
 export interface JobsRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
-  store: JobStore;
+  store: JobStore & Pick<RunStore, "runCountByJob">;
   jobs: JobsPart;
   registry: { functions(environment: Environment): { stored: { id: string } }[] };
   now(): number;
@@ -69,6 +69,8 @@ const LIST = {
   response: { 200: pageOf(JOB) },
 };
 const ONE = { querystring: closed({}), response: { 200: dataOf(JOB) }, errors: ["job_not_found"] } as const;
+const READ = { ...ONE, summary: "Read a job", response: { 200: dataOf(JOB_DETAILS) } };
+const STARTS_RUNS: ReadonlySet<string> = new Set(["runs.rerun", "events.replay"]);
 const CREATE = {
   summary: "Start a job",
   description:
@@ -101,9 +103,12 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     return { data: page.jobs.map(jobView), page: { next: page.next } };
   });
 
-  app.get<{ Params: { id: string } }>("/jobs/:id", { schema: { ...ONE, summary: "Read a job" } }, async (request) => ({
-    data: jobView(await find(environmentOf(access, request), request.params.id)),
-  }));
+  app.get<{ Params: { id: string } }>("/jobs/:id", { schema: READ }, async (request) => {
+    const environment = environmentOf(access, request);
+    const job = await find(environment, request.params.id);
+    const counts = STARTS_RUNS.has(job.kind) ? await store.runCountByJob({ environmentId: environment.id, jobId: job.id }) : null;
+    return { data: { ...jobView(job), runs: counts && outcomesOf(counts) } };
+  });
 
   app.post<{ Body: CreateBody }>("/jobs", { config: { repair: true, idempotent: "replayed" }, schema: CREATE }, async (request, reply) => {
     const environment = environmentOf(access, request);
@@ -143,6 +148,12 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     });
     return { data: jobView(job) };
   });
+}
+
+function outcomesOf(counts: RunCounts): JobRuns {
+  const { completed = 0, failed = 0, cancelled = 0 } = counts;
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { completed, failed, cancelled, unfinished: all - completed - failed - cancelled };
 }
 
 /** Reads what is asked for, with every rule of its kind checked. */

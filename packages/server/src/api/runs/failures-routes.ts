@@ -1,78 +1,101 @@
-/** REST: failed runs, grouped by function and the pattern of their error. */
+/** REST: failed runs, grouped by function and the pattern of their error, and what people decided about the groups. */
 
 import type { FastifyInstance } from "fastify";
+import { type FailureStateName, failureKey, failureStateOf } from "../../observe/failure-state.ts";
 import { iso } from "../../observe/run-view.ts";
-import type { RunStore } from "../../store/contract/index.ts";
+import type { Environment, FailureGroup, FailureState, FailureStateStore, RunStore } from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { readInstant } from "../instant.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
-import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
-import { INSTANT, INTEGER, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { DECIDE, LIST } from "./failure-schemas.ts";
 import type { RunsRoutesParts } from "./runs-routes.ts";
 
 export interface FailuresRoutesParts {
   access: AccessRules;
-  store: RunStore;
+  audit: AuditTrail;
+  store: RunStore & FailureStateStore;
   runs: Pick<RunsRoutesParts["runs"], "functionName" | "functionNos">;
   now(): number;
 }
 
 const DAY_MS = 86_400_000;
-
-const FAILURE = shape(
-  {
-    function: shape({ id: TEXT, name: TEXT }),
-    error: {
-      ...shape({
-        ...{ name: TEXT, message: TEXT },
-        pattern: {
-          ...TEXT,
-          description: "Name and message with `*` for ids and numbers. `GET /v1/runs?errorPattern=` and jobs select by it.",
-        },
-      }),
-      description: "Of the newest run, with the pattern that all runs of the group share.",
-    },
-    count: { ...INTEGER, description: "How many runs failed with this error." },
-    first: { ...INSTANT, description: "When the first of them failed." },
-    last: { ...INSTANT, description: "When the last of them failed." },
-    runs: { ...listOf(TEXT), description: "The ids of up to five of them, newest first." },
-  },
-  { title: "Failure" },
-);
-
+/** Those that the store finds, and those that a list shows. */
+const GROUPS_FOUND_MAX = 1_000;
 const GROUPS_MAX = 100;
 
-const LIST = {
-  summary: "List failures by function and error",
-  description: "The 100 most frequent, the most frequent first. Of the newest 200,000 failed runs in the range.",
-  querystring: closed({
-    ...PAGE_PARAMETERS,
-    function: { type: "string", minLength: 1, description: "Runs of the function with this id." },
-    from: { type: "string", description: "Runs created at or after: ISO 8601 or milliseconds; default: a day ago." },
-    to: { type: "string", description: "Runs created before: ISO 8601 or milliseconds." },
-  }),
-  response: { 200: pageOf(FAILURE) },
-};
+interface ListQuery extends PageQuery {
+  function?: string;
+  from?: string;
+  to?: string;
+  state?: FailureStateName;
+  q?: string;
+}
 
-export function registerFailuresRoutes(app: FastifyInstance, { access, store, runs, now }: FailuresRoutesParts): void {
-  app.get<{ Querystring: PageQuery & { function?: string; from?: string; to?: string } }>(
-    "/failures",
-    { schema: LIST },
-    async (request) => {
-      const environment = environmentOf(access, request);
-      const { function: functionId, from, to } = request.query;
-      const groups = await store.runFailures({
-        ...{ environmentId: environment.id, limit: GROUPS_MAX, from: from === undefined ? now() - DAY_MS : readInstant("from", from) },
-        ...(to !== undefined && { to: readInstant("to", to) }),
-        ...(functionId !== undefined && { functionNos: runs.functionNos(environment, functionId) }),
-      });
-      const { items, next } = cutPage([...groups.entries()], ([index]) => ({ rank: -index }), request.query);
-      const data = items.map(([, { functionNo, name, message, pattern, count, firstAt, lastAt, runIds }]) => {
-        const { id, name: functionName } = runs.functionName(functionNo);
-        const times = { first: iso(firstAt), last: iso(lastAt) };
-        return { function: { id, name: functionName }, error: { name, message, pattern }, count, ...times, runs: runIds };
-      });
-      return { data, page: { next } };
-    },
-  );
+interface Decision {
+  function: string;
+  pattern: string;
+  state: FailureStateName;
+}
+
+export function registerFailuresRoutes(app: FastifyInstance, parts: FailuresRoutesParts): void {
+  const { access, audit, store, runs, now } = parts;
+
+  app.get<{ Querystring: ListQuery }>("/failures", { schema: LIST }, async (request) => {
+    const environment = environmentOf(access, request);
+    const { state, q } = request.query;
+    const [groups, decided] = await Promise.all([
+      store.runFailures(failureParams(parts, environment, request.query)),
+      store.failureStateList({ environmentId: environment.id }),
+    ]);
+    const byKey = new Map(decided.map((one) => [one.key, one]));
+    const shown = groups
+      .map((group) => failureView(group, runs.functionName(group.functionNo), byKey))
+      .filter((failure) => (state === undefined || failure.state === state) && (q === undefined || hasText(failure, q)))
+      .slice(0, GROUPS_MAX);
+    const { items, next } = cutPage([...shown.entries()], ([index]) => ({ rank: -index }), request.query);
+    return { data: items.map(([, failure]) => failure), page: { next } };
+  });
+
+  app.put<{ Body: Decision }>("/failures", { config: { repair: true }, schema: DECIDE }, async (request) => {
+    const environment = environmentOf(access, request);
+    const { function: functionId, pattern, state } = request.body;
+    if (runs.functionNos(environment, functionId).length === 0) {
+      throw new RestRefusal("function_not_found", `There is no function ${functionId} in the environment "${environment.name}".`);
+    }
+    const of = { environmentId: environment.id, key: failureKey(functionId, pattern) };
+    if (state === "open") await store.failureStateDelete(of);
+    else await store.failureStateSet({ ...of, decision: state, decidedAt: now(), decidedBy: principalOf(request).name });
+    const target = { kind: "failure", id: functionId, name: functionId };
+    await audit.note(request, { action: `failure.${state}`, target, environment: environment.name, details: {} });
+    return { data: { function: functionId, pattern, state } };
+  });
+}
+
+function failureParams({ runs, now }: FailuresRoutesParts, environment: Environment, { function: functionId, from, to }: ListQuery) {
+  const before = to === undefined ? null : readInstant("to", to);
+  return {
+    ...{ environmentId: environment.id, limit: GROUPS_FOUND_MAX, until: Math.min(before ?? Number.POSITIVE_INFINITY, now()) },
+    from: from === undefined ? now() - DAY_MS : readInstant("from", from),
+    ...(before !== null && { to: before }),
+    ...(functionId !== undefined && { functionNos: runs.functionNos(environment, functionId) }),
+  };
+}
+
+function failureView(group: FailureGroup, { id, name: functionName }: { id: string; name: string }, byKey: Map<string, FailureState>) {
+  const { name, message, pattern, count, rerunCount, trend, firstAt, lastAt, runIds } = group;
+  const decided = byKey.get(failureKey(id, pattern));
+  const state = failureStateOf(group, decided);
+  return {
+    function: { id, name: functionName },
+    error: { name, message, pattern },
+    ...{ count, rerun: rerunCount, first: iso(firstAt), last: iso(lastAt), runs: runIds, trend, state },
+    decided: decided ? { state: decided.decision, at: iso(decided.decidedAt), by: decided.decidedBy } : null,
+  };
+}
+
+function hasText({ function: fn, error }: ReturnType<typeof failureView>, text: string): boolean {
+  return `${fn.id}\n${fn.name}\n${error.name}: ${error.message}\n${error.pattern}`.toLowerCase().includes(text.toLowerCase());
 }

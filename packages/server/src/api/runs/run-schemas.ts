@@ -98,7 +98,20 @@ const CALL = shape(
   { title: "Call" },
 );
 
+const RERUN = {
+  description: "The last run that repeats it; null if it was not rerun.",
+  anyOf: [shape({ id: TEXT, status: { type: "string", enum: RUN_STATUSES } }), { type: "null" }],
+} as const;
+
 export const RUN_DETAILS = shape(
-  { ...SUMMARY, traceUrl: TRACE_URL, output: JSON_VALUE, steps: listOf(STEP), attempts: listOf(ATTEMPT), calls: listOf(CALL) },
+  {
+    ...SUMMARY,
+    traceUrl: TRACE_URL,
+    rerun: RERUN,
+    output: JSON_VALUE,
+    steps: listOf(STEP),
+    attempts: listOf(ATTEMPT),
+    calls: listOf(CALL),
+  },
   { title: "RunDetails" },
 );

@@ -48,6 +48,7 @@ export interface RunFilterQuery {
   run?: string;
   error?: string;
   errorPattern?: string;
+  rerun?: boolean;
   where?: string;
 }
 
@@ -76,6 +77,10 @@ export const RUN_FILTERS = {
     type: "string",
     minLength: 1,
     description: "Failed runs whose error has this pattern: `error.pattern` of a group in `GET /v1/failures`.",
+  },
+  rerun: {
+    type: "boolean",
+    description: "`false`: runs that were not rerun since; with `status=failed`, what is still to be repaired. `true`: those that were.",
   },
   where: { ...WHERE, description: `${WHERE.description} Over the event that started the run.` },
 } as const;
@@ -210,6 +215,7 @@ export function runFilter(
     ...(query.event !== undefined && { eventId: query.event.toUpperCase() as EventId }),
     ...(query.error !== undefined && { errorText: query.error }),
     ...(query.errorPattern !== undefined && { errorPattern: query.errorPattern }),
+    ...(query.rerun !== undefined && { rerun: query.rerun }),
     ...(query.where !== undefined && { where: readWhere(query.where) }),
     ...(query.job !== undefined && { jobId: query.job.toUpperCase() as JobId }),
     ...(query.run !== undefined && { ids: query.run.toUpperCase().split(",") as RunId[] }),

@@ -12,6 +12,7 @@ import { eventSchemaConformance } from "../event-schemas/conformance.ts";
 import { eventTypeConformance } from "../event-types/conformance.ts";
 import { eventAppendConformance } from "../events/conformance/append-events.ts";
 import { eventReadConformance } from "../events/conformance/read-events.ts";
+import { failureStateConformance } from "../failure-states/conformance.ts";
 import { functionStartConformance } from "../function-starts/conformance.ts";
 import { heldCallConformance } from "../held-calls/conformance.ts";
 import { idempotencyConformance } from "../idempotency-keys/conformance.ts";
@@ -68,6 +69,7 @@ export function storeConformance(engine: Engine): void {
   runReadConformance(engine);
   heldCallConformance(engine);
   jobConformance(engine);
+  failureStateConformance(engine);
   alertConformance(engine);
   cancellationConformance(engine);
   realtimeConformance(engine);

@@ -10,6 +10,7 @@ export * from "../event-schemas/contract.ts";
 export type * from "../event-shapes/contract.ts";
 export type * from "../event-types/contract.ts";
 export * from "../events/contract.ts";
+export * from "../failure-states/contract.ts";
 export type * from "../function-starts/contract.ts";
 export type * from "../idempotency-keys/contract.ts";
 export * from "../jobs/contract.ts";

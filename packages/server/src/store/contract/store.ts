@@ -17,6 +17,7 @@ import type { EventSchemaStore } from "../event-schemas/contract.ts";
 import type { EventShapeStore } from "../event-shapes/contract.ts";
 import type { EventTypeStore } from "../event-types/contract.ts";
 import type { EventStore } from "../events/contract.ts";
+import type { FailureStateStore } from "../failure-states/contract.ts";
 import type { FunctionStartStore } from "../function-starts/contract.ts";
 import type { IdempotencyStore } from "../idempotency-keys/contract.ts";
 import type { JobStore } from "../jobs/contract.ts";
@@ -52,6 +53,7 @@ export interface Store
     CancellationStore,
     RealtimeStore,
     RetentionStore,
+    FailureStateStore,
     FunctionStartStore,
     SessionStore,
     AuditStore,

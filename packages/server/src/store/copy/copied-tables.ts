@@ -297,6 +297,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     convert: { ...escaped("function_id"), leased_by: () => null, leased_until: () => 0 },
   },
   {
+    name: "failure_states",
+    key: ["environment_id", "failure_key"],
+    columns: same("environment_id", "failure_key", "decision", "decided_at", "decided_by"),
+    convert: escaped("decided_by"),
+  },
+  {
     name: "alert_rules",
     key: ["environment_id", "rule_id"],
     columns: same(

@@ -92,7 +92,7 @@ export function heldCallConformance(engine: Engine): void {
         end: sampleEnd({ status: "failed", endedAt, error: { name: "E", message, stack: "s" } }),
       });
     }
-    const groups = await store.runFailures({ environmentId, limit: 10, from: 0, functionNos: [scene.functions[0]] });
+    const groups = await store.runFailures({ environmentId, limit: 10, from: 0, until: 48, functionNos: [scene.functions[0]] });
     assert.deepEqual(
       groups.map(({ name, message, count, firstAt, lastAt, runIds }) => [name, message, count, firstAt, lastAt, runIds.length]),
       [
@@ -101,7 +101,7 @@ export function heldCallConformance(engine: Engine): void {
         ["E", "Other", 1, 30, 30, 1],
       ],
     );
-    assert.equal((await store.runFailures({ environmentId, limit: 10, to: 1 })).length, 0);
+    assert.equal((await store.runFailures({ environmentId, limit: 10, from: 0, to: 1, until: 48 })).length, 0);
     for (const { pattern, count, runIds } of groups) {
       const alike = await store.runList({ environmentId, limit: 10, errorPattern: pattern });
       assert.deepEqual([alike.runs.map(({ id }) => id), alike.next, alike.runs.length], [runIds, null, count]);

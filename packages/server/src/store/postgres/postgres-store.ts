@@ -30,6 +30,7 @@ import { InternedIds } from "../events/postgres/interned-ids.ts";
 import { listEvents } from "../events/postgres/list-events.ts";
 import { settledSequence } from "../events/postgres/settled-sequence.ts";
 import { createAddWords, createWriteEvents } from "../events/postgres/write-events.ts";
+import { failureStateStore } from "../failure-states/postgres.ts";
 import { functionStartStore } from "../function-starts/postgres/function-starts.ts";
 import { idempotencyStore } from "../idempotency-keys/postgres.ts";
 import { jobStore } from "../jobs/postgres.ts";
@@ -175,6 +176,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...signalStore({ database, notify }),
     ...resumptionStore({ database, rules, notify, watch: (listener) => resumptions.add(listener) }),
     ...runStore({ database, writer: decisions, notify, compileWhere, box, watch: (listener) => signals.runs.add(listener) }),
+    ...failureStateStore(database),
     ...alertStore(database),
     ...mirrorStore(database),
     ...jobStore({ database, notify }),

@@ -18,6 +18,7 @@ type ContractReads =
   | "runFailures"
   | "runSummaries"
   | "runCountByEvent"
+  | "runCountByJob"
   | "runTimings"
   | "runEndCount"
   | "waitCountByFunction"

@@ -11,7 +11,7 @@ import { followEvents, getEvent, lastSequence, sequenceBefore } from "../events/
 import { listEvents } from "../events/sqlite/list-events.ts";
 import { queueDepths, queueFunctionDepths } from "../queue/sqlite/queue-depths.ts";
 import { listFailures } from "../runs/sqlite/list-failures.ts";
-import { countByEvent, getRun, listRuns, summariseRuns } from "../runs/sqlite/read-runs.ts";
+import { countByEvent, countByJob, getRun, listRuns, summariseRuns } from "../runs/sqlite/read-runs.ts";
 import { countEnds, countWaits, timeRuns } from "../runs/sqlite/run-figures.ts";
 import { listTraffic } from "../traffic/sqlite.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "../webhook-requests/sqlite/follow-webhook-requests.ts";
@@ -47,6 +47,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   runList: async (params) => listRuns(db, params, await whereOf(params)),
   runFailures: (params) => listFailures(db, params),
   runSummaries: (params) => summariseRuns(db, params),
+  runCountByJob: (params) => countByJob(db, params),
   runCountByEvent: (params) => countByEvent(db, params),
   runTimings: (params) => timeRuns(db, params),
   runEndCount: (params) => countEnds(db, params),

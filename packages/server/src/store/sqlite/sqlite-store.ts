@@ -18,6 +18,7 @@ import { eventTypeStore } from "../event-types/sqlite.ts";
 import { prepareAppendEvents } from "../events/sqlite/append-events.ts";
 import { InsertEvents } from "../events/sqlite/insert-events.ts";
 import { InternedIds } from "../events/sqlite/interned-ids.ts";
+import { failureStateStore } from "../failure-states/sqlite.ts";
 import { functionStartStore } from "../function-starts/sqlite/function-starts.ts";
 import { idempotencyStore } from "../idempotency-keys/sqlite.ts";
 import { jobStore } from "../jobs/sqlite.ts";
@@ -167,6 +168,7 @@ export function openSqliteStore({
     ...admissionStore(db, { writer, limits, order, entries }),
     ...orderStore(writer, order),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed, box }),
+    ...failureStateStore(db, writer),
     ...alertStore(db, writer),
     ...mirrorStore(db, writer),
     ...jobStore(db, { writer, startRuns }),

@@ -285,7 +285,7 @@ CREATE TABLE runs (
   is_parallel     smallint NOT NULL DEFAULT 0,
   state_bytes     bigint NOT NULL DEFAULT 0,
   cron            text,
-  original_run_id text,
+  original_run_id text COLLATE "C",
   job_id          text,
   invoker_run_no  bigint,
   invoker_step_id text,
@@ -301,6 +301,8 @@ CREATE INDEX runs_completed_by_function ON runs (environment_id, function_no, ru
 CREATE INDEX runs_by_function_and_status ON runs (environment_id, function_no, status, run_id) WHERE status <> 'completed';
 CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
 CREATE INDEX runs_by_job ON runs (environment_id, job_id, run_id) WHERE job_id IS NOT NULL;
+-- Finds the runs that repeat a run.
+CREATE INDEX runs_by_original ON runs (environment_id, original_run_id, run_id) WHERE original_run_id IS NOT NULL;
 -- Finds events that must not be removed, because unfinished runs need them.
 CREATE INDEX runs_going_on ON runs (environment_id, event_no) WHERE ended_at IS NULL;
 
@@ -675,6 +677,16 @@ CREATE TABLE pending_mirrors (
   webhook_id     text COLLATE "C" NOT NULL,
   targets        text NOT NULL,
   PRIMARY KEY (environment_id, event_id)
+);
+
+-- What people decided about groups of failed runs. The key is a hash of the function and the pattern of the error.
+CREATE TABLE failure_states (
+  environment_id integer NOT NULL,
+  failure_key    text COLLATE "C" NOT NULL,
+  decision       text NOT NULL,
+  decided_at     bigint NOT NULL,
+  decided_by     text NOT NULL,
+  PRIMARY KEY (environment_id, failure_key)
 );
 
 -- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.

@@ -245,6 +245,8 @@ export interface RunListParams {
   jobId?: JobId;
   /** These runs, as far as they exist. */
   ids?: readonly RunId[];
+  /** False: runs that were not repeated since. True: those that were. */
+  rerun?: boolean;
   /** Text in the error's name or message; ignores case. */
   errorText?: string;
   /** Failed runs whose error has this pattern. */
@@ -265,19 +267,25 @@ export interface RunSummary extends RunRecord {
   failedAttempts: number;
 }
 
+export type RunCounts = Partial<Record<RunStatus, number>>;
+
 export interface EventRunCounts {
   eventId: EventId;
-  counts: Partial<Record<RunStatus, number>>;
+  counts: RunCounts;
 }
 
 export interface FailureListParams {
   environmentId: EnvironmentId;
   limit: number;
   /** Created at or after `from`, and before `to`. */
-  from?: number;
+  from: number;
   to?: number;
+  /** The end of the trend. */
+  until: number;
   functionNos?: readonly FunctionNo[];
 }
+
+export const FAILURE_TREND_PARTS = 24;
 
 /** Failed runs of one function whose errors have the same pattern. */
 export interface FailureGroup {
@@ -286,7 +294,12 @@ export interface FailureGroup {
   name: string;
   message: string;
   pattern: string;
+  /** Those that were not repeated since. */
   count: number;
+  /** Those that were. */
+  rerunCount: number;
+  /** How many failed in each of `FAILURE_TREND_PARTS` equal parts of the time from `from` to `until`. */
+  trend: readonly number[];
   /** When the first and the last of them failed. */
   firstAt: number;
   lastAt: number;
@@ -295,6 +308,8 @@ export interface FailureGroup {
 }
 
 export interface RunDetails extends RunSummary {
+  /** The last run that repeats it. */
+  rerun: { id: RunId; status: RunStatus } | null;
   output: string | null;
   steps: readonly (StepRecord & { value: string | null })[];
   attempts: readonly FailedAttempt[];
@@ -361,6 +376,8 @@ export interface RunStore {
     eventName: string;
     limit: number;
   }): Promise<{ functionNo: FunctionNo; waits: number }[]>;
+  /** How many runs a job started, by status. */
+  runCountByJob(params: { environmentId: EnvironmentId; jobId: JobId }): Promise<RunCounts>;
   /** How many runs each event started, alone or in a batch, by status. Events without runs are left out. */
   runCountByEvent(params: { environmentId: EnvironmentId; eventIds: readonly EventId[] }): Promise<EventRunCounts[]>;
 }

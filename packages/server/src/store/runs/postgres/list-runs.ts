@@ -8,6 +8,7 @@ import { type CompileWhere, RUN_STATUSES, type RunListParams } from "../../contr
 import { eventsAt } from "../../events/postgres/select-events.ts";
 import { Conditions } from "../../postgres/conditions.ts";
 import type { Database, Read } from "../../postgres/database.ts";
+import { IS_RERUN } from "../rows/reruns.ts";
 import { filterRuns, hasRunFilters, type RunPage } from "../rows/run-pages.ts";
 import { summariseRuns } from "./read-runs.ts";
 
@@ -53,7 +54,7 @@ async function idsInOneRange(database: Database, where: Conditions, params: RunL
   if (status !== undefined) where.add("status = ?", status);
   // The condition of the partial index: PostgreSQL uses the index only if the statement contains it.
   if (status !== undefined && status !== "completed") where.add("status <> 'completed'");
-  addTimes(where, params);
+  addConditions(where, params);
   return `SELECT run_id, run_no FROM runs WHERE ${where.text}`;
 }
 
@@ -65,7 +66,7 @@ function idsOfFunctions(where: Conditions, params: RunListParams): string {
     ? `unnest(${where.bind(functionNos)}::integer[]) AS f(function_no)`
     : `(SELECT function_no FROM functions WHERE environment_id = ${environment}) AS f`;
   const wanted = (status === undefined ? RUN_STATUSES : [status]).filter((one) => one !== "completed");
-  addTimes(where, params);
+  addConditions(where, params);
   const newest = (condition: string) =>
     `LATERAL (SELECT run_id, run_no FROM runs WHERE environment_id = ${environment} AND runs.function_no = f.function_no AND ${condition}
        ${where.text && `AND ${where.text}`} ORDER BY run_id DESC LIMIT ${limit + 1}) AS r`;
@@ -82,8 +83,9 @@ function idsOfFunctions(where: Conditions, params: RunListParams): string {
   return `SELECT run_id, run_no FROM (${ranges.join(" UNION ALL ")}) AS ranges`;
 }
 
-function addTimes(where: Conditions, { after, from, to }: RunListParams): void {
+function addConditions(where: Conditions, { after, from, to, rerun }: RunListParams): void {
   if (after !== undefined) where.add("run_id < ?", after);
   if (from !== undefined) where.add("run_id >= ?", firstIdAt(from));
   if (to !== undefined) where.add("run_id < ?", firstIdAt(to));
+  if (rerun !== undefined) where.add(rerun ? IS_RERUN : `NOT ${IS_RERUN}`);
 }

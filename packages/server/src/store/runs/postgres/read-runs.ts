@@ -1,15 +1,17 @@
 /** Reads single runs, and several by their numbers. */
 
-import type { EnvironmentId, EventId, RunId, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, EventId, JobId, RunId, RunNo } from "@inlet/protocol";
 import {
   type EventRunCounts,
   fromStoreText,
+  type RunCounts,
   type RunDetails,
   type RunRecord,
   type RunStatus,
   type RunSummary,
 } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
+import { originalOf } from "../rows/reruns.ts";
 import {
   type AttemptRow,
   type CallRow,
@@ -91,6 +93,9 @@ async function asSummaries<Row extends RowOfRun>(
   });
 }
 
+const RERUN = `
+  SELECT run_id AS id, status FROM runs WHERE environment_id = $1 AND original_run_id = $2 AND run_id > $3 ORDER BY run_id DESC LIMIT 1`;
+
 export async function getRun(
   database: Database,
   { environmentId, id }: { environmentId: EnvironmentId; id: RunId },
@@ -102,7 +107,8 @@ export async function getRun(
   const [row] = await asSummaries(database, environmentId, found);
   if (!row) return null;
   const all = <Found extends object>(sql: string) => database.read<Found>(sql, [environmentId, row.run_no]);
-  const [steps, attempts, calls] = await Promise.all([
+  const [[rerun], steps, attempts, calls] = await Promise.all([
+    database.read<{ id: RunId; status: RunStatus }>(RERUN, [environmentId, originalOf(row), id]),
     all<StepRow & { value: string | null; done_position: number | null }>(
       "SELECT * FROM steps WHERE environment_id = $1 AND run_no = $2 ORDER BY position",
     ),
@@ -112,6 +118,7 @@ export async function getRun(
   const done = doneSteps(steps.map(readableStep));
   return {
     ...toRunSummary(readable(row)),
+    rerun: rerun ?? null,
     output: row.output,
     steps: steps.map((step) => ({ ...toStepRecord(readableStep(step)), value: step.value })),
     attempts: attempts.map((attempt) => toFailedAttempt({ ...attempt, step_id: attempt.step_id && fromStoreText(attempt.step_id) })),
@@ -122,6 +129,17 @@ export async function getRun(
 function readableCall(row: CallRow): CallRow {
   const { step_id, path, answer } = row;
   return { ...row, step_id: step_id && fromStoreText(step_id), path: fromStoreText(path), answer: answer && fromStoreText(answer) };
+}
+
+export async function countByJob(
+  database: Database,
+  { environmentId, jobId }: { environmentId: EnvironmentId; jobId: JobId },
+): Promise<RunCounts> {
+  const rows = await database.read<{ status: RunStatus; runs: number }>(
+    "SELECT status, count(*)::integer AS runs FROM runs WHERE environment_id = $1 AND job_id = $2 GROUP BY status",
+    [environmentId, jobId],
+  );
+  return Object.fromEntries(rows.map(({ status, runs }) => [status, runs]));
 }
 
 /** In steps with only one possible plan each, whatever the statistics. */

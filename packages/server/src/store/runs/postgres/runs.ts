@@ -10,7 +10,7 @@ import { noteLateCall } from "./advance-run.ts";
 import type { Decision, DecisionResult } from "./decisions.ts";
 import { listFailures } from "./list-failures.ts";
 import { listRuns } from "./list-runs.ts";
-import { countByEvent, findRun, getRun, summariseRuns } from "./read-runs.ts";
+import { countByEvent, countByJob, findRun, getRun, summariseRuns } from "./read-runs.ts";
 import { createRunContexts, readRunEnd, readStepRequest } from "./run-contexts.ts";
 import { countEnds, countWaits, timeRuns } from "./run-figures.ts";
 
@@ -44,6 +44,7 @@ export function runStore({ database, writer, notify, watch, compileWhere, box }:
     runWatch: watch,
     runFailures: (params) => listFailures(database, params),
     runList: (params) => listRuns(database, params, compileWhere),
+    runCountByJob: (params) => countByJob(database, params),
     runCountByEvent: (params) => countByEvent(database, params),
     runTimings: (params) => timeRuns(database, params),
     runEndCount: (params) => countEnds(database, params),

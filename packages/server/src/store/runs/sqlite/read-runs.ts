@@ -5,11 +5,12 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
+import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type JobId, type RunId, type RunNo } from "@inlet/protocol";
 import {
   type CompileWhere,
   type EventRunCounts,
   RUN_STATUSES,
+  type RunCounts,
   type RunDetails,
   type RunListParams,
   type RunStatus,
@@ -18,6 +19,7 @@ import {
 import { noWhere } from "../../events/rows/event-pages.ts";
 import { type EventRow, toStoredEvent } from "../../events/rows/event-rows.ts";
 import { selectEvents } from "../../events/sqlite/select-events.ts";
+import { IS_RERUN, originalOf } from "../rows/reruns.ts";
 import { filterRuns, hasRunFilters, type RunPage } from "../rows/run-pages.ts";
 import {
   type AttemptRow,
@@ -123,6 +125,7 @@ function idsIn(db: DatabaseSync, params: RunListParams, { index, where, values }
   if (params.after !== undefined) require("run_id < ?", params.after);
   if (params.from !== undefined) require("run_id >= ?", firstIdAt(params.from));
   if (params.to !== undefined) require("run_id < ?", firstIdAt(params.to));
+  if (params.rerun !== undefined) conditions.push(params.rerun ? IS_RERUN : `NOT ${IS_RERUN}`);
   const indexed = index && ` INDEXED BY ${index}`;
   return db
     .prepare(`SELECT run_id FROM runs${indexed} WHERE ${conditions.join(" AND ")} ORDER BY run_id DESC LIMIT ?`)
@@ -151,6 +154,13 @@ const COUNT_BY_STATUS = `
     SELECT run_no FROM runs WHERE event_no = ?1 UNION ALL SELECT run_no FROM batched_events WHERE event_no = ?1)
   GROUP BY status`;
 
+export function countByJob(db: DatabaseSync, { environmentId, jobId }: { environmentId: EnvironmentId; jobId: JobId }): RunCounts {
+  const rows = db
+    .prepare("SELECT status, count(*) AS runs FROM runs INDEXED BY runs_by_job WHERE environment_id = ? AND job_id = ? GROUP BY status")
+    .all(environmentId, jobId) as { status: RunStatus; runs: number }[];
+  return Object.fromEntries(rows.map(({ status, runs }) => [status, runs]));
+}
+
 export function countByEvent(
   db: DatabaseSync,
   { environmentId, eventIds }: { environmentId: EnvironmentId; eventIds: readonly EventId[] },
@@ -164,6 +174,10 @@ export function countByEvent(
   });
 }
 
+const RERUN = `
+  SELECT run_id AS id, status FROM runs INDEXED BY runs_by_original WHERE environment_id = ? AND original_run_id = ? AND run_id > ?
+  ORDER BY run_id DESC LIMIT 1`;
+
 export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: RunId }): RunDetails | null {
   const row = db.prepare(`${SELECT(", output")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
     | (RunSummaryRow & { output: string | null })
@@ -174,8 +188,10 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
   const attempts = all<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = ? ORDER BY ended_at, rowid");
   const calls = all<CallRow>("SELECT * FROM calls WHERE run_no = ? ORDER BY call_no");
   const done = doneSteps(steps);
+  const rerun = db.prepare(RERUN).get(environmentId, originalOf(row), id) as RunDetails["rerun"] | undefined;
   return {
     ...toRunSummary(row),
+    rerun: rerun ?? null,
     output: row.output,
     steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
     attempts: attempts.map(toFailedAttempt),

@@ -57,6 +57,7 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
     runWatch: (listener) => changed.watch(listener),
     runGet: (params) => reader.read("runGet", params),
     runList: (params) => reader.read("runList", params),
+    runCountByJob: (params) => reader.read("runCountByJob", params),
     runCountByEvent: (params) => reader.read("runCountByEvent", params),
     runTimings: (params) => reader.read("runTimings", params),
     runEndCount: (params) => reader.read("runEndCount", params),

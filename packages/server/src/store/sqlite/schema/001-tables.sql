@@ -233,6 +233,8 @@ CREATE INDEX runs_completed_by_function ON runs (environment_id, function_no, ru
 CREATE INDEX runs_by_function_and_status ON runs (environment_id, function_no, status, run_id) WHERE status <> 'completed';
 CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
 CREATE INDEX runs_by_job ON runs (environment_id, job_id, run_id) WHERE job_id IS NOT NULL;
+-- Finds the runs that repeat a run.
+CREATE INDEX runs_by_original ON runs (environment_id, original_run_id, run_id) WHERE original_run_id IS NOT NULL;
 
 -- The events of a batch except the first, which the run itself names: finds a run by each of its events.
 CREATE TABLE batched_events (
@@ -605,6 +607,16 @@ CREATE TABLE pending_mirrors (
   webhook_id     TEXT NOT NULL,
   targets        TEXT NOT NULL,
   PRIMARY KEY (environment_id, event_id)
+) STRICT, WITHOUT ROWID;
+
+-- What people decided about groups of failed runs. The key is a hash of the function and the pattern of the error.
+CREATE TABLE failure_states (
+  environment_id INTEGER NOT NULL,
+  failure_key    TEXT NOT NULL,
+  decision       TEXT NOT NULL,
+  decided_at     INTEGER NOT NULL,
+  decided_by     TEXT NOT NULL,
+  PRIMARY KEY (environment_id, failure_key)
 ) STRICT, WITHOUT ROWID;
 
 -- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.
