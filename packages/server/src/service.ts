@@ -17,9 +17,9 @@ import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { systemClock } from "./execute/clock.ts";
 import { createEventLife, type EventLife } from "./flows/event-life.ts";
-import { createProofKeeper, readProofs } from "./flows/kept-proofs.ts";
 import { EventMirror } from "./flows/mirror-events.ts";
-import { raiseDrift } from "./flows/raise-drift.ts";
+import { reportDrift } from "./flows/report-drift.ts";
+import { createAddressTrust, readTrustedAddresses } from "./flows/trusted-addresses.ts";
 import { createEventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
 import { Metrics } from "./observe/metrics/metrics.ts";
@@ -41,10 +41,10 @@ import { followChanges } from "./service/follow-changes.ts";
 import { createFunctions } from "./service/functions.ts";
 import { registerHttpRoutes } from "./service/http-routes.ts";
 import { createHttpServer } from "./service/http-server.ts";
+import { createJobsAndAlerts } from "./service/jobs-and-alerts.ts";
+import { createMaintenance } from "./service/maintenance.ts";
 import { openStore } from "./service/open-store.ts";
-import { createRepair } from "./service/repair.ts";
 import { StartRefused } from "./service/start-refused.ts";
-import { createUpkeep } from "./service/upkeep.ts";
 import type { Environment, EventSource, Store, Webhook, WebhookRequest } from "./store/contract/index.ts";
 import { createTransformRunner } from "./transform/index.ts";
 
@@ -111,7 +111,7 @@ async function serve(
   const eventTypeCounter = createEventTypeCounter({ store, log });
   const catalogue = new Catalogue({ store, directory, log, now });
   await catalogue.refresh();
-  const shapes = new ShapeObserver({ store, log, onDrift: (...drift) => raiseDrift({ store, functions, ids, now }, ...drift) });
+  const shapes = new ShapeObserver({ store, log, onDrift: (...drift) => reportDrift({ store, functions, ids, now }, ...drift) });
   const metrics: Metrics = new Metrics({
     store,
     environmentName: (id) => directory.environment(id)?.name ?? String(id),
@@ -140,8 +140,8 @@ async function serve(
     }),
     signingKeys: () => (config.mode === "dev" ? [] : newestFirst(directory.signingKeys())),
   });
-  const keep = createProofKeeper({ store, workingKey: (id) => directory.workingKey(id), log, now });
-  const proofs = await readProofs(store);
+  const keep = createAddressTrust({ store, workingKey: (id) => directory.workingKey(id), log, now });
+  const proofs = await readTrustedAddresses(store);
   const attempts = new AttemptBudget({ now, keep });
   const senderAttempts = new AttemptBudget({ now, keep, limits: SENDER_LIMITS });
   for (const budget of [attempts, senderAttempts]) budget.restore(proofs);
@@ -175,13 +175,13 @@ async function serve(
     replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Answered | Refusal>;
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
-  const repair = createRepair({
+  const jobsAndAlerts = createJobsAndAlerts({
     ...{ store, directory, functions, replay, sourceName, ids, log, now },
     jobRate: config.jobRate,
     leaseMs: config.lease,
   });
-  const upkeep = [
-    ...createUpkeep({ config, store, dedupWindow, budgetBytes, log, now, everyMs: sweepEveryMs }),
+  const maintenance = [
+    ...createMaintenance({ config, store, dedupWindow, budgetBytes, log, now, everyMs: sweepEveryMs }),
     ...[traffic, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
   ];
 
@@ -189,11 +189,23 @@ async function serve(
   const app = openHttp({ config, directory, receive, isDraining: () => draining.signal.aborted, log });
   registerHttpRoutes(app, {
     ...{ config, store, directory, functions, transforms, metrics, traffic, eventTypeCounter, catalogue, shapes, queueHistory },
-    ...{ jobs: repair.jobs, alerts: repair.alerts, sourceName, replay, attempts, loginTokens, oidc, defaultEnvironment, ids, log, now },
+    ...{
+      jobs: jobsAndAlerts.jobs,
+      alerts: jobsAndAlerts.alerts,
+      sourceName,
+      replay,
+      attempts,
+      loginTokens,
+      oidc,
+      defaultEnvironment,
+      ids,
+      log,
+      now,
+    },
     ...{ drained: draining.signal, heartbeatMs },
   });
   const stopFollowing = followChanges(store, { directory, registry: functions.registry, catalogue }, log);
-  const work = [...repair.work, mirror];
+  const work = [...jobsAndAlerts.work, mirror];
   const listening: { metrics: MetricsListener | null } = { metrics: null };
   async function start(): Promise<void> {
     await functions.open();
@@ -201,7 +213,7 @@ async function serve(
     listening.metrics = config.metricsListen && (await openMetrics(config.metricsListen, metrics));
     if (listening.metrics) log.info(`metrics on ${listening.metrics.url}`);
     await functions.start((app.server.address() as AddressInfo).port);
-    for (const part of [...upkeep, ...work]) part.start();
+    for (const part of [...maintenance, ...work]) part.start();
   }
 
   let stopped: Promise<void> | null = null;
@@ -211,7 +223,7 @@ async function serve(
     await Promise.all([functions.stop(), ...work.map((part) => part.stop())]);
     stopFollowing();
     await closeWithin(app, config.drainTimeout);
-    await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop(), listening.metrics?.stop()]);
+    await Promise.all([...maintenance.map((part) => part.stop()), transforms.stop(), listening.metrics?.stop()]);
     refusals.stop();
     // The last export of metrics reads the store.
     await telemetry?.stop();

@@ -147,7 +147,7 @@ export class Executor {
 
   /** Entries leased just before a stop and committed after it are released again. */
   take(entries: readonly ClaimedEntry[]): void {
-    if (this.#isStopping) return void this.#letGo(entries);
+    if (this.#isStopping) return void this.#release(entries);
     this.#scheduler.take(entries.filter(({ kind }) => kind === "call"));
     const timers = entries.filter(({ kind }) => kind !== "call");
     if (timers.length > 0) void this.#workTimers(timers);
@@ -214,12 +214,12 @@ export class Executor {
     await Promise.all(this.#timersInWork.values());
     cancelCut();
     this.#stopRenewing?.();
-    await this.#letGo(this.#scheduler.held());
+    await this.#release(this.#scheduler.held());
     await caller.stop();
   }
 
   /** A stop is not a crash: unfinished entries can be claimed at once, by any node. */
-  async #letGo(entries: readonly ClaimedEntry[]): Promise<void> {
+  async #release(entries: readonly ClaimedEntry[]): Promise<void> {
     const { store, clock } = this.#parts;
     // If this cannot be written, the entries are due when their leases expire.
     if (entries.length > 0) await store.queueRelease({ entries, now: clock.now() }).catch(() => undefined);
@@ -265,7 +265,7 @@ export class Executor {
       await this.#work(entry, signal);
     } catch (error) {
       if (signal.aborted) return;
-      if (this.#isStopping) return this.#letGo([entry]);
+      if (this.#isStopping) return this.#release([entry]);
       this.#parts.log.error({ err: error, entry }, "a queue entry could not be processed; it will be retried");
       await this.#putBack(entry);
     }
@@ -336,7 +336,7 @@ export class Executor {
     if (!call) return this.#hold(entry);
     if (signal.aborted || (this.#isStopping && !call.hasAnswer)) {
       call.span?.end(call.endedAt, "The call was given up.");
-      return this.#letGo([entry]);
+      return this.#release([entry]);
     }
     await this.#suspects.watch(entry, "concluding", () => this.#conclude(entry, runNo, call));
   }

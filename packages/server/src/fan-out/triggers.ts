@@ -28,7 +28,7 @@ export interface Candidate {
   readonly triggers: readonly EventTrigger[];
 }
 
-const NOBODY: readonly Candidate[] = [];
+const NONE: readonly Candidate[] = [];
 
 export class TriggerIndex {
   readonly #byName: ReadonlyMap<string, readonly Candidate[]>;
@@ -54,12 +54,12 @@ export class TriggerIndex {
 
   /** Each function at most once. */
   match(eventName: string): readonly Candidate[] {
-    let found = this.#byName.get(eventName) ?? NOBODY;
+    let found = this.#byName.get(eventName) ?? NONE;
     for (const length of this.#prefixLengths) {
       if (length > eventName.length) break;
       if (length === 0 && isInternal(eventName)) continue;
       const more = this.#byPrefix.get(eventName.slice(0, length));
-      if (more) found = found === NOBODY ? more : joined(found, more);
+      if (more) found = found === NONE ? more : joined(found, more);
     }
     return found;
   }

@@ -23,7 +23,7 @@ export interface JobsParts {
 
 const SAMPLES_MAX = 5;
 /** An answer waits this long for the last item, so that the `total` it gives is that of the whole list, unless the list is very long. */
-const FIXED_WITHIN_MS = 10_000;
+const COLLECT_WAIT_MS = 10_000;
 
 export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts): JobsPart {
   const kindOf = ({ kind }: JobRequest) => kinds.find((candidate) => candidate.kind === kind) as JobKind;
@@ -56,7 +56,7 @@ export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts
       request.filter,
     );
     const answered = new AbortController();
-    await Promise.race([fixed.end, pause(FIXED_WITHIN_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
+    await Promise.race([fixed.end, pause(COLLECT_WAIT_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
     answered.abort();
     return (await store.jobGet({ environmentId, id })) as Job;
   }

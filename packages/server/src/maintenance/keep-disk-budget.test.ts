@@ -24,7 +24,7 @@ async function filledStore(t: TestContext) {
   t.after(() => store.stop());
   const scene = await makeScene(store);
   const environmentId = scene.environment.id;
-  await store.retentionTend({ now: Date.now(), keptMs: KEPT });
+  await store.retentionMaintain({ now: Date.now(), keptMs: KEPT });
   /** A day's worth of events that do not compress, the first of which may start a run. */
   async function fill(day: number, runs: NewRun[] = []): Promise<void> {
     const receivedAt = Date.now() + day * DAY_MS;

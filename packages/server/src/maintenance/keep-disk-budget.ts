@@ -21,7 +21,7 @@ type BudgetStore = Pick<
   Store,
   | "retentionUsedBytes"
   | "retentionOldestAt"
-  | "retentionTend"
+  | "retentionMaintain"
   | "eventExpireMany"
   | "runExpireMany"
   | "webhookRequestExpireMany"
@@ -73,7 +73,7 @@ async function shrink(store: BudgetStore, targetBytes: number, now: () => number
 
 async function removeUntil(store: BudgetStore, until: number, now: number): Promise<void> {
   const keptMs = now - until;
-  await store.retentionTend({ now, keptMs: { events: keptMs, runs: keptMs, requests: keptMs } });
+  await store.retentionMaintain({ now, keptMs: { events: keptMs, runs: keptMs, requests: keptMs } });
   if (store.storeIsShared) return;
   // Runs first: an event is needed as long as it has an unfinished run.
   await removeAll(store.runExpireMany, until);

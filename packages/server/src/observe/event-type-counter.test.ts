@@ -6,7 +6,7 @@ import { createEventTypeCounter } from "./event-type-counter.ts";
 test("counting ends at the last event there was, though others keep coming", async () => {
   let stored = 12_000;
   let counted = 0;
-  let stretches = 0;
+  let ranges = 0;
   let note = (): void => undefined;
   const counter = createEventTypeCounter({
     store: {
@@ -15,7 +15,7 @@ test("counting ends at the last event there was, though others keep coming", asy
         return () => undefined;
       },
       async eventTypeCount({ limit }) {
-        stretches++;
+        ranges++;
         const last = stored;
         counted = Math.min(counted + limit, last);
         stored += 100;
@@ -27,8 +27,8 @@ test("counting ends at the last event there was, though others keep coming", asy
   });
   counter.start();
   await counter.catchUp();
-  assert.deepEqual([stretches, counted], [3, 12_200]);
+  assert.deepEqual([ranges, counted], [3, 12_200]);
   await counter.catchUp();
-  assert.deepEqual([stretches, counted], [4, 12_300]);
+  assert.deepEqual([ranges, counted], [4, 12_300]);
   await counter.stop();
 });

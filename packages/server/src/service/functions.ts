@@ -34,7 +34,7 @@ import { eventValue, newWait } from "../fan-out/waits.ts";
 import { createInngestAnswers, type InngestAnswers } from "../flows/answer-inngest.ts";
 import { createSdkAnswers, type SdkAnswers } from "../flows/answer-sdks.ts";
 import type { SendingRun } from "../flows/event-life.ts";
-import { HoldFunctions } from "../flows/hold-functions.ts";
+import { PauseFunctions } from "../flows/pause-functions.ts";
 import { repeatedRun, rerunRun } from "../flows/rerun-run.ts";
 import type { LiveLog } from "../observe/live-log.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
@@ -190,7 +190,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     clock,
   });
   const cancelHeld = (state: RunState) => cancelRun(state, now(), endEvents, "It was cancelled when its function was resumed.");
-  const holds = new HoldFunctions({
+  const holds = new PauseFunctions({
     ...{ store, registry, executor, now, cancel: cancelHeld },
     onFault: (error) => log.warn({ err: error }, "held calls could not be read; this will be retried with the next change"),
   });

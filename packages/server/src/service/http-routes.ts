@@ -25,7 +25,7 @@ import { registerSdkRoutes } from "../api/sdk/sdk-routes.ts";
 import { StreamSlots } from "../api/streams/stream-slots.ts";
 import type { Config } from "../config/config.ts";
 import { compareShapes } from "../flows/compare-shapes.ts";
-import { trialOf } from "../flows/trial-of.ts";
+import { toTransformTest } from "../flows/to-transform-test.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
 import { createProxyCheck } from "../receive/connections/client-ip.ts";
 import { bodyOf, wasVerified } from "../receive/replay-request.ts";
@@ -133,7 +133,7 @@ function registerRestRoutes(app: FastifyInstance, shared: Shared): void {
       const checked = await transforms.check(source, entry);
       return checked.ok ? null : checked;
     },
-    tryTransform: (request) => tryTransform(transforms, trialOf(request, trials), { bytesMax: config.bodyLimit }),
+    tryTransform: (request) => tryTransform(transforms, toTransformTest(request, trials), { bytesMax: config.bodyLimit }),
     providerTemplates: readProviderTemplates,
     ...{ issueKey, issueWebhookToken, isIpRange, completeVerify, verifySettingFault, wasVerified, bodyOf, compareShapes },
   });

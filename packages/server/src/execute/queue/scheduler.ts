@@ -132,7 +132,7 @@ export class Scheduler {
     for (const lane of this.#lanes.values()) {
       const { app } = lane;
       Object.assign(lane, this.#rulesOf(lane.key));
-      this.#letGo(app);
+      this.#dereference(app);
       this.#unblock(lane);
       this.#move(lane);
     }
@@ -281,10 +281,10 @@ export class Scheduler {
   #forget(lane: Lane): void {
     if (lane.working > 0 || lane.waiting.length > 0 || lane.hasBacklog || lane.isClaiming) return;
     if (!this.#lanes.delete(lane.key)) return;
-    this.#letGo(lane.app);
+    this.#dereference(lane.app);
   }
 
-  #letGo(app: AppCalls): void {
+  #dereference(app: AppCalls): void {
     if (--app.lanes === 0) this.#apps.delete(app.id);
   }
 }

@@ -23,7 +23,7 @@ export function decideCheckpoint(state: RunState, operations: readonly Operation
   const steps = operations
     .filter((operation) => isResult(operation) && !known.has(operation.id))
     .map((operation, index) =>
-      handedIn(operation, index === 0 ? attempt : 0, { from: state.run.startedAt ?? state.run.createdAt, to: now }),
+      checkpointedStep(operation, index === 0 ? attempt : 0, { from: state.run.startedAt ?? state.run.createdAt, to: now }),
     );
   const deferred = deferredSteps(state.steps, operations.filter(isDeferred), now);
   if (typeof deferred !== "string") steps.push(...deferred);
@@ -33,7 +33,7 @@ export function decideCheckpoint(state: RunState, operations: readonly Operation
 }
 
 /** The call began between `from` and `to`, which is now. */
-function handedIn(operation: Operation, attempt: number, call: { from: number; to: number }): StepWrite {
+function checkpointedStep(operation: Operation, attempt: number, call: { from: number; to: number }): StepWrite {
   const isFailed = operation.op === "stepfailed";
   return {
     ...{

@@ -19,7 +19,7 @@ import { boundedKey } from "../postgres/bounded-key.ts";
 import type { Database } from "../postgres/database.ts";
 import { type News, noNews, noteLane } from "../postgres/group-writes.ts";
 import { LockSet, limitLock, markLock } from "../postgres/locks.ts";
-import { goingOn } from "../runs/postgres/run-state.ts";
+import { unfinished } from "../runs/postgres/run-state.ts";
 import { admissionResult, admissionRoom, admittedCount, orderedAdmissionResult } from "./policy.ts";
 
 /** All lanes of a function are in its environment. */
@@ -162,7 +162,7 @@ async function lockRuns(client: PoolClient, environmentId: EnvironmentId, waitin
   if (waiting.length === 0) return [];
   const runNos = waiting.map(({ runNo }) => runNo);
   const { rows } = await client.query<{ run_no: RunNo; ended_at: number | null }>(LOCK_RUNS, [environmentId, runNos]);
-  const locked = new Set(goingOn(rows).map(({ run_no }) => run_no));
+  const locked = new Set(unfinished(rows).map(({ run_no }) => run_no));
   return waiting.filter(({ runNo }) => locked.has(runNo));
 }
 

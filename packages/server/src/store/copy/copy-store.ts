@@ -1,7 +1,7 @@
 /**
  * Copies a whole embedded store to an empty PostgreSQL database. It can be interrupted at any time and started again: rows and the cursor
  * are written in one transaction, so nothing is copied twice or left out. From the first row on, no service can use the folder, and
- * until the copy is complete, none can use the database (moved-folder.ts, half-copy.ts).
+ * until the copy is complete, none can use the database (moved-folder.ts, incomplete-copy.ts).
  */
 
 import { randomUUID } from "node:crypto";

@@ -7,7 +7,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
-import type { CountedStretch, EventTypeSum } from "../sqlite/read-operations.ts";
+import type { CountedRange, EventTypeSum } from "../sqlite/read-operations.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import { type EventTypeHourRow, HOUR_MS, type SettingsRow, type TypeRow, toEventType, toEventTypeSettings } from "./rows.ts";
 
@@ -31,7 +31,7 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
     ON CONFLICT DO UPDATE SET retention_ms = CASE WHEN ? THEN excluded.retention_ms ELSE retention_ms END RETURNING *`);
   const counted = () => (progress.get() as { sequence: number }).sequence;
 
-  function add({ sums, reached }: CountedStretch, from: number): void {
+  function add({ sums, reached }: CountedRange, from: number): void {
     // This range has been counted already.
     if (counted() !== from || reached === from) return;
     for (const { environment_id, name_id, hour, count, first, last } of sums) {
@@ -50,9 +50,9 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
       }),
     async eventTypeCount({ limit }) {
       const from = counted();
-      const stretch = await reader.read("eventTypeStretch", { after: from, limit });
-      if (stretch.reached > from) await writer.submit(() => add(stretch, from), stretch.sums.length * 2 + 1);
-      return stretch.isLast;
+      const range = await reader.read("eventTypeRange", { after: from, limit });
+      if (range.reached > from) await writer.submit(() => add(range, from), range.sums.length * 2 + 1);
+      return range.isLast;
     },
     eventTypeList: (params) => reader.read("eventTypeList", params),
     eventTypeGet: (params) => reader.read("eventTypeGet", params),
@@ -61,7 +61,7 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
   };
 }
 
-export function countStretch(db: DatabaseSync, { after, limit }: { after: number; limit: number }): CountedStretch {
+export function countRange(db: DatabaseSync, { after, limit }: { after: number; limit: number }): CountedRange {
   const { last } = db.prepare("SELECT coalesce(max(sequence), 0) AS last FROM events").get() as { last: number };
   const reached = Math.max(after, Math.min(last, after + limit));
   const sums = db

@@ -29,7 +29,7 @@ import { followEvents, getEvent, sequenceBefore } from "../events/postgres/follo
 import { InternedIds } from "../events/postgres/interned-ids.ts";
 import { listEvents } from "../events/postgres/list-events.ts";
 import { settledSequence } from "../events/postgres/settled-sequence.ts";
-import { createAddWords, createWriteEvents } from "../events/postgres/write-events.ts";
+import { createInternIds, createWriteEvents } from "../events/postgres/write-events.ts";
 import { failureStateStore } from "../failure-states/postgres.ts";
 import { functionStartStore } from "../function-starts/postgres/function-starts.ts";
 import { idempotencyStore } from "../idempotency-keys/postgres.ts";
@@ -58,7 +58,7 @@ import { GroupCommit } from "./group-commit.ts";
 import type { News } from "./group-writes.ts";
 import { createAnnounced } from "./nodes/announce.ts";
 import { Listeners } from "./nodes/listeners.ts";
-import { NodeBeat } from "./nodes/nodes.ts";
+import { Heartbeat } from "./nodes/nodes.ts";
 import { Signals } from "./nodes/signals.ts";
 import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "./schema/migrate.ts";
@@ -98,16 +98,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
   const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
   const signals = new Signals(database, node, pollIntervalMs);
-  const beat = new NodeBeat(database, { node, version, schemaKnown: schemaKnown(schemaFolder) });
+  const heartbeat = new Heartbeat(database, { node, version, schemaKnown: schemaKnown(schemaFolder) });
   let box: SecretBox;
   let keyHash: Store["storeKeyHash"];
   try {
     await migrate(database, schemaFolder);
-    await beat.start();
+    await heartbeat.start();
     const secrets = openSecrets(database, options.encryptionKeys ?? []);
     [{ box, keyHash }] = await Promise.all([secrets, database.readClock(), signals.start()]);
   } catch (error) {
-    await beat.stop();
+    await heartbeat.stop();
     await Promise.all([signals.stop(), database.stop()]);
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
@@ -128,7 +128,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const ways = { interned, rules, notify };
   const events = new GroupCommit<EventBatch, EventAppendResult>({
     database,
-    prepare: createAddWords(ways, database),
+    prepare: createInternIds(ways, database),
     write: createWriteEvents(ways),
     onCommitted: (durationMs, kept) => {
       const stored = kept.reduce((sum, { ids, duplicates }) => sum + ids.length - duplicates, 0);
@@ -149,7 +149,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     clearInterval(analyzing);
     await Promise.all([events.stop(), decisions.stop()]);
     await signals.stop();
-    await beat.stop();
+    await heartbeat.stop();
     await database.stop();
   }
 
@@ -190,14 +190,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     storeKeyHash: keyHash,
     storeWatch: (listener) => signals.topics.add(listener),
     async storeProbe() {
-      beat.refuseTooOld();
+      heartbeat.refuseTooOld();
       await database.query("UPDATE probe SET written_at = written_at + 1");
     },
     async storeBytes() {
       const [row] = await database.read<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
       return row?.bytes ?? 0;
     },
-    storeReport: () => beat.report(),
+    storeReport: () => heartbeat.report(),
     stop: () => (stopped ??= close()),
   };
 }

@@ -30,14 +30,14 @@ export interface Removal {
 }
 
 /** Retention times; null: forever. */
-export interface RetentionTendParams {
+export interface RetentionMaintainParams {
   now: number;
   keptMs: { events: number | null; runs: number | null; requests: number | null };
 }
 
 export interface RetentionStore {
   /** Creates the partitions needed next, and drops expired ones, where the engine uses partitions. */
-  retentionTend(params: RetentionTendParams): Promise<void>;
+  retentionMaintain(params: RetentionMaintainParams): Promise<void>;
   /** Events received until then, except those needed by an unfinished run, a pending start, or a batch or debounce that is collecting events. */
   eventExpireMany(params: EventRemovalParams): Promise<Removal>;
   /** Runs that ended until then, with everything that belongs to them. An unfinished run is never removed. */

@@ -6,7 +6,7 @@
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventRemovalParams, type Removal, type RemovalParams, type RetentionStore, toStoreText } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { tablesUntil, tendPartitions } from "../postgres/schema/partitions.ts";
+import { maintainPartitions, tablesUntil } from "../postgres/schema/partitions.ts";
 import { DAY_MS } from "../runs/postgres/run-number.ts";
 
 interface WalkRow {
@@ -137,7 +137,7 @@ export function retentionStore(database: Database): RetentionStore {
   }
 
   return {
-    retentionTend: (params) => tendPartitions(database, params),
+    retentionMaintain: (params) => maintainPartitions(database, params),
     eventExpireMany: ({ environmentId, ...params }) =>
       environmentId === undefined ? remove("events", params) : removeEventsIn(environmentId, params),
     runExpireMany: ({ environmentId, ...params }) =>

@@ -29,7 +29,7 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit): Retention
       UNION ALL SELECT * FROM (SELECT received_at FROM webhook_requests ORDER BY sequence LIMIT 1))`);
   return {
     // One file, no partitions.
-    retentionTend: async () => {},
+    retentionMaintain: async () => {},
     eventExpireMany: (params) => writer.submit(() => expireEvents(params), params.limit),
     runExpireMany: (params) => writer.submit(() => expireRuns(params), params.limit * ROWS_PER_RUN),
     async retentionUsedBytes() {

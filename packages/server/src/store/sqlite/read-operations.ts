@@ -32,12 +32,12 @@ type ContractReads =
   | "trafficList";
 
 export interface ReadOperations extends Pick<Store, ContractReads> {
-  eventTypeStretch(params: { after: number; limit: number }): Promise<CountedStretch>;
+  eventTypeRange(params: { after: number; limit: number }): Promise<CountedRange>;
   checkpoint(): Promise<CheckpointResult>;
 }
 
 /** Counts the events of a range of sequence numbers, by environment, name and hour. */
-export interface CountedStretch {
+export interface CountedRange {
   sums: EventTypeSum[];
   reached: number;
   isLast: boolean;

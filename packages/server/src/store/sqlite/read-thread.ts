@@ -5,7 +5,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { listAudit } from "../audit-log/sqlite.ts";
 import type { CompileWhere } from "../contract/index.ts";
 import { sampleEvents } from "../event-shapes/sqlite.ts";
-import { countStretch, getEventType, listEventTypes } from "../event-types/sqlite.ts";
+import { countRange, getEventType, listEventTypes } from "../event-types/sqlite.ts";
 import { noWhere } from "../events/rows/event-pages.ts";
 import { followEvents, getEvent, lastSequence, sequenceBefore } from "../events/sqlite/follow-events.ts";
 import { listEvents } from "../events/sqlite/list-events.ts";
@@ -57,7 +57,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   runGet: (params) => getRun(db, params),
   auditList: (params) => listAudit(db, params),
   eventSample: (params) => sampleEvents(db, params),
-  eventTypeStretch: (params) => countStretch(db, params),
+  eventTypeRange: (params) => countRange(db, params),
   eventTypeGet: (params) => getEventType(db, params),
   eventTypeList: (params) => listEventTypes(db, params),
   trafficList: (params) => listTraffic(db, params),

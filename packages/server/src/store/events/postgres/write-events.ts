@@ -18,7 +18,7 @@ export interface WriteEventsParts {
 }
 
 /** New names and sources are committed before the transaction that needs them. */
-export function createAddWords(
+export function createInternIds(
   { interned }: Pick<WriteEventsParts, "interned">,
   database: Database,
 ): (batches: readonly EventBatch[]) => Promise<void> {

@@ -8,13 +8,13 @@ import { boundedKey } from "../../postgres/bounded-key.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
 import type { Decision, DecisionResult } from "../../runs/postgres/decisions.ts";
-import { goingOn } from "../../runs/postgres/run-state.ts";
+import { unfinished } from "../../runs/postgres/run-state.ts";
 import { HELD_MARK_MS } from "./marks.ts";
 
 const EXPIRED = `
   SELECT environment_id, function_no, kind, key, value FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
 const REMOVE = "DELETE FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
-const PROLONG = "UPDATE marks SET expires_at = $5 WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
+const RENEW = "UPDATE marks SET expires_at = $5 WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
 
 interface MarkRow {
   environment_id: EnvironmentId;
@@ -54,7 +54,7 @@ function expireMarks(database: Database, until: number, limit: number): Promise<
     for (const { environment_id, function_no, kind, key, value } of rows) {
       const mark = [environment_id, function_no, kind, key];
       const isHeld = kind === "singleton" && (await isActive(client, environment_id, Number(value) as RunNo));
-      if (isHeld) await client.query(PROLONG, [...mark, until + HELD_MARK_MS]);
+      if (isHeld) await client.query(RENEW, [...mark, until + HELD_MARK_MS]);
       else await client.query(REMOVE, mark);
     }
     return rows.length;
@@ -63,5 +63,5 @@ function expireMarks(database: Database, until: number, limit: number): Promise<
 
 async function isActive(client: PoolClient, environmentId: EnvironmentId, runNo: RunNo): Promise<boolean> {
   const text = "SELECT ended_at FROM runs WHERE environment_id = $1 AND run_no = $2";
-  return goingOn((await client.query<{ ended_at: number | null }>(text, [environmentId, runNo])).rows).length > 0;
+  return unfinished((await client.query<{ ended_at: number | null }>(text, [environmentId, runNo])).rows).length > 0;
 }

@@ -6,7 +6,7 @@ import { boundedKey } from "../../postgres/bounded-key.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto } from "../../postgres/json-rows.ts";
 import { LockSet, markLock } from "../../postgres/locks.ts";
-import { goingOn } from "../../runs/postgres/run-state.ts";
+import { unfinished } from "../../runs/postgres/run-state.ts";
 
 export const HELD_MARK_MS = 86_400_000;
 
@@ -114,7 +114,7 @@ export class Marks {
     const runNos = rows.flatMap(({ kind, value }) => (kind === "singleton" ? [Number(value)] : []));
     if (runNos.length === 0) return;
     const runs = await writes.rows<{ run_no: RunNo; ended_at: number | null }>(RUNS, writes.environmentId, runNos);
-    for (const { run_no } of goingOn(runs)) this.#active.add(run_no);
+    for (const { run_no } of unfinished(runs)) this.#active.add(run_no);
   }
 }
 

@@ -6,18 +6,18 @@
 import type { PoolClient } from "pg";
 import { type NodeReport, type StoreReport, StoreUnavailable } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
-import { refuseHalfCopy } from "../schema/half-copy.ts";
+import { refuseIncompleteCopy } from "../schema/incomplete-copy.ts";
 
 /** When several nodes start together, one migrates and the others wait. A copy of an embedded store also starts under this lock. */
 export const MIGRATION_LOCK = 7_263;
-const BEAT_INTERVAL_MS = 5_000;
+const HEARTBEAT_INTERVAL_MS = 5_000;
 /** Slightly more than three heartbeats, so that a slow node is not reported as gone. */
 const GONE_AFTER_MS = 17_000;
 /** How long a dead node is still listed. */
 const SHOWN_MS = 3_600_000;
 
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-const BEAT = `
+const HEARTBEAT = `
   INSERT INTO nodes AS n (node, version, schema_known, started_at, last_seen_at) VALUES ($1, $2, $3, ${NOW}, ${NOW})
   ON CONFLICT (node) DO UPDATE SET last_seen_at = excluded.last_seen_at
   RETURNING (SELECT oldest_program FROM schema_version) AS oldest`;
@@ -41,7 +41,7 @@ export interface NodeFacts {
   schemaKnown: number;
 }
 
-export class NodeBeat {
+export class Heartbeat {
   readonly #database: Database;
   readonly #facts: NodeFacts;
   #timer: NodeJS.Timeout | null = null;
@@ -58,11 +58,11 @@ export class NodeBeat {
     const { node, version, schemaKnown } = this.#facts;
     await this.#database.transaction(async (client) => {
       await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-      await refuseHalfCopy(client);
-      await client.query(BEAT, [node, version, schemaKnown]);
+      await refuseIncompleteCopy(client);
+      await client.query(HEARTBEAT, [node, version, schemaKnown]);
     }, "migration");
     // A failed heartbeat is made up for by the next one; other failures report the cause.
-    this.#timer = setInterval(() => void this.#beat().catch(() => {}), BEAT_INTERVAL_MS).unref();
+    this.#timer = setInterval(() => void this.#beat().catch(() => {}), HEARTBEAT_INTERVAL_MS).unref();
   }
 
   /** Idempotent, and safe before start. */
@@ -87,7 +87,7 @@ export class NodeBeat {
 
   async #beat(): Promise<void> {
     const { node, version, schemaKnown } = this.#facts;
-    const [row] = await this.#database.query<{ oldest: number }>(BEAT, [node, version, schemaKnown]);
+    const [row] = await this.#database.query<{ oldest: number }>(HEARTBEAT, [node, version, schemaKnown]);
     this.#oldestProgram = row?.oldest ?? 0;
     await this.#database.query(FORGET);
   }

@@ -304,7 +304,7 @@ CREATE INDEX runs_by_job ON runs (environment_id, job_id, run_id) WHERE job_id I
 -- Finds the runs that repeat a run.
 CREATE INDEX runs_by_original ON runs (environment_id, original_run_id, run_id) WHERE original_run_id IS NOT NULL;
 -- Finds events that must not be removed, because unfinished runs need them.
-CREATE INDEX runs_going_on ON runs (environment_id, event_no) WHERE ended_at IS NULL;
+CREATE INDEX runs_unfinished ON runs (environment_id, event_no) WHERE ended_at IS NULL;
 
 -- The events of a batch except the first, which the run itself names: finds a run by each of its events.
 CREATE TABLE batched_events (

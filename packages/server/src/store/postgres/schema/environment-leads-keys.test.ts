@@ -71,7 +71,7 @@ test("the environment leads every key of what belongs to one", { skip }, async (
   const url = await freshDatabase(t);
   const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
   // Partitions of days to come are made by the program, not by a migration.
-  await store.retentionTend({ now: Date.now(), keptMs: { events: 86_400_000, runs: 86_400_000, requests: 86_400_000 } });
+  await store.retentionMaintain({ now: Date.now(), keptMs: { events: 86_400_000, runs: 86_400_000, requests: 86_400_000 } });
   await store.stop();
   const { tables, indexes } = await inDatabase(url, async (client) => ({
     tables: (await client.query<{ table: string; has_environment: boolean }>(TABLES)).rows,

@@ -14,12 +14,12 @@ import {
   sampleRun,
 } from "../../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../../conformance/samples.ts";
-import type { RetentionTendParams, Store } from "../../contract/index.ts";
+import type { RetentionMaintainParams, Store } from "../../contract/index.ts";
 import { openPostgresStore } from "../postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
 const DAY_MS = 86_400_000;
-const KEEP_ALL: RetentionTendParams["keptMs"] = { events: null, runs: null, requests: null };
+const KEEP_ALL: RetentionMaintainParams["keptMs"] = { events: null, runs: null, requests: null };
 const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
 /** A generator never goes back in time. */
 const idAt = (ms: number) => createEventIdGenerator().next(ms);
@@ -70,11 +70,11 @@ test("partitions are made ahead; what came before its partition was made moves i
   await appendAt(scene, far);
   assert.deepEqual(await placesOf(url, "events"), { events_before: 1, events_rest: 1 });
   const day = { events: 30 * DAY_MS, runs: 30 * DAY_MS, requests: 30 * DAY_MS };
-  await Promise.all([1, 2, 3].map(() => scene.store.retentionTend({ now: today, keptMs: day })));
+  await Promise.all([1, 2, 3].map(() => scene.store.retentionMaintain({ now: today, keptMs: day })));
   const ahead = [1, 2, 3].map((days) => nameOf("events", today + days * DAY_MS));
   assert.deepEqual(await partitionsOf(url, "events"), [...ahead, "events_before", "events_rest"].sort());
   await appendAt(scene, today + DAY_MS);
-  await scene.store.retentionTend({ now: far, keptMs: { ...KEEP_ALL } });
+  await scene.store.retentionMaintain({ now: far, keptMs: { ...KEEP_ALL } });
   assert.deepEqual(await placesOf(url, "events"), { events_before: 1, [ahead[0] as string]: 1, [nameOf("events", far)]: 1 });
   const { events } = await scene.store.eventList({ environmentId: scene.environment.id, limit: 10 });
   assert.equal(events.length, 3);
@@ -87,12 +87,12 @@ test("partitions are made in spite of those who use the tables in another order,
   await inDatabase(url, async (other) => {
     await other.query("BEGIN");
     await other.query("SELECT FROM steps_rest");
-    const tended = store.retentionTend({ now: today, keptMs: KEEP_ALL });
+    const maintained = store.retentionMaintain({ now: today, keptMs: KEEP_ALL });
     const locked = "SELECT FROM pg_locks WHERE relation = 'runs_rest'::regclass AND mode = 'AccessExclusiveLock' AND granted";
     while ((await other.query(locked)).rowCount === 0);
     await other.query("SELECT FROM runs_rest");
     await other.query("COMMIT");
-    await tended;
+    await maintained;
   });
   assert.ok((await partitionsOf(url, "runs")).includes(nameOf("runs", today + DAY_MS)));
 });
@@ -103,14 +103,14 @@ test("a partition is dropped when all of it may go, and not while a run needs so
   const { store, functions } = scene;
   const day = { events: 30 * DAY_MS, runs: null, requests: null };
   const [first, second] = [Date.now() + DAY_MS, Date.now() + 2 * DAY_MS];
-  await store.retentionTend({ now: Date.now(), keptMs: day });
+  await store.retentionMaintain({ now: Date.now(), keptMs: day });
   await appendAt(scene, first);
   const run = sampleRun(functions[0]);
   const { leased } = await appendAt(scene, second, [run]);
   await appendAt(scene, second);
   while (!(await store.eventTypeCount({ limit: 1_000 })));
-  const tend = () => store.retentionTend({ now: second + 32 * DAY_MS, keptMs: day });
-  await tend();
+  const maintain = () => store.retentionMaintain({ now: second + 32 * DAY_MS, keptMs: day });
+  await maintain();
   const left = await partitionsOf(url, "events");
   assert.ok(!left.includes(nameOf("events", first)), "dropped");
   assert.ok(left.includes(nameOf("events", second)), "its event is needed");
@@ -124,10 +124,10 @@ test("a partition is dropped when all of it may go, and not while a run needs so
     INSERT INTO resumptions (environment_id, event_name, event_no, after_wait_no)
     SELECT environment_id, name, sequence, 0 FROM ${nameOf("events", second)} JOIN event_names USING (name_id)`;
   await inDatabase(url, (client) => client.query(resumption));
-  await tend();
+  await maintain();
   assert.ok((await partitionsOf(url, "events")).includes(nameOf("events", second)));
   await inDatabase(url, (client) => client.query("DELETE FROM resumptions"));
-  await tend();
+  await maintain();
   assert.ok(!(await partitionsOf(url, "events")).includes(nameOf("events", second)));
 });
 
@@ -141,11 +141,11 @@ test("a partition of runs goes with all that belongs to them, and not while one 
   const tables = ["runs", "batched_events", "steps", "failed_attempts", "calls"];
   const before = async () =>
     (await Promise.all(tables.map((table) => partitionsOf(url, table)))).filter((names) => names.some((name) => name.endsWith("_before")));
-  const tend = () => store.retentionTend({ now: Date.now() + 40 * DAY_MS, keptMs: { ...KEEP_ALL, runs: 30 * DAY_MS } });
-  await tend();
+  const maintain = () => store.retentionMaintain({ now: Date.now() + 40 * DAY_MS, keptMs: { ...KEEP_ALL, runs: 30 * DAY_MS } });
+  await maintain();
   assert.equal((await before()).length, tables.length, "a run goes on");
   await advance(scene, begun, { end: sampleEnd() });
-  await tend();
+  await maintain();
   assert.equal((await before()).length, 0);
   const again = await beginOne(scene);
   await advance(scene, again, { steps: [doneStep("a")] });

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { firstIdAt } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import type { RetentionTendParams } from "../../contract/index.ts";
+import type { RetentionMaintainParams } from "../../contract/index.ts";
 import { DAY_MS, dayAt, firstRunNumber } from "../../runs/postgres/run-number.ts";
 import type { Database } from "../database.ts";
 import { isLockTimeout } from "../failures.ts";
@@ -20,7 +20,7 @@ const TABLES: Record<PartitionKind, readonly string[]> = {
   requests: ["webhook_requests"],
 };
 const KEYS: Record<PartitionKind, string> = { events: "event_id", runs: "run_no", requests: "request_id" };
-const TEND_LOCK = 7_266;
+const MAINTAIN_LOCK = 7_266;
 /** How far ahead partitions are created: for this long, rows find their partition even if no node runs this code. */
 const AHEAD_DAYS = 3;
 /** Many enough that rows kept too long, because partitions are dropped whole, are a small part; few enough to keep their number low. */
@@ -57,7 +57,7 @@ export async function tablesUntil(database: Database, kind: PartitionKind, until
   return [...rows.map(({ from_day }) => partitionName(table, from_day)), `${table}_rest`];
 }
 
-export async function tendPartitions(database: Database, { now, keptMs }: RetentionTendParams): Promise<void> {
+export async function maintainPartitions(database: Database, { now, keptMs }: RetentionMaintainParams): Promise<void> {
   for (const kind of ["events", "runs", "requests"] as const) {
     const days = daysPerPartition(keptMs[kind]);
     while (await whenFree(() => database.transaction((client) => makeNext(client, kind, dayAt(now), days), "maintenance")));
@@ -80,7 +80,7 @@ async function whenFree(work: () => Promise<Outcome>): Promise<boolean> {
 }
 
 async function isMine(client: PoolClient): Promise<boolean> {
-  const { rows } = await client.query<{ mine: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS mine", [TEND_LOCK]);
+  const { rows } = await client.query<{ mine: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS mine", [MAINTAIN_LOCK]);
   return rows[0]?.mine === true;
 }
 
@@ -91,7 +91,7 @@ function daysPerPartition(keptMs: number | null): number {
 
 /** Days without a running node have no partition: their rows are in the rest. */
 async function makeNext(client: PoolClient, kind: PartitionKind, today: number, days: number): Promise<Outcome> {
-  await client.query("SELECT pg_advisory_xact_lock($1)", [TEND_LOCK]);
+  await client.query("SELECT pg_advisory_xact_lock($1)", [MAINTAIN_LOCK]);
   const { rows } = await client.query<{ last: number | null }>("SELECT max(to_day) AS last FROM time_partitions WHERE kind = $1", [kind]);
   const day = Math.max(rows[0]?.last ?? 0, today);
   if (day > today + AHEAD_DAYS) return "nothing to do";

@@ -101,7 +101,7 @@ test(`with ${DAYS} days of partitions, everyday work touches few of them and rea
   const first = await openPostgresStore({ url, rules: SAMPLE_RULES, onFault: () => undefined, onRecovery: () => undefined });
   const keptMs = { events: 59 * DAY_MS, runs: 59 * DAY_MS, requests: 59 * DAY_MS };
   // As time goes by, a partition for each day; nothing becomes old enough to go.
-  for (let day = 0; day < DAYS; day += 3) await first.retentionTend({ now: Date.now() + day * DAY_MS, keptMs });
+  for (let day = 0; day < DAYS; day += 3) await first.retentionMaintain({ now: Date.now() + day * DAY_MS, keptMs });
   await makeScene(first);
   await first.stop();
   await fill(url);

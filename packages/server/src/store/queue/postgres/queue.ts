@@ -47,7 +47,7 @@ const RECOVER = `
   UPDATE queue SET rank = ${rankAt("$2")}, due_at = $2, lease_id = NULL, leased_by = NULL WHERE leased_by = $1
   RETURNING environment_id, entry_no, run_no, lane`;
 
-interface LetGoRow {
+interface ReleasedRow {
   environment_id: EnvironmentId;
   entry_no: EntryNo;
   run_no: RunNo | null;
@@ -83,7 +83,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
   /** Released entries need no slots. Lanes that contain them are announced. */
   async function letGo(text: string, values: readonly unknown[], dueAt: number): Promise<void> {
     const news = await database.transaction(async (client) => {
-      const { rows } = await client.query<LetGoRow>(text, [...values]);
+      const { rows } = await client.query<ReleasedRow>(text, [...values]);
       const told = noNews();
       await freeSlotsOfRows(client, told, rows);
       for (const { lane } of rows) noteLane(told, fromStoreText(lane), dueAt);
@@ -98,7 +98,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
   const remove: QueueStore["queueRemove"] = async (entry) => {
     const news = noNews();
     await database.transaction(async (client) => {
-      const { rows } = await client.query<LetGoRow>(REMOVE, columnsOf([entry]));
+      const { rows } = await client.query<ReleasedRow>(REMOVE, columnsOf([entry]));
       await freeSlotsOfRows(client, news, rows);
       const runNos = rows.map(({ run_no }) => run_no);
       if (runNos.length > 0) await leaveOrder(client, news, entry.environmentId, runNos);
@@ -142,7 +142,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
   };
 }
 
-async function freeSlotsOfRows(client: PoolClient, news: News, rows: readonly LetGoRow[]): Promise<void> {
+async function freeSlotsOfRows(client: PoolClient, news: News, rows: readonly ReleasedRow[]): Promise<void> {
   for (const environmentId of new Set(rows.map(({ environment_id }) => environment_id))) {
     const entries = rows.flatMap(({ environment_id, run_no, entry_no }) =>
       environment_id === environmentId && run_no !== null ? [{ runNo: run_no, entryNo: entry_no }] : [],

@@ -19,7 +19,7 @@ import { type RequestRow, toStepRequest } from "../../secrets/rows/sealed-reques
 import type { SecretBox } from "../../secrets/rows/secret-box.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
 import { type RunRow, toRunRecord } from "../rows/run-rows.ts";
-import { goingOn, readable, SELECT_RUNS, sequencesOf } from "./run-state.ts";
+import { readable, SELECT_RUNS, sequencesOf, unfinished } from "./run-state.ts";
 
 const RUNS_WITHIN = rowsWithin(
   `(${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[]) OFFSET 0)`,
@@ -49,7 +49,7 @@ async function readContexts(
 ): Promise<BatchRead<RunNo, RunContext>> {
   const rows = await database.query<ContextRow>(CONTEXTS, [environmentId, runNos]);
   const reached = isWholeSlice(rows) ? Number.POSITIVE_INFINITY : Math.max(...rows.map(({ run_no }) => run_no));
-  const active = goingOn(rows).map(readable);
+  const active = unfinished(rows).map(readable);
   const sequences = new Map(active.map((row) => [row.run_no as RunNo, sequencesOf(row)]));
   const events = await eventsOfSome((text, values) => database.query(text, values), environmentId, sequences);
   const found = active.flatMap((row) => {

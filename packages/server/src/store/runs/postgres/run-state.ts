@@ -63,7 +63,7 @@ export async function lockRunStates(
     writes.rows<StepRow & { run_no: RunNo }>(STEPS, environmentId, runNos),
     writes.rows<EntryRow>(ENTRIES, environmentId, runNos),
   ]);
-  const runs = goingOn(runRows).map(readable);
+  const runs = unfinished(runRows).map(readable);
   const steps = groupBy(stepRows, ({ run_no }) => run_no);
   const entries = groupBy(entryRows, ({ run_no }) => run_no);
   return new Map(
@@ -85,7 +85,7 @@ interface EndRow {
   ended_at: number | null;
 }
 
-export function goingOn<Row extends { ended_at: number | null }>(rows: readonly Row[]): Row[] {
+export function unfinished<Row extends { ended_at: number | null }>(rows: readonly Row[]): Row[] {
   return rows.filter(({ ended_at }) => ended_at === null);
 }
 
@@ -102,7 +102,9 @@ export async function runStarts(writes: GroupWrites, runNos: readonly RunNo[]): 
     writes.environmentId,
     [...new Set(runNos)],
   );
-  return new Map(goingOn(rows).map(({ run_no, function_no, event_no }) => [run_no, { functionNo: function_no, eventSequence: event_no }]));
+  return new Map(
+    unfinished(rows).map(({ run_no, function_no, event_no }) => [run_no, { functionNo: function_no, eventSequence: event_no }]),
+  );
 }
 
 export function sequencesOf({ event_nos, event_no }: Pick<RunRow, "event_nos" | "event_no">): number[] {

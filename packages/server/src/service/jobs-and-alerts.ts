@@ -7,7 +7,7 @@ import { measure } from "../alerts/measure.ts";
 import type { AlertsRoutesParts } from "../api/alerts/alerts-routes.ts";
 import type { JobsRoutesParts } from "../api/jobs/jobs-routes.ts";
 import { gatheringWithout } from "../fan-out/starts/decide-start.ts";
-import { DRIFT_EVENT } from "../flows/raise-drift.ts";
+import { DRIFT_EVENT } from "../flows/report-drift.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
 import { createJobs } from "../jobs/jobs.ts";
 import { cancelRuns } from "../jobs/kinds/cancel-runs.ts";
@@ -18,9 +18,9 @@ import { rerunRuns } from "../jobs/kinds/rerun-runs.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { Environment, EventSource, Store } from "../store/contract/index.ts";
 import type { Functions } from "./functions.ts";
-import type { Lasting } from "./upkeep.ts";
+import type { BackgroundService } from "./maintenance.ts";
 
-export interface RepairParts {
+export interface JobsAndAlertsParts {
   store: Store;
   directory: Directory;
   functions: Functions;
@@ -35,13 +35,24 @@ export interface RepairParts {
   now: () => number;
 }
 
-export interface Repair {
+export interface JobsAndAlerts {
   jobs: JobsRoutesParts["jobs"];
   alerts: AlertsRoutesParts["alerts"];
-  work: Lasting[];
+  work: BackgroundService[];
 }
 
-export function createRepair({ store, directory, functions, replay, sourceName, jobRate, leaseMs, ids, log, now }: RepairParts): Repair {
+export function createJobsAndAlerts({
+  store,
+  directory,
+  functions,
+  replay,
+  sourceName,
+  jobRate,
+  leaseMs,
+  ids,
+  log,
+  now,
+}: JobsAndAlertsParts): JobsAndAlerts {
   const { runs, jobStarts } = functions;
   const webhooks = () => directory.webhooks();
   const environmentName = (id: Environment["id"]) => directory.environment(id)?.name ?? null;

@@ -8,7 +8,7 @@ import type { Executor } from "../execute/executor.ts";
 import type { Registry } from "../fan-out/registry.ts";
 import type { Environment, RunChange, RunState, Store } from "../store/contract/index.ts";
 
-export interface HoldFunctionsParts {
+export interface PauseFunctionsParts {
   store: Store;
   registry: Registry;
   executor: Executor;
@@ -20,13 +20,13 @@ export interface HoldFunctionsParts {
 const UNHELD_AT_ONCE = 500;
 const POLL_INTERVAL_MS = 2_000;
 
-export class HoldFunctions {
-  readonly #parts: HoldFunctionsParts;
+export class PauseFunctions {
+  readonly #parts: PauseFunctionsParts;
   #polling: Promise<void> = Promise.resolve();
   #again: NodeJS.Timeout | null = null;
   #isStopped = false;
 
-  constructor(parts: HoldFunctionsParts) {
+  constructor(parts: PauseFunctionsParts) {
     this.#parts = parts;
   }
 

@@ -8,14 +8,14 @@ import type { FunctionsPart } from "./event-life.ts";
 export const DRIFT_EVENT = "inlet/event-type.drifted";
 const REPEATED_MS = 86_400_000;
 
-export interface RaiseDriftParts {
+export interface ReportDriftParts {
   store: EventStore;
   functions: Pick<FunctionsPart, "plan" | "lease" | "take">;
   ids: EventIdGenerator;
   now(): number;
 }
 
-export async function raiseDrift(parts: RaiseDriftParts, environmentId: EnvironmentId, eventName: string, drift: Drift): Promise<void> {
+export async function reportDrift(parts: ReportDriftParts, environmentId: EnvironmentId, eventName: string, drift: Drift): Promise<void> {
   const { store, functions, ids, now } = parts;
   const receivedAt = now();
   const { kind, path, type, eventId } = drift;

@@ -7,7 +7,7 @@ import type { Logger } from "pino";
 import type { Proof } from "../api/access/attempt-budget.ts";
 import type { AuditEntry, AuditStore, EventCursor, Key } from "../store/contract/index.ts";
 
-export interface KeptProofsParts {
+export interface TrustedAddressesParts {
   store: AuditStore;
   workingKey(id: Key["id"]): Key | null;
   log: Logger;
@@ -18,7 +18,7 @@ const ACTION = "key.proved";
 const PAGE = 100;
 const RESTORED_MAX = 2_000;
 
-export async function readProofs(store: AuditStore): Promise<Proof[]> {
+export async function readTrustedAddresses(store: AuditStore): Promise<Proof[]> {
   const proofs: Proof[] = [];
   let after: EventCursor | null = null;
   do {
@@ -34,7 +34,7 @@ export async function readProofs(store: AuditStore): Promise<Proof[]> {
 }
 
 /** Login links work once: there is nothing to store about them. */
-export function createProofKeeper({ store, workingKey, log, now }: KeptProofsParts): (proof: Proof) => void {
+export function createAddressTrust({ store, workingKey, log, now }: TrustedAddressesParts): (proof: Proof) => void {
   return ({ address, credential }) => {
     const key = workingKey(credential as Key["id"]);
     if (!key) return;

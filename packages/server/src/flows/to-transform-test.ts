@@ -11,7 +11,10 @@ export interface TrialParts {
   now: () => number;
 }
 
-export function trialOf({ webhook, method = "POST", sign = false, receipt, ...request }: TrialParams, parts: TrialParts): TrialRequest {
+export function toTransformTest(
+  { webhook, method = "POST", sign = false, receipt, ...request }: TrialParams,
+  parts: TrialParts,
+): TrialRequest {
   if (!webhook || (!webhook.verify && !webhook.handshake)) return request;
   const query = request.query ?? queryText(request.queryParams);
   const host = Object.entries(request.headers).find(([name]) => name.toLowerCase() === "host")?.[1] ?? "localhost";

@@ -16,12 +16,12 @@ import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
 import { keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
+import { maintainPartitions } from "../maintenance/maintain-partitions.ts";
 import { createKeptScopes } from "../maintenance/retention-rules.ts";
 import { createSweepLeadership } from "../maintenance/sweep-leadership.ts";
-import { tendStore } from "../maintenance/tend-store.ts";
 import type { Store } from "../store/contract/index.ts";
 
-export interface UpkeepParts {
+export interface MaintenanceParts {
   config: Config;
   store: Store;
   dedupWindow: DedupWindow;
@@ -34,19 +34,19 @@ export interface UpkeepParts {
 }
 
 /** Runs from its start to its stop. */
-export interface Lasting {
+export interface BackgroundService {
   start(): void;
   stop(): unknown;
 }
 
-export function createUpkeep({ config, store, dedupWindow, budgetBytes, log, now, everyMs }: UpkeepParts): Lasting[] {
+export function createMaintenance({ config, store, dedupWindow, budgetBytes, log, now, everyMs }: MaintenanceParts): BackgroundService[] {
   const swept = { store, log, leadership: createSweepLeadership(store, now), now, ...(everyMs !== undefined && { everyMs }) };
   const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
   const kept = createKeptScopes({ store, installation, now });
   return [
     expireDedupKeys({ ...swept, seenUntil: () => dedupWindow.duplicateSince(now()) }),
     expireWebhookRequests({ ...swept, scopes: kept.requests }),
-    tendStore({ ...swept, longestKept: kept.longest }),
+    maintainPartitions({ ...swept, longestKept: kept.longest }),
     expireEvents({ ...swept, scopes: kept.events }),
     expireRuns({ ...swept, scopes: kept.runs }),
     ...(budgetBytes === null ? [] : [keepDiskBudget({ ...swept, budgetBytes })]),

@@ -3,7 +3,7 @@
 import type { PoolClient } from "pg";
 import { StoreRefused } from "../../contract/index.ts";
 
-export async function refuseHalfCopy(client: PoolClient): Promise<void> {
+export async function refuseIncompleteCopy(client: PoolClient): Promise<void> {
   const { rowCount } = await client.query("SELECT 1 FROM store_copy WHERE finished_at IS NULL");
   if (rowCount === 0) return;
   throw new StoreRefused(
