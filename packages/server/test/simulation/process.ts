@@ -15,16 +15,16 @@ import { Directory } from "../../src/receive/senders/directory.ts";
 import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts";
 import { followChanges } from "../../src/service/follow-changes.ts";
 import { createFunctions, type Functions } from "../../src/service/functions.ts";
-import type { Lasting } from "../../src/service/upkeep.ts";
+import type { BackgroundService } from "../../src/service/maintenance.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { Edge } from "./edge.ts";
 import { createSimJobs, type SimJobs } from "./jobs.ts";
 import { CALLS_PER_APP } from "./limits.ts";
+import { createSimMaintenance } from "./maintenance.ts";
 import type { SimCaller } from "./network.ts";
 import type { Removals } from "./removals.ts";
 import { type CommittedSteps, tapStore } from "./store-tap.ts";
-import { createSimUpkeep } from "./upkeep.ts";
 import { after, type Life, lives, now } from "./virtual-time.ts";
 
 export interface ProcessParts {
@@ -65,7 +65,7 @@ export class SimProcess {
   readonly #edge: Edge;
   readonly #tapped: Store;
   readonly #jobs: SimJobs;
-  readonly #upkeep: readonly Lasting[];
+  readonly #upkeep: readonly BackgroundService[];
   readonly #environment: string;
   readonly #log: Logger;
   #isOpen = true;
@@ -133,7 +133,7 @@ export class SimProcess {
     this.store = store;
     this.#tapped = tapped;
     this.#jobs = createSimJobs(tapped, functions, directory, log);
-    this.#upkeep = parts.sweepMs === null ? [] : createSimUpkeep(config, tapped, log, parts.sweepMs);
+    this.#upkeep = parts.sweepMs === null ? [] : createSimMaintenance(config, tapped, log, parts.sweepMs);
     this.functions = functions;
     this.#directory = directory;
     this.#catalogue = catalogue;

@@ -7,7 +7,7 @@ import { EventEmitter } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import type { DatabaseSync } from "node:sqlite";
 import workerThreads from "node:worker_threads";
-import { countStretch } from "../../src/store/event-types/sqlite.ts";
+import { countRange } from "../../src/store/event-types/sqlite.ts";
 import { noWhere } from "../../src/store/events/rows/event-pages.ts";
 import { followEvents } from "../../src/store/events/sqlite/follow-events.ts";
 import { listEvents } from "../../src/store/events/sqlite/list-events.ts";
@@ -51,7 +51,7 @@ class InlineReader extends EventEmitter {
     if (operation === "runSummaries") return summariseRuns(this.#db, params);
     if (operation === "eventList") return listEvents(this.#db, params, noWhere);
     if (operation === "queueDepths") return queueDepths(this.#db);
-    if (operation === "eventTypeStretch") return countStretch(this.#db, params);
+    if (operation === "eventTypeRange") return countRange(this.#db, params);
     if (operation === "eventFollow") return followEvents(this.#db, params);
     throw new Error(`the simulation does not answer ${operation}`);
   }

@@ -1,15 +1,18 @@
-/** The upkeep of one process: what removes old data, as the service does. */
+/** The maintenance of one process: what removes old data, as the service does. */
 
 import type { Logger } from "pino";
 import type { Config } from "../../src/config/config.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
 import { createEventTypeCounter } from "../../src/observe/event-type-counter.ts";
-import { createUpkeep, type Lasting } from "../../src/service/upkeep.ts";
+import { type BackgroundService, createMaintenance } from "../../src/service/maintenance.ts";
 import type { Store } from "../../src/store/contract/index.ts";
 import { now } from "./virtual-time.ts";
 
-export function createSimUpkeep(config: Config, store: Store, log: Logger, everyMs: number): Lasting[] {
+export function createSimMaintenance(config: Config, store: Store, log: Logger, everyMs: number): BackgroundService[] {
   const dedupWindow = createDedupWindow(config.dedupWindow);
   // Events are removed when they are counted.
-  return [...createUpkeep({ config, store, dedupWindow, budgetBytes: null, log, now, everyMs }), createEventTypeCounter({ store, log })];
+  return [
+    ...createMaintenance({ config, store, dedupWindow, budgetBytes: null, log, now, everyMs }),
+    createEventTypeCounter({ store, log }),
+  ];
 }
