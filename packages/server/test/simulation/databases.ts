@@ -7,6 +7,7 @@ import { waitRules } from "../../src/fan-out/waits.ts";
 import type { Store } from "../../src/store/contract/index.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { type CuttingProxy, openCuttingProxy } from "../support/cutting-proxy.ts";
+import { inDatabase } from "../support/postgres-server.ts";
 import { readAll, type SimStores } from "./folders.ts";
 import { Random } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
@@ -45,6 +46,8 @@ export async function createDatabaseStores(url: string, { seed, connectionCuts =
       await store.stop();
       proxies.get(store)?.close();
     },
+    // What PostgreSQL has of dead row versions is not looked for.
+    traces: (_, numbers) => tracesIn(url, numbers),
     async read({ environmentId }) {
       return { ...(await readAll(outside, environmentId)), broken: [] };
     },
@@ -54,4 +57,21 @@ export async function createDatabaseStores(url: string, { seed, connectionCuts =
       await Promise.all(left);
     },
   };
+}
+
+/** In any row of any table. */
+async function tracesIn(url: string, numbers: readonly number[]): Promise<number[]> {
+  if (numbers.length === 0) return [];
+  return inDatabase(url, async (client) => {
+    const { rows: tables } = await client.query(
+      "SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+    );
+    const found = new Set<number>();
+    for (const { name } of tables as { name: string }[])
+      for (const n of numbers) {
+        const { rowCount } = await client.query(`SELECT 1 FROM ${name} AS row WHERE row::text LIKE $1 LIMIT 1`, [`%${n}%`]);
+        if (rowCount) found.add(n);
+      }
+    return [...found];
+  });
 }

@@ -1,6 +1,6 @@
 /** The data folder of a simulation, in memory where the machine offers that. A crash is a copy of its files at that instant. */
 
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EnvironmentId, RunId } from "@inlet/protocol";
@@ -28,6 +28,8 @@ export interface SimStores {
   /** What is there now is all that is left. */
   crash(store: Store): void;
   close(store: Store): Promise<void>;
+  /** Which of these numbers are still in it, in whatever place. */
+  traces(store: Store, numbers: readonly number[]): Promise<number[]>;
   read(at: { store: Store; environmentId: EnvironmentId }): Promise<StoreContent>;
   remove(): Promise<void>;
 }
@@ -38,7 +40,7 @@ const PAGE = 500;
 /** A store over a network has few connections, and nobody waits for one for long. */
 const READ_AT_ONCE = 4;
 
-export function createFolders(): SimStores {
+export function createFolders({ isErasing }: { isErasing: boolean }): SimStores {
   const root = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "inlet-simulation-"));
   const left: Promise<void>[] = [];
   let opened = 0;
@@ -46,7 +48,7 @@ export function createFolders(): SimStores {
   return {
     async open() {
       const store = openSqliteStore({ folder, rules: waitRules, onFault: () => undefined, onRecovery: () => undefined });
-      addInvariants(join(folder, DATABASE_FILE));
+      addInvariants(join(folder, DATABASE_FILE), { isErasing });
       return store;
     },
     operator: (store) => store,
@@ -59,6 +61,12 @@ export function createFolders(): SimStores {
       folder = next;
     },
     close: (store) => store.stop(),
+    async traces(_, numbers) {
+      if (numbers.length === 0) return [];
+      const files = FILES.map((file) => join(folder, file)).filter((file) => existsSync(file));
+      const text = files.map((file) => readFileSync(file, "latin1")).join(" ");
+      return numbers.filter((n) => text.includes(String(n)));
+    },
     async read({ store, environmentId }) {
       const read = await readAll(store, environmentId);
       left.push(store.stop());

@@ -10,13 +10,16 @@ export const SIGNAL = "s/a";
 
 export class CodeWriter {
   readonly #random: Random;
-  /** Indexes of functions that may be started. */
-  readonly #later: readonly number[];
+  /** Functions that may be started. */
+  readonly #later: readonly string[];
+  /** Nothing of its run reaches another, except those that it starts. */
+  readonly #isApart: boolean;
   #ids = 0;
 
-  constructor(random: Random, later: readonly number[]) {
+  constructor(random: Random, later: readonly string[], { isApart = false } = {}) {
     this.#random = random;
     this.#later = later;
+    this.#isApart = isApart;
   }
 
   code(depth: number): Code {
@@ -27,8 +30,8 @@ export class CodeWriter {
       wait: 2,
       invoke: this.#later.length > 0 ? 1.2 : 0,
       send: 1.5,
-      signal: 1,
-      tell: 1,
+      signal: this.#isApart ? 0 : 1,
+      tell: this.#isApart ? 0 : 1,
       fetch: 1.5,
       sequence: 1.5 * deep,
       all: 2 * deep,
@@ -78,7 +81,7 @@ export class CodeWriter {
       return { kind, id, signal: SIGNAL, onConflict, timeoutMs: random.pick([2_000, 20_000, 300_000]) };
     }
     if (kind === "invoke") {
-      return { kind, id, fn: `f${random.pick(this.#later)}`, timeoutMs: random.chance(0.2) ? random.pick([2_000, 60_000]) : null };
+      return { kind, id, fn: random.pick(this.#later), timeoutMs: random.chance(0.2) ? random.pick([2_000, 60_000]) : null };
     }
     const by = random.pick(["match", "if", "any"] as const);
     return { kind, id, event: random.pick(WAITED), by, timeoutMs: random.pick([2_000, 20_000, 300_000]) };
@@ -86,8 +89,9 @@ export class CodeWriter {
 
   /** Mostly an event nobody waits for; now and then one that resumes a wait or starts a later function. */
   #sent(): string {
+    if (this.#isApart) return "n/noted";
     if (this.#random.chance(0.3)) return this.#random.pick(WAITED);
-    return this.#later.length > 0 && this.#random.chance(0.2) ? `t/${this.#random.pick(this.#later)}` : "n/noted";
+    return this.#later.length > 0 && this.#random.chance(0.2) ? this.#random.pick(this.#later).replace("f", "t/") : "n/noted";
   }
 
   #run(): Extract<Code, { kind: "run" }> {

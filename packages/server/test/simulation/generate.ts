@@ -4,6 +4,7 @@ import { generateArchives } from "./deeds/archives.ts";
 import { generateBatches } from "./deeds/batches.ts";
 import { SPAN_MS } from "./deeds/doing.ts";
 import { generateEchoes } from "./deeds/echoes.ts";
+import { erasedFunctions, generateErasures } from "./deeds/erasures.ts";
 import { CANCELLING, generateEvents } from "./deeds/events.ts";
 import { generateJobs } from "./deeds/jobs.ts";
 import { generatePauses } from "./deeds/pauses.ts";
@@ -26,10 +27,13 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
   const random = new Random(seed, "scenario");
   const functions = Array.from({ length: count }, (_, index) => generateFunction(new Random(seed, "function", index), index, count));
   const schemas = generateSchemas(new Random(seed, "schemas"), functions);
+  const retentions = generateRetentions(new Random(seed, "retentions"));
+  // What is removed cannot be judged by what is left of it.
+  const erasures = retentions.length > 0 ? [] : generateErasures(new Random(seed, "erasures"));
   const isQuiet = random.chance(0.2);
   return {
     seed,
-    functions,
+    functions: erasures.length === 0 ? functions : [...functions, ...erasedFunctions(new Random(seed, "erased functions"))],
     events: generateEvents(new Random(seed, "events"), functions, starts),
     signals: generateSignals(new Random(seed, "signals"), starts),
     pauses: generatePauses(new Random(seed, "pauses"), functions),
@@ -39,7 +43,8 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     schemas,
     batches: generateBatches(new Random(seed, "batches"), functions, schemas),
     echoes: generateEchoes(new Random(seed, "echoes"), functions),
-    retentions: generateRetentions(new Random(seed, "retentions")),
+    retentions,
+    erasures,
     outages: isQuiet ? [] : generateOutages(random),
     refusals: isQuiet || random.chance(0.6) ? [] : [{ atMs: random.int(1, SPAN_MS), forMs: random.int(10, 4_000) }],
     network: isQuiet ? { ...QUIET_NETWORK, latencyMs: random.int(0, 30) } : generateNetwork(random),
@@ -65,7 +70,7 @@ function generateOutages(random: Random): Outage[] {
 
 function generateFunction(random: Random, index: number, count: number): SimFunction {
   const sdk = random.pick(SDKS);
-  const later = Array.from({ length: count - index - 1 }, (_, offset) => index + 1 + offset);
+  const later = Array.from({ length: count - index - 1 }, (_, offset) => `f${index + 1 + offset}`);
   const writer = new CodeWriter(random, later);
   const parts = Array.from({ length: random.int(1, random.pick([2, 3])) }, () => writer.code(0));
   if (random.chance(0.15)) parts.splice(random.int(0, parts.length), 0, { kind: "defer", id: "later", isDropped: random.chance(0.3) });

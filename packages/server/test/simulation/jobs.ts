@@ -3,9 +3,11 @@
 import { createEventIdGenerator, type JobId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { JobsPart } from "../../src/api/jobs/jobs-routes.ts";
+import { gatheringWithout } from "../../src/fan-out/starts/decide-start.ts";
 import { JobRunner } from "../../src/jobs/job-runner.ts";
 import { createJobs } from "../../src/jobs/jobs.ts";
 import { cancelRuns } from "../../src/jobs/kinds/cancel-runs.ts";
+import { eraseEvents } from "../../src/jobs/kinds/erase-events.ts";
 import { replayEvents } from "../../src/jobs/kinds/replay-events.ts";
 import { rerunRuns } from "../../src/jobs/kinds/rerun-runs.ts";
 import type { Directory } from "../../src/receive/senders/directory.ts";
@@ -26,6 +28,7 @@ export function createSimJobs(store: Store, functions: Functions, directory: Dir
   const kinds = [
     replayEvents({ store, sourceName: () => "", ...jobStarts }),
     rerunRuns({ store, runs, ...jobStarts }),
+    eraseEvents({ store, sourceName: () => "", cancel: functions.cancelRun, gatheringWithout }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
   ];
   const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), leaseMs: LEASE_MS, log, now });

@@ -85,6 +85,14 @@ export interface EchoNote extends SimEcho {
   ids: string[];
 }
 
+/** Everything about an event was erased by a job. */
+export interface ErasureNote {
+  n: number;
+  eventId: string;
+  jobId: string | null;
+  askedAt: number;
+}
+
 /** A request that the service made for a step. `refused`: nobody answered it. */
 export interface RequestNote {
   process: number;
@@ -118,6 +126,7 @@ export class Journal {
   readonly schemas: SchemaNote[] = [];
   readonly batches: BatchNote[] = [];
   readonly echoes: EchoNote[] = [];
+  readonly erasures: ErasureNote[] = [];
   /** When retention had removed runs, by id, and events, by number. */
   readonly removedRuns = new Map<string, number>();
   readonly removedEvents = new Map<number, number>();
@@ -171,6 +180,12 @@ export class Journal {
   noteEcho(echo: SimEcho): EchoNote {
     const note = { ...echo, ids: [] };
     this.echoes.push(note);
+    return note;
+  }
+
+  noteErasure(n: number, eventId: string): ErasureNote {
+    const note: ErasureNote = { n, eventId, jobId: null, askedAt: now() };
+    this.erasures.push(note);
     return note;
   }
 

@@ -65,7 +65,7 @@ export class SimNode {
       retryMs: scenario.retryMs ?? null,
       leaseMs: scenario.leaseMs ?? null,
       writeMs: scenario.writeMs ?? 0,
-      hasJobs: (scenario.jobs ?? []).length > 0,
+      hasJobs: (scenario.jobs ?? []).length + (scenario.erasures ?? []).length > 0,
       committed,
       removals,
       sweepMs: (scenario.retentions ?? []).length === 0 ? null : scenario.isRealTime ? REAL_SWEEP_MS : SWEEP_MS,

@@ -5,6 +5,7 @@ import { sendBatch } from "./deeds/batches.ts";
 import type { Deed, DeedKind } from "./deeds/deeds.ts";
 import type { DeedParts } from "./deeds/doing.ts";
 import { sendTwice } from "./deeds/echoes.ts";
+import { erase } from "./deeds/erasures.ts";
 import { sendEvent } from "./deeds/events.ts";
 import { startJob } from "./deeds/jobs.ts";
 import { pauseFunction } from "./deeds/pauses.ts";
@@ -26,6 +27,7 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   batches: sendBatch,
   echoes: sendTwice,
   retentions: retain,
+  erasures: erase,
 };
 
 export const DEED_KINDS = Object.keys(DO) as readonly DeedKind[];

@@ -39,6 +39,11 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
       eventsMs: Math.max(eventsMs / SPEED, KEPT_MS_MIN),
       runsMs: Math.max(runsMs / SPEED, KEPT_MS_MIN),
     })),
+    erasures: (scenario.erasures ?? []).map((erasure) => ({
+      ...erasure,
+      atMs: Math.ceil(erasure.atMs / SPEED),
+      afterMs: quick(erasure.afterMs),
+    })),
     refusals: [],
     callTimeoutMs: CALL_TIMEOUT_MS,
     retryMs: RETRY_MS,

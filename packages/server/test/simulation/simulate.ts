@@ -3,6 +3,7 @@
 import { createFolders, type SimStores } from "./folders.ts";
 import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
+import { checkErasures } from "./model/check-erasures.ts";
 import { checkJobs } from "./model/check-jobs.ts";
 import { checkOrder } from "./model/check-order.ts";
 import { checkPauses } from "./model/check-pauses.ts";
@@ -31,7 +32,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   beginVirtualTime(scenario.seed);
   readInline();
   pauseVirtually();
-  const stores = createFolders();
+  const stores = createFolders({ isErasing: (scenario.erasures ?? []).length > 0 });
   try {
     const played = await new World(scenario, stores).play();
     return { faults: await check(played), runs: played.runs.length, calls: played.journal.calls.length, played };
@@ -68,6 +69,7 @@ async function check(played: Played): Promise<string[]> {
   checkJobs(evidence, fault);
   checkSchemas(evidence, fault);
   checkRemovals(evidence, fault);
+  checkErasures(evidence, fault);
   checkSignals(evidence, fault);
   return faults;
 }

@@ -39,6 +39,8 @@ export interface Played {
   events: StoredEvent[];
   functionIds: ReadonlyMap<number, string>;
   jobs: Job[];
+  /** Numbers of what was erased that are still in the store. */
+  traces: number[];
   /** How much is left when all that has ended is removed; null: nothing is removed. */
   left: { runs: number; events: number } | null;
 }
@@ -111,10 +113,14 @@ export class World {
     const removals = this.#removals;
     if (isRemoving) await removals.remember(store, environmentId);
     const left = isRemoving ? await leftOver(store, environmentId) : null;
+    const traces = await this.#stores.traces(
+      reading.store,
+      journal.erasures.map(({ n }) => n),
+    );
     const { runs, events, broken } = await this.#stores.read({ store: reading.store, environmentId });
     for (const process of processes) if (process !== reading) this.#stores.crash(process.store);
     for (const fault of broken) journal.fault(fault);
-    return { functionIds, scenario, journal, jobs, left, runs: removals.withRuns(runs), events: removals.withEvents(events) };
+    return { functionIds, scenario, journal, jobs, traces, left, runs: removals.withRuns(runs), events: removals.withEvents(events) };
   }
 
   /** Virtual time: on to the next timer, whenever nothing else is left to happen. */
@@ -162,9 +168,10 @@ export class World {
     if (!process) return false;
     const store = this.#stores.operator(process.store);
     if ((await store.queueLanes()).length > 0) return false;
-    const { jobs } = this.scenario.jobs?.length
-      ? await store.jobList({ environmentId: process.environmentId, limit: JOBS_MAX })
-      : { jobs: [] };
+    const { jobs } =
+      this.scenario.jobs?.length || this.scenario.erasures?.length
+        ? await store.jobList({ environmentId: process.environmentId, limit: JOBS_MAX })
+        : { jobs: [] };
     return jobs.every(({ endedAt }) => endedAt !== null);
   }
 

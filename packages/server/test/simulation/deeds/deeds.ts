@@ -11,6 +11,7 @@ export interface Deeds {
   batches: readonly SimBatch[];
   echoes: readonly SimEcho[];
   retentions: readonly SimRetention[];
+  erasures: readonly SimErasure[];
 }
 
 export type DeedKind = keyof Deeds;
@@ -89,4 +90,13 @@ export interface SimRetention {
   atMs: number;
   eventsMs: number;
   runsMs: number;
+}
+
+/** Events are sent, and so long after that, everything about the first ones is erased. */
+export interface SimErasure {
+  atMs: number;
+  afterMs: number;
+  events: readonly Pick<SimEvent, "key" | "n">[];
+  /** How many of them. */
+  erased: number;
 }

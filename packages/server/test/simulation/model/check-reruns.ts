@@ -13,7 +13,8 @@ export function checkReruns(evidence: Evidence, fault: Fault): void {
   const { journal, runs } = evidence.played;
   const reruns = runs.filter(({ originalRunId, jobId }) => originalRunId !== null && jobId === null);
   for (const { sourceId, newId } of journal.reruns)
-    if (newId !== null && !evidence.runWithId(newId)) fault(`run ${sourceId} was rerun as ${newId}, which is no run`);
+    if (newId !== null && !evidence.runWithId(newId) && !evidence.isErasedRun(newId))
+      fault(`run ${sourceId} was rerun as ${newId}, which is no run`);
   if (reruns.length > journal.reruns.length) fault(`${journal.reruns.length} reruns were asked for, and there are ${reruns.length}`);
   for (const run of reruns) checkRerun(evidence, run, (message) => fault(`${evidence.describe(run)}: ${message}`));
 }

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { RunDetails, StoredEvent } from "../../../src/store/contract/index.ts";
+import { ERASED_DATA } from "../../../src/store/erasure/policy.ts";
 import { FAILURE_CODE, LATER_CODE, LATER_SUFFIX } from "../apps/own-app.ts";
 import type { CallNote, RerunNote } from "../journal.ts";
 import { type Code, fullId, type SimFunction } from "../scenario.ts";
@@ -25,13 +26,26 @@ interface Deferred {
 }
 
 export class Evidence {
+  /** Without what was erased. */
   readonly played: Played;
+  readonly #erasedRuns: ReadonlySet<string>;
   readonly #functionOf: (run: RunDetails) => string;
   readonly #functions: ReadonlyMap<string, SimFunction>;
   readonly #events: ReadonlyMap<string, StoredEvent>;
   readonly #runs: ReadonlyMap<string, RunDetails>;
 
-  constructor(played: Played) {
+  /** By id: those without their data. */
+  readonly #erased: ReadonlyMap<string, StoredEvent>;
+
+  constructor(whole: Played) {
+    const isErased = ({ data }: StoredEvent) => data === ERASED_DATA;
+    this.#erased = new Map(whole.events.filter(isErased).map((event) => [event.id, event]));
+    this.#erasedRuns = new Set(whole.runs.filter(({ event }) => event && this.#erased.has(event.id)).map(({ id }) => id));
+    const played = {
+      ...whole,
+      events: whole.events.filter((event) => !isErased(event)),
+      runs: whole.runs.filter(({ id }) => !this.#erasedRuns.has(id)),
+    };
     this.played = played;
     this.#functions = new Map(played.scenario.functions.map((fn) => [fullId(fn), fn]));
     this.#events = new Map(played.events.map((event) => [event.id, event]));
@@ -58,6 +72,14 @@ export class Evidence {
 
   runWithId(id: string): RunDetails | undefined {
     return this.#runs.get(id);
+  }
+
+  isErasedRun(id: string): boolean {
+    return this.#erasedRuns.has(id);
+  }
+
+  erasedEvent(id: string): StoredEvent | undefined {
+    return this.#erased.get(id);
   }
 
   runsOf(functionId: string): RunDetails[] {
