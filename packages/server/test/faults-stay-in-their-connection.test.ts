@@ -11,6 +11,7 @@ import { type TestContext, test } from "node:test";
 import { poll } from "./support/app.ts";
 import { attackInRounds, attackPlan } from "./support/attacks/attack-plan.ts";
 import { encodeFrame, frameOf, KNOWN_FRAMES } from "./support/attacks/web-socket-frames.ts";
+import { cuttingProxy } from "./support/cutting-proxy.ts";
 import { onEnd } from "./support/on-end.ts";
 import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
@@ -115,4 +116,23 @@ test("a notification that is none of ours harms no node", { skip: whyNoPostgres(
   const made = await other.rest("POST", "/keys", { body: { kind: "api", name: "another", role: "read" } });
   const authorization = `Bearer ${made.body.data.key}`;
   await poll(async () => ((await service.rest("GET", "/events", { headers: { authorization } })).status === 200 ? true : null), "the key");
+});
+
+test("a stream that is resumed while the database is away ends, and nothing else does", { skip: whyNoPostgres() ?? false }, async (t) => {
+  const proxy = await cuttingProxy(t, await freshDatabase(t));
+  const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
+  const inlet = await startInlet(t, ["start", "--port", "0", "--database-url", proxy.url, "--database-timeout", "1s", ...keys]);
+  const headers = { authorization: `Bearer ${API_KEY}`, "last-event-id": "0" };
+  const made = await call(`${inlet.url}/v1/webhooks`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ name: "w", transform: "() => ({ name: 'n', data: {} })" }),
+  });
+  assert.equal(made.status, 201, made.text);
+  proxy.close();
+  for (const path of ["/events/stream", `/webhooks/${made.body.data.id}/requests/stream`]) {
+    const stream = await fetch(`${inlet.url}/v1${path}`, { headers });
+    await stream.text().catch(() => undefined);
+    assert.equal((await call(`${inlet.url}/health`)).status, 200, path);
+  }
 });

@@ -59,9 +59,10 @@ async function eventSource(parts: EventStreamParts, environment: Environment, wa
   const { store } = parts;
   const names = { environment: environment.name, source: parts.sourceName };
   const { name, cursor, receivedFrom } = wanted;
-  const since = receivedFrom === null ? store.eventSequence() : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
+  const since = () =>
+    receivedFrom === null ? store.eventSequence() : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
   return {
-    from: cursor ?? (await since),
+    from: cursor ?? (await since()),
     async read(after) {
       const { events, reached } = await store.eventFollow({
         environmentId: environment.id,

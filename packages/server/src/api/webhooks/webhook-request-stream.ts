@@ -53,10 +53,10 @@ async function requestSource(
   cursor: number | null,
   receivedFrom: number | null,
 ): Promise<MessageSource> {
-  const since =
+  const since = () =>
     receivedFrom === null ? store.webhookRequestSequence() : store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
   return {
-    from: cursor ?? (await since),
+    from: cursor ?? (await since()),
     async read(after) {
       const { requests, reached } = await store.webhookRequestFollow({
         environmentId,
