@@ -187,3 +187,24 @@ async function storedOrders(service: TestService, most: number) {
   }
   return { counts };
 }
+
+test("the verdict is the service's own: a field of that name that a sender sets is not shown as one", async (t) => {
+  const service = await startTestService(t);
+  await declare(service, { schema: SCHEMA, mode: "warn" });
+  const forged = { schema: { valid: false, errors: [{ path: "", message: "forged" }] }, v: "1" };
+  const [fine, broken] = (
+    await service.send([
+      { name: NAME, data: { orderId: "o_1" }, ...forged },
+      { name: NAME, data: {}, ...forged },
+    ])
+  ).body.ids;
+  const read = async (id: string) => (await service.rest("GET", `/events/${id}`)).body.data;
+  assert.deepEqual([(await read(fine)).schema, (await read(fine)).v], [undefined, "1"]);
+  const { valid, errors } = (await read(broken)).schema;
+  assert.deepEqual([valid, errors.map(({ path }: { path: string }) => path)], [false, ["/orderId"]]);
+  const listed = (await service.rest("GET", "/events")).body.data;
+  assert.deepEqual(
+    listed.map(({ schema }: { schema?: object }) => schema !== undefined),
+    [true, false],
+  );
+});

@@ -1,10 +1,10 @@
 /** Reads items from the text of a response. Payloads stay text; everything else is parsed. */
 
 import { entriesOf, type JsonText, membersOf, objectText } from "./json-text.ts";
-import type { EventItem, Run, RunAttempt, RunCall, RunStep, TestResult } from "./types.ts";
+import type { EventItem, Run, RunAttempt, RunCall, RunStep, SchemaFault, TestResult } from "./types.ts";
 
 const EVENT_FIELDS: ReadonlySet<string> = new Set([
-  ...["id", "name", "data", "ts", "receivedAt", "environment", "source", "duplicates", "dedupId", "runs"],
+  ...["id", "name", "data", "ts", "receivedAt", "environment", "source", "duplicates", "dedupId", "schema", "runs"],
 ]);
 
 export function readEvent(text: JsonText): EventItem {
@@ -20,6 +20,7 @@ export function readEvent(text: JsonText): EventItem {
     source: value("source"),
     duplicates: value("duplicates") ?? 0,
     dedupId: value("dedupId"),
+    schemaFaults: (value("schema") as { errors: SchemaFault[] } | null)?.errors ?? [],
     extras: new Map([...members].filter(([name]) => !EVENT_FIELDS.has(name))),
   };
 }

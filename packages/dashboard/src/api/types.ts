@@ -18,6 +18,12 @@ export interface EventSource {
   name: string;
 }
 
+/** Where an event breaks the schema declared for its name. */
+export interface SchemaFault {
+  path?: string;
+  message: string;
+}
+
 export interface EventItem {
   id: string;
   name: string;
@@ -28,6 +34,8 @@ export interface EventItem {
   source: EventSource;
   duplicates: number;
   dedupId: string | null;
+  /** Empty: it matches the schema declared for its name, or was not checked. */
+  schemaFaults: readonly SchemaFault[];
   /** Other fields that the sender set, as text: `v`, `user` and others. */
   extras: ReadonlyMap<string, JsonText>;
 }

@@ -12,7 +12,7 @@ import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
-import { ErrorState, messageOf, SkeletonRows } from "../ui/states.tsx";
+import { ErrorState, messageOf, Notice, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { isTyping } from "../ui/typing.ts";
 import { EventActions } from "./event-actions.tsx";
@@ -68,6 +68,7 @@ function Details({ env, event }: { env: string; event: EventItem }) {
         {event.name}
         <FilterLink env={env} id={event.id} search={{ name: event.name }} label={`Only events named ${event.name}`} />
       </h2>
+      {event.schemaFaults.length > 0 && <SchemaFaults env={env} event={event} />}
       <dl className="facts">
         <dt>Event ID</dt>
         <dd className="row">
@@ -115,6 +116,25 @@ function Details({ env, event }: { env: string; event: EventItem }) {
       <Payload text={event.data} title="Data" />
       {event.extras.size > 0 && <Payload text={sentEvent(event)} title="Event as sent" />}
     </div>
+  );
+}
+
+function SchemaFaults({ env, event: { name, schemaFaults } }: { env: string; event: EventItem }) {
+  return (
+    <Notice kind="warn" icon="alert">
+      This event breaks the{" "}
+      <Link to="/env/$env/event-types/$name" params={{ env, name }}>
+        schema of {name}
+      </Link>
+      :
+      <ul>
+        {schemaFaults.map(({ path = "", message }) => (
+          <li key={`${path} ${message}`}>
+            <code>data{path}</code> {message}
+          </li>
+        ))}
+      </ul>
+    </Notice>
   );
 }
 

@@ -48,6 +48,11 @@ export function EventRows({ env, events, selected, width, scroller, onEnd, foot 
             </span>
             <span className="event-name">
               <span className="cut">{event.name}</span>
+              {event.schemaFaults.length > 0 && (
+                <span className="badge plain bad" title={`Breaks the schema of ${event.name}`}>
+                  schema
+                </span>
+              )}
               {event.duplicates > 0 && (
                 <span className="badge plain warn" title={`${event.duplicates} duplicates of this event were ignored`}>
                   +{event.duplicates} dup

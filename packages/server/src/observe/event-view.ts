@@ -34,15 +34,15 @@ function sourceView(stored: EventSource, names: EventNames) {
   return { ...source, name: names.source(source), ...(isMirrored && { mirrored: true }) };
 }
 
-/** Names that the service uses, whether or not this event has them. */
+/** Names that the service uses, whether or not this event has them: a sender's field could be taken for the service's own. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
-  ...["id", "name", "data", "ts", "receivedAt", "dedupId", "environment", "source", "duplicates", "runs"],
+  ...["id", "name", "data", "ts", "receivedAt", "dedupId", "environment", "source", "duplicates", "schema", "runs"],
 ]);
 
-function extrasOf({ extras, schemaErrors }: StoredEvent): [string, string][] {
+function extrasOf({ extras }: StoredEvent): [string, string][] {
   if (extras === null) return [];
   return jsonMembers(extras)
-    .filter(({ key }) => !OWN_FIELDS.has(key) && (key !== "schema" || schemaErrors === undefined))
+    .filter(({ key }) => !OWN_FIELDS.has(key))
     .map(({ key, start, end }) => [key, extras.slice(start, end)]);
 }
 

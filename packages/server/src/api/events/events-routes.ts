@@ -17,7 +17,7 @@ import { readCursor, writeCursor } from "../cursors.ts";
 import { readInstant } from "../instant.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
-import { BOOLEAN, dataOf, INSTANT, INTEGER, pageOf, shape, TEXT } from "../route-facts.ts";
+import { BOOLEAN, dataOf, INSTANT, INTEGER, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
 import type { RunsRoutesParts } from "../runs/runs-routes.ts";
 import { readWhere, WHERE } from "../where.ts";
 
@@ -84,8 +84,12 @@ export const EVENT = {
       ),
       duplicates: { ...INTEGER, description: "How many later events were ignored as duplicates of this one." },
       dedupId: { type: "string", description: "The sender's id, used for deduplication." },
+      schema: {
+        ...shape({ valid: BOOLEAN, errors: listOf({ type: "object", additionalProperties: true }) }),
+        description: "How it breaks the schema declared for its name; absent if it does not, or is not checked.",
+      },
     },
-    { optional: ["dedupId"], title: "Event" },
+    { optional: ["dedupId", "schema"], title: "Event" },
   ),
   description: "All other fields that the sender set, such as `v` and `user`, are included.",
   additionalProperties: true,
