@@ -17,7 +17,7 @@ const OPEN_TO_ALL = 0o1777;
 export function temporaryRoot(): string {
   const folder = mkdtempSync(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), "inlet-tests-"));
   chmodSync(folder, OPEN_TO_ALL);
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   return folder;
 }

@@ -4,13 +4,16 @@
  */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "./support/both-stores.ts";
 import { startOneRun } from "./support/one-run.ts";
+import { until } from "./support/runs.ts";
 import { call } from "./support/service.ts";
+import { queryStore } from "./support/store-contents.ts";
 
 /** Many more than it takes. */
 const DEATHS_MAX = 30;
+const ON_TRIAL = "SELECT entry_no FROM queue WHERE calling_trials > 0";
 /** For so long the harmless run is left without an answer: it is suspected as well. */
 const DEATHS_SHARED = 4;
 
@@ -44,7 +47,10 @@ test("a run that kills the service whenever it is called is quarantined, and no 
   assert.match(body.data.error.message, /quarantined: the service crashed or failed each time it processed this run/);
   assert.equal((await runs()).harmless, "completed");
   assert.ok(deaths > DEATHS_SHARED, "it was tried several times");
-  await sleep(200);
+  await scene.begin();
+  const another = await scene.app.next();
+  assert.notEqual(another.runId, deadly);
+  await another.finish("fine");
   assert.equal(scene.app.waiting, 0, "it is called no more");
 
   async function nextCallOrEnd() {
@@ -63,8 +69,8 @@ test("a long step of a service that is killed for other reasons, however often, 
   await scene.begin();
   for (let deaths = 0; deaths < 10; deaths++) {
     await scene.app.next();
-    // The service has outlived the beginning of the call: what it dies of is something else.
-    await sleep(1_200);
+    // The service outlives the beginning of the call: what it dies of is something else.
+    await until("the end of the trial", async () => ((await queryStore(scene, ON_TRIAL)).length === 0 ? true : undefined));
     await scene.inlet.end("SIGKILL");
     await scene.restart();
   }

@@ -7,16 +7,16 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { type TestContext, test } from "node:test";
 import { onEnd } from "./support/on-end.ts";
 import { startOneRun } from "./support/one-run.ts";
 import { call } from "./support/service.ts";
 import { smallDisk } from "./support/small-disk.ts";
 
 const LARGE = "x".repeat(200_000);
+const WRITES_LATER = 5;
 
 test("a full disk: the answer waits for room, and its step runs once", async (t) => {
   const disk = smallDisk(t);
@@ -26,13 +26,11 @@ test("a full disk: the answer waits for room, and its step runs once", async (t)
   const first = await scene.app.next();
   fill(disk);
   // The log has room of its own that is used first: it takes until an event as large as the answer is refused.
-  for (let status = 200; status !== 503; ) {
-    const body = JSON.stringify({ name: "disk/event", data: { LARGE } });
-    status = (await call(`${scene.inlet.url}/e/key`, { method: "POST", body })).status;
-  }
+  while ((await sendLarge(scene.inlet.url)) !== 503);
   await first.ranStep("a", LARGE.repeat(3));
   await scene.inlet.logged(/the disk is full/);
-  await sleep(500);
+  // Writes that come later fail, too: the service has learned long ago that the answer is not kept.
+  for (let n = 0; n < WRITES_LATER; n++) assert.equal(await sendLarge(scene.inlet.url), 503);
   assert.equal(scene.app.calls, 1, "nothing is called on the strength of an answer that is not kept");
   rmSync(join(disk, "filler"));
   const next = await scene.app.next();
@@ -42,16 +40,29 @@ test("a full disk: the answer waits for room, and its step runs once", async (t)
   assert.equal(scene.app.calls, 2);
 });
 
+/** A file system in memory lets a file that is open be written, immutable or not. */
+function folderOnDisk(t: TestContext): string {
+  const folder = mkdtempSync("/var/tmp/inlet-test-");
+  onEnd(t, () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function sendLarge(url: string): Promise<number> {
+  const body = JSON.stringify({ name: "disk/event", data: { LARGE } });
+  return (await call(`${url}/e/key`, { method: "POST", body })).status;
+}
+
 function fill(disk: string): void {
   const { bavail, bsize } = statfsSync(disk);
   writeFileSync(join(disk, "filler"), Buffer.alloc(bavail * bsize));
 }
 
 test("a store that becomes read-only: the answer is kept, and the run goes on when it can be written", async (t) => {
-  const scene = await startOneRun(t);
+  const dataDir = folderOnDisk(t);
+  const scene = await startOneRun(t, { dataDir });
   await scene.begin();
   const first = await scene.app.next();
-  const log = join(scene.dataDir, "inlet.db-wal");
+  const log = join(dataDir, "inlet.db-wal");
   try {
     execFileSync("chattr", ["+i", log], { stdio: "ignore" });
   } catch {
@@ -61,7 +72,7 @@ test("a store that becomes read-only: the answer is kept, and the run goes on wh
   onEnd(t, thaw);
   await first.ranStep("a");
   await scene.inlet.logged(/the store cannot be written/);
-  await sleep(500);
+  for (let n = 0; n < WRITES_LATER; n++) assert.equal(await sendLarge(scene.inlet.url), 503);
   assert.equal(scene.app.calls, 1);
   thaw();
   const next = await scene.app.next();

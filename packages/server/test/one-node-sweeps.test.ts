@@ -1,44 +1,53 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { createSweepLeadership } from "../src/maintenance/sweep-leadership.ts";
 import { Sweeper, type SweepLeadership } from "../src/maintenance/sweeper.ts";
 import type { Store } from "../src/store/contract/index.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { until } from "./support/runs.ts";
 
 const skip = whyNoPostgres() ?? false;
 const log = pino({ level: "silent" });
 
 test("of the nodes that share a store one sweeps; another when that one has stopped, or has not come by", { skip }, async (t) => {
-  const url = await freshDatabase(t);
+  const url = await migratedDatabase(t);
   const open = () => openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
   const [first, second] = [await open(), await open()];
   t.after(() => Promise.all([first.stop(), second.stop()]));
+  // Held: no leadership expires because the machine is busy.
+  let now = first.storeNow();
+  const leadershipOf = (store: Store) => createSweepLeadership(store, () => now);
   const swept: string[] = [];
-  const sweeperOf = (store: Store, name: string) =>
-    new Sweeper({
-      ...{ what: "things", log, everyMs: 200, leadership: createSweepLeadership(store, () => store.storeNow()) },
-      async removeSome() {
-        swept.push(name);
-        return 0;
+  const refused: string[] = [];
+  const sweeperOf = (store: Store, name: string) => {
+    const { take, giveUp } = leadershipOf(store);
+    const watched: SweepLeadership = {
+      giveUp,
+      async take(what, forMs) {
+        const isLeader = await take(what, forMs);
+        if (!isLeader) refused.push(name);
+        return isLeader;
       },
-    });
+    };
+    const removeSome = async () => {
+      swept.push(name);
+      return 0;
+    };
+    return new Sweeper({ what: "things", log, everyMs: 10, leadership: watched, removeSome });
+  };
   const [one, other] = [sweeperOf(first, "one"), sweeperOf(second, "other")];
   one.start();
-  while (swept.length === 0) await sleep(10);
+  await until("the first sweep", () => swept.length > 0 || undefined);
   other.start();
-  while (swept.length < 5) await sleep(10);
-  assert.deepEqual(new Set(swept), new Set(["one"]));
+  await until("refusals", () => refused.length >= 5 || undefined);
+  assert.deepEqual([new Set(swept), new Set(refused)], [new Set(["one"]), new Set(["other"])]);
   await one.stop();
-  while (!swept.includes("other")) await sleep(10);
+  await until("a sweep of the other", () => swept.includes("other") || undefined);
   await other.stop();
-  const [gone, there] = [first, second].map((store) => createSweepLeadership(store, () => store.storeNow())) as [
-    SweepLeadership,
-    SweepLeadership,
-  ];
+  const [gone, there] = [leadershipOf(first), leadershipOf(second)];
   assert.deepEqual([await gone.take("things", 300), await there.take("things", 300), await there.take("others", 300)], [true, false, true]);
-  await sleep(310);
+  now += 301;
   assert.equal(await there.take("things", 300), true);
 });

@@ -32,11 +32,13 @@ test("runs that are cancelled while they fail because their app was removed leav
   };
   await send("shop/old", RUNS, (n) => ({ part: n % STOPS }));
   await oldCalls.full(SLOTS);
-  assert.equal((await service.rest("DELETE", "/apps/old")).status, 200);
+  const removed = await service.rest("DELETE", "/apps/old");
+  assert.equal(removed.status, 200, removed.text);
   oldCalls.open();
   for (let part = 0; part < STOPS; part++) await send("shop/stop", 1, () => ({ part }));
   await until("the end of all runs", async () => {
-    const { body } = await service.rest("GET", "/runs?status=queued&limit=1");
+    const { status, body, text } = await service.rest("GET", "/runs?status=queued&limit=1");
+    assert.equal(status, 200, text);
     return body.data.length === 0 ? true : undefined;
   });
   await send("shop/new", SLOTS, () => ({}));

@@ -3,17 +3,22 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { test } from "node:test";
+import { test as nodeTest, type TestContext } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { curlCommands } from "./support/curl.ts";
 import { onEnd } from "./support/on-end.ts";
 import { runInlet, startInlet } from "./support/process.ts";
 import { call, temporaryFolder } from "./support/service.ts";
+import { storeFlags } from "./support/store-flags.ts";
 
-const here = (dataDir: string) => ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir];
+const here = async (t: TestContext) => [
+  ...["--port", "0", "--host", "127.0.0.1"],
+  ...(await storeFlags(t, { dataDir: temporaryFolder(t) })).flags,
+];
 
 test("a first start prints keys once, with commands that work when pasted", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const first = await startInlet(t, ["start", ...here(dataDir)]);
+  const flags = await here(t);
+  const first = await startInlet(t, ["start", ...flags]);
   const [send, list] = curlCommands(first.stdout());
   assert.ok(send && list, first.stdout());
   const sent = await call(send.url, send.init);
@@ -34,13 +39,13 @@ test("a first start prints keys once, with commands that work when pasted", asyn
   assert.ok(!first.stderr().includes(link[2]), "the log has no token");
   await first.end("SIGTERM");
 
-  const second = await startInlet(t, ["start", ...here(dataDir)]);
+  const second = await startInlet(t, ["start", ...flags]);
   assert.ok(!/evk_|ak_|signkey-/.test(second.stdout() + second.stderr()), "keys are shown once");
   assert.ok(!second.stdout().includes("/login#"), "and output that nobody looks at holds no link");
 });
 
 test("keys given as flags or variables are used instead of generated ones", async (t) => {
-  const inlet = await startInlet(t, ["start", ...here(temporaryFolder(t)), "--event-key", "mine"], {
+  const inlet = await startInlet(t, ["start", ...(await here(t)), "--event-key", "mine"], {
     SERVICE_API_KEY: "my-api-key",
     SERVICE_SIGNING_KEY: `signkey-prod-${"00ff".repeat(8)}`,
   });
@@ -49,7 +54,7 @@ test("keys given as flags or variables are used instead of generated ones", asyn
   assert.equal((await call(`${inlet.url}/v1/events`, { headers: { authorization: "Bearer my-api-key" } })).status, 200);
 });
 
-test("flags win over variables, and each mistake is named", async (t) => {
+nodeTest("flags win over variables, and each mistake is named", async (t) => {
   const { code, stderr } = await runInlet(t, ["start", "--port", "70000", "--dedupwindow", "1h", "--body-limit"], {
     SERVICE_LOG_LEVEL: "loud",
   });
@@ -60,7 +65,7 @@ test("flags win over variables, and each mistake is named", async (t) => {
   assert.match(stderr, /SERVICE_LOG_LEVEL must be one of/);
 });
 
-test("a taken port is named", async (t) => {
+nodeTest("a taken port is named", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
   onEnd(t, () => other.close());
   await new Promise((resolve) => other.once("listening", resolve));
@@ -70,7 +75,7 @@ test("a taken port is named", async (t) => {
   assert.match(stderr, new RegExp(`port ${port} .*is taken.*--port`));
 });
 
-test("help and version", async (t) => {
+nodeTest("help and version", async (t) => {
   const overview = await runInlet(t, ["--help"]);
   assert.equal(overview.code, 0);
   assert.match(overview.stdout, /inlet dev[\s\S]*inlet start/);
@@ -83,7 +88,7 @@ test("help and version", async (t) => {
 });
 
 test("health and readiness", async (t) => {
-  const inlet = await startInlet(t, ["dev", ...here(temporaryFolder(t))]);
+  const inlet = await startInlet(t, ["dev", ...(await here(t))]);
   const health = await call(`${inlet.url}/health`);
   assert.deepEqual([health.status, health.body], [200, { status: 200, message: "OK" }]);
   const { status, body } = await call(`${inlet.url}/ready`);
@@ -95,7 +100,7 @@ test("health and readiness", async (t) => {
   );
 });
 
-test("dev: open, on loopback, any key; on all interfaces it warns", async (t) => {
+nodeTest("dev: open, on loopback, any key; on all interfaces it warns", async (t) => {
   const dataDir = temporaryFolder(t);
   const inlet = await startInlet(t, ["dev", "--port", "0", "--data-dir", dataDir]);
   assert.match(inlet.url, /^http:\/\/127\.0\.0\.1:/);
@@ -112,7 +117,7 @@ test("dev: open, on loopback, any key; on all interfaces it warns", async (t) =>
 });
 
 test("SIGTERM: a request in flight is finished, new ones are refused, the exit code is 0", async (t) => {
-  const inlet = await startInlet(t, ["start", ...here(temporaryFolder(t)), "--event-key", "mine"]);
+  const inlet = await startInlet(t, ["start", ...(await here(t)), "--event-key", "mine"]);
   const { hostname, port } = new URL(inlet.url);
   const body = '{"name":"a/b","data":{}}';
   const socket = connect(Number(port), hostname);
@@ -132,7 +137,7 @@ test("SIGTERM: a request in flight is finished, new ones are refused, the exit c
 });
 
 test("draining is bounded: a request that never ends does not keep the process", async (t) => {
-  const inlet = await startInlet(t, ["start", ...here(temporaryFolder(t)), "--event-key", "mine", "--drain-timeout", "100ms"]);
+  const inlet = await startInlet(t, ["start", ...(await here(t)), "--event-key", "mine", "--drain-timeout", "100ms"]);
   const { hostname, port } = new URL(inlet.url);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => undefined);
@@ -144,7 +149,7 @@ test("draining is bounded: a request that never ends does not keep the process",
 test("logs hold no secret, whatever goes wrong", async (t) => {
   const secrets = { event: "secret-event-key", api: "secret-api-key", signing: `signkey-prod-${"5ec7e7".repeat(8)}` };
   const flags = ["--event-key", secrets.event, "--api-key", secrets.api, "--signing-key", secrets.signing, "--log-level", "trace"];
-  const inlet = await startInlet(t, ["start", ...here(temporaryFolder(t)), ...flags]);
+  const inlet = await startInlet(t, ["start", ...(await here(t)), ...flags]);
   const url = `${inlet.url}/e/${secrets.event}`;
   const authorization = { authorization: `Bearer ${secrets.api}` };
   for (const body of ["{}", "nonsense", '{"name":"a/b","data":{}}']) await call(url, { method: "POST", body });

@@ -69,17 +69,14 @@ test("an event counts as matched when it started a function or resumed a run, al
     (await service.rest("GET", `/events?internal=false&limit=100&matched=${value}`)).body.data
       .map(({ name }: { name: string }) => name)
       .sort();
-  await service.send([
-    { name: "shop/order", data: { amount: 20 } },
-    { name: "shop/lost", data: {} },
-    { name: "shop/wait", data: {} },
-  ]);
+  const send = async (...events: object[]) => {
+    const { status, text } = await service.send(events);
+    assert.equal(status, 200, text);
+  };
+  await send({ name: "shop/order", data: { amount: 20 } }, { name: "shop/lost", data: {} }, { name: "shop/wait", data: {} });
   await until("the wait", async () => ((await runsOfFunction(service, "shop-wait"))[0]?.status === "waiting" ? true : undefined));
   assert.deepEqual([await matched(false), await matched(true)], [["shop/lost"], ["shop/order", "shop/wait"]]);
-  await service.send([
-    { name: "shop/go", data: {} },
-    { name: "shop/gone", data: {} },
-  ]);
+  await send({ name: "shop/go", data: {} }, { name: "shop/gone", data: {} });
   assert.deepEqual(await matched(false), ["shop/gone", "shop/lost"]);
   await app.replace([app.client.createFunction({ id: "late" }, { event: "shop/lost" }, () => "found")]);
   const { body } = await service.rest("POST", "/jobs", { body: { kind: "events.replay", filter: { matched: false } } });

@@ -40,6 +40,20 @@ test("a sweep that fails is tried again, and stopping waits for one under way", 
   await second;
   await sweeper.stop();
   const after = tries;
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await sweeps(20);
   assert.equal(tries, after);
 });
+
+/** Resolves when another sweeper has swept that often. */
+async function sweeps(count: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let left = count;
+  const removeSome = async () => {
+    if (--left === 0) resolve();
+    return 0;
+  };
+  const other = new Sweeper({ what: "others", log, everyMs: 1, removeSome });
+  other.start();
+  await promise;
+  await other.stop();
+}

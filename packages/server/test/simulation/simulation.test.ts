@@ -14,12 +14,13 @@ const { CASES } = await import("./cases/cases.ts");
 const { seedOfDay } = await import("./seeds.ts");
 const { simulate } = await import("./simulate.ts");
 
-const SEEDS = 12;
+/** Few, since every day plays others. `npm run simulate` plays many. */
+const SEEDS = 6;
 const SIZE = ["--seeds", String(SEEDS), "--events", "100", "--functions", "12"];
 const FIRST = seedOfDay(Date.now());
 /** Two processes, since the machines that run this have at least two cores. */
 const RANGES = [FIRST, FIRST + SEEDS].map((from) => ["--from", String(from), ...SIZE]);
-const RUNS_MIN = 1_000;
+const RUNS_MIN = 500;
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
 
 for (const { name, scenario, expect, isBeyondModel } of CASES) {

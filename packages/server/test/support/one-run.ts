@@ -4,18 +4,17 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BareApp } from "./bare-app.ts";
-import { currentStore } from "./both-stores.ts";
-import { migratedDatabase } from "./postgres.ts";
 import { type InletProcess, startInlet } from "./process.ts";
 import { call, temporaryFolder } from "./service.ts";
+import { storeFlags } from "./store-flags.ts";
 
 const END_MS_MAX = 60_000;
-/** What a killed process held is taken over soon. */
-const SOON = ["--lease", "2s", "--poll-interval", "200ms"];
 
 export interface OneRun {
   app: BareApp;
   dataDir: string;
+  /** Of PostgreSQL, past anything that stands between. */
+  databaseUrl?: string;
   inlet: InletProcess;
   /** Starts the service again; the one before has ended. */
   restart(): Promise<InletProcess>;
@@ -36,15 +35,15 @@ export interface OneRunOptions {
 }
 
 export async function startOneRun(t: TestContext, options: OneRunOptions = {}): Promise<OneRun> {
-  const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "10s", reachDatabase = async (url) => url } = options;
-  const store =
-    currentStore() === "sqlite" ? ["--data-dir", dataDir] : ["--database-url", await reachDatabase(await migratedDatabase(t)), ...SOON];
+  const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "10s", reachDatabase } = options;
+  const { flags: store, databaseUrl } = await storeFlags(t, { dataDir, ...(reachDatabase && { reachDatabase }) });
   const flags = ["--port", "0", "--retry-interval", retryInterval, "--drain-timeout", drainTimeout, ...store];
   const start = () => startInlet(t, ["dev", ...flags]);
   const app = await BareApp.start(t);
   const scene: OneRun = {
     app,
     dataDir,
+    ...(databaseUrl !== undefined && { databaseUrl }),
     inlet: await start(),
     async restart() {
       scene.inlet = await start();
