@@ -6,6 +6,7 @@ import { onEnd } from "../../../test/support/on-end.ts";
 import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { StoreUnavailable } from "../contract/index.ts";
 import { Database } from "./database.ts";
+import { createAnnounced } from "./nodes/announce.ts";
 
 const skip = whyNoPostgres() ?? false;
 /** The byte that "ready for query" begins with, its length, and that no transaction is open. */
@@ -32,7 +33,17 @@ test("a new connection that PostgreSQL ends at once: the transaction fails, the 
   await ending;
 });
 
-test("a statement that PostgreSQL ends to resolve a deadlock is done again", { skip }, async (t) => {
+test("a statement that PostgreSQL ends to resolve a deadlock is done again", { skip }, (t) =>
+  checkCrossing(t, (database) => database.query(CROSSING)),
+);
+
+test("and so is a change of what every node caches", { skip }, (t) =>
+  checkCrossing(t, (database) => createAnnounced(database, "node")("registry", async (client) => (await client.query(CROSSING)).rows)),
+);
+
+const CROSSING = "SELECT pg_advisory_xact_lock(2), pg_advisory_xact_lock(1), 'done' AS told";
+
+async function checkCrossing(t: TestContext, work: (database: Database) => Promise<{ told?: string }[]>): Promise<void> {
   const url = await freshDatabase(t);
   const database = new Database({ url, connectionsMax: 1, listenUrl: null, onFault: () => undefined, onRecovery: () => undefined });
   onEnd(t, () => database.stop());
@@ -41,13 +52,13 @@ test("a statement that PostgreSQL ends to resolve a deadlock is done again", { s
     // The one that looks for deadlocks first is the one that is ended.
     await other.query("SET LOCAL deadlock_timeout = '20s'");
     await other.query("SELECT pg_advisory_xact_lock(1)");
-    const crossing = database.query("SELECT pg_advisory_xact_lock(2), pg_advisory_xact_lock(1), 'done' AS told");
+    const crossing = work(database);
     while ((await other.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).rowCount === 0);
     await other.query("SELECT pg_advisory_xact_lock(2)");
     await other.query("COMMIT");
     assert.equal((await crossing)[0]?.told, "done");
   });
-});
+}
 
 test("work that is over its time limit is a fault of the server; maintenance that is over its own is not", { skip }, async (t) => {
   const url = await freshDatabase(t);

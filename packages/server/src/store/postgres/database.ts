@@ -9,7 +9,8 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
 import { StoreUnavailable } from "../contract/index.ts";
-import { isCollision, isConnectionLost, isTimeout, NoAnswer, serverFault, translate } from "./failures.ts";
+import { isConnectionLost, isTimeout, NoAnswer, serverFault, translate } from "./failures.ts";
+import { retryCollisions } from "./retry-collisions.ts";
 import { beginText, TIMEOUT_MS_DEFAULT, timeLimits, type WorkKind } from "./time-limits.ts";
 
 export interface DatabaseOptions {
@@ -31,7 +32,6 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const GRACE_MS = 500;
 /** The share of the connections that is not kept for the work of events and runs. */
 const OTHER_SHARE = 0.3;
-const COLLISIONS_MAX = 5;
 const CLOCK = `
   SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, current_setting('server_version_num')::integer AS version`;
 
@@ -67,20 +67,12 @@ export class Database {
 
   /** Rows of one statement, in its own transaction and one round trip. Repeated if PostgreSQL aborts it to resolve a deadlock. */
   async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], kind: WorkKind = "work"): Promise<Row[]> {
-    for (let collisions = 1; ; collisions++) {
-      try {
-        return await this.#watched(
-          () =>
-            this.#limited(kind, async (client) => {
-              const statements = [this.#begin(client, kind), client.query<Row>(text, values as unknown[]), client.query("COMMIT")] as const;
-              return (await Promise.all(statements))[1].rows;
-            }),
-          kind,
-        );
-      } catch (error) {
-        if (!isCollision(error) || collisions >= COLLISIONS_MAX) throw error;
-      }
-    }
+    const once = () =>
+      this.#limited(kind, async (client) => {
+        const statements = [this.#begin(client, kind), client.query<Row>(text, values as unknown[]), client.query("COMMIT")] as const;
+        return (await Promise.all(statements))[1].rows;
+      });
+    return retryCollisions(() => this.#watched(once, kind));
   }
 
   /** The same for lists and other reads that nothing else waits for. */

@@ -3,14 +3,13 @@
 import type { RunId, RunNo } from "@inlet/protocol";
 import { SIGNAL_TAKEN, type SignalSendParams, type SignalStore, signalEventName } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { isCollision } from "../postgres/failures.ts";
 import { GroupWrites, type News } from "../postgres/group-writes.ts";
+import { retryCollisions } from "../postgres/retry-collisions.ts";
 import { LeaseAllocation } from "../queue/policy.ts";
 import { type Arrival, makeDue } from "../queue/postgres/queue-entries.ts";
 import { dropWaits, lockSignal } from "../waits/postgres/waits.ts";
 
 const RUN_ID = "SELECT run_id FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
-const COLLISIONS_MAX = 5;
 
 export interface SignalStoreParts {
   database: Database;
@@ -20,15 +19,9 @@ export interface SignalStoreParts {
 export function signalStore({ database, notify }: SignalStoreParts): SignalStore {
   return {
     async signalSend(params) {
-      for (let collisions = 1; ; collisions++) {
-        try {
-          const { news, ...sent } = await send(database, params);
-          notify(news);
-          return sent;
-        } catch (error) {
-          if (!isCollision(error) || collisions >= COLLISIONS_MAX) throw error;
-        }
-      }
+      const { news, ...sent } = await retryCollisions(() => send(database, params));
+      notify(news);
+      return sent;
     },
   };
 }
