@@ -135,6 +135,8 @@ export class Journal {
   readonly jobs: string[] = [];
   /** Leases whose results were not applied, or that were given back, by the id that apps are called with. */
   readonly lostLeases = new Set<string>();
+  /** When the store had acknowledged what follows from the end of a call, by the id of its lease. */
+  readonly writtenAt = new Map<string, number>();
   readonly faults: string[] = [];
   /** Apps that were sent as many calls as they may be: whatever else they are called for had to wait. */
   readonly fullApps = new Set<string>();
@@ -222,12 +224,26 @@ export class Journal {
     for (const call of this.calls) {
       if (call.process === process && call.fate === "answered" && (call.endedAt ?? 0) >= at) call.fate = fate;
     }
-    for (const note of [...this.requests.values()].flat()) {
-      if (note.process === process && ["answered", "refused"].includes(note.fate) && (note.endedAt ?? 0) >= at) note.fate = fate;
-    }
+    this.loseRequestsSince(at, fate, process);
     for (const note of [...this.bodies.values()].flat()) {
       if (note.call.process === process && note.keptAt !== null && note.keptAt >= at) note.keptAt = null;
     }
+  }
+
+  loseRequestsSince(at: number, fate: "killed" | "stopped", process: number): void {
+    for (const note of [...this.requests.values()].flat()) {
+      if (note.process === process && ["answered", "refused"].includes(note.fate) && (note.endedAt ?? 0) >= at) note.fate = fate;
+    }
+  }
+
+  /** In real time, where a write takes some: the process died, and with it what it had not written of the answers to its calls. */
+  loseUnwritten(process: number): void {
+    const isLost = (call: CallNote) => call.process === process && call.fate === "answered" && !this.writtenAt.has(call.dispatchId);
+    for (const note of [...this.bodies.values()].flat()) {
+      // What was kept before its call ended is stored: the service had said so.
+      if (isLost(note.call) && note.keptAt !== null && note.keptAt >= (note.call.endedAt ?? 0)) note.keptAt = null;
+    }
+    for (const call of this.calls) if (isLost(call)) call.fate = "killed";
   }
 
   endCall(call: CallNote, fate: Exclude<Fate, "under-way">): void {

@@ -156,8 +156,9 @@ export class Network {
       if (!counts || isSilent) return;
       // The service has it from here on, unless the process dies before it is written: see Journal.
       const isTrusted = now() >= (this.#distrusted.get(note.process) ?? 0);
-      if (note.fate === "under-way" && isTrusted) for (const body of scope.bodies) body.keptAt ??= now();
+      const isKept = note.fate === "under-way" && isTrusted;
       answered(answer);
+      if (isKept) for (const body of scope.bodies) body.keptAt ??= now();
     };
     after(outward, () => {
       if (isCut) after(cutAfter, () => failed("cut", unreachable("the connection was cut")));

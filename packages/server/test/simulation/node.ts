@@ -147,7 +147,10 @@ export class SimNode {
     network.kill(this.#processNo);
     const isRefusing = this.#isRefusing(REWRITE_MS);
     const refusedSince = isRefusing ? startedAt + Math.min(...scenario.refusals.map(({ atMs }) => atMs)) : settledAt();
-    if (fate === "killed" || isRefusing) journal.loseSince(Math.min(settledAt(), refusedSince), fate, this.#processNo);
+    if (scenario.isRealTime && fate === "killed") {
+      journal.loseUnwritten(this.#processNo);
+      journal.loseRequestsSince(settledAt(), fate, this.#processNo);
+    } else if (fate === "killed" || isRefusing) journal.loseSince(Math.min(settledAt(), refusedSince), fate, this.#processNo);
     for (const reject of this.#asks) reject(new Error("socket hang up"));
     this.#asks.clear();
     after(downMs, () => (this.#isStartDue = true));

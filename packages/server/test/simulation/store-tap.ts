@@ -35,6 +35,10 @@ export class CommittedSteps {
     this.#journal.lostLeases.add(leaseId);
   }
 
+  noteWritten(leaseId: string): void {
+    this.#journal.writtenAt.set(leaseId, now());
+  }
+
   noteAdmission({ functionNo, throttle, now: at }: RunAdmitParams, count: number): void {
     if (throttle && count > 0) this.#journal.noteAdmission(`${functionNo}/${throttle.key}`, at, count);
   }
@@ -88,6 +92,7 @@ export function tapStore({ store, life, committed, isRefusing, writeMs, removals
     return pass(async () => {
       const result = await store.runAdvance({ ...params, decide });
       if (writeMs > 0) await passTime(writeMs);
+      if (params.entry && !life.isDead && !isKept(decided)) committed.noteWritten(params.entry.leaseId);
       if (params.entry && !result.applied) committed.noteLost(params.entry.leaseId);
       if (decided && result.applied && !life.isDead) committed.note(decided.state.run.id, decided.change, decided.state, askedAt);
       return result;
@@ -124,6 +129,11 @@ export function tapStore({ store, life, committed, isRefusing, writeMs, removals
       return (...args: unknown[]) => pass(() => (member as (...all: unknown[]) => unknown).apply(target, args));
     },
   });
+}
+
+/** Its entry is still being worked on. */
+function isKept(decided: { change: RunChange } | null): boolean {
+  return typeof decided?.change.entry === "string";
 }
 
 /** These return no promise, and neither does whatever watches. */

@@ -26,9 +26,11 @@ function checkStepBodies(
   fault: (message: string) => void,
 ): void {
   const { scenario, journal } = evidence.played;
-  // On a machine that is too busy, a node loses leases in real time, and the results of calls with them.
+  // In real time, writing the end of a call takes some, and a node on a busy machine loses leases, with the results of their calls. Both
+  // are recorded: a body whose call was answered runs again only if its lease was lost, or its process died before it wrote the answer.
+  const endedAt = ({ call }: BodyNote) => (scenario.isRealTime ? (journal.writtenAt.get(call.dispatchId) ?? null) : call.endedAt);
   const isHit = (body: BodyNote) =>
-    scenario.isRealTime ? wasHit(body, Number.POSITIVE_INFINITY) || journal.lostLeases.has(body.call.dispatchId) : wasHit(body, 0);
+    wasHit(body, endedAt(body)) || (scenario.isRealTime === true && journal.lostLeases.has(body.call.dispatchId));
   const hits = bodies.filter(isHit);
   const good = bodies.filter(({ failed }) => !failed);
   const goodHits = hits.filter(({ failed }) => !failed);
@@ -71,12 +73,12 @@ function checkAttempts(
 }
 
 /**
- * Something happened to its call before the service had its outcome, and while the call was still entitled to run it. In real time, the step
- * before may be taken while the end of its call is still being written, however long that takes.
+ * Something happened to its call before the service had its outcome, and while the call was still entitled to run it: until the end of the
+ * call was written, at `writtenAt`, the step before may be taken.
  */
-function wasHit({ call, permittedAt, keptAt }: BodyNote, writingMs: number): boolean {
+function wasHit({ call, permittedAt, keptAt }: BodyNote, writtenAt: number | null): boolean {
   if (call.wasDoubled) return true;
   if (call.fate === "answered" || call.fate === "under-way") return keptAt === null;
   const at = call.endedAt ?? Number.POSITIVE_INFINITY;
-  return at + writingMs >= permittedAt && (keptAt === null || at <= keptAt);
+  return (writtenAt ?? Number.POSITIVE_INFINITY) >= permittedAt && (keptAt === null || at <= keptAt);
 }

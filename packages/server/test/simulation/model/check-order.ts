@@ -42,10 +42,10 @@ function checkSequence(evidence: Evidence, inTurn: readonly RunDetails[], fault:
   }
 }
 
-/** In one process, events are accepted in the order of their numbers; on several nodes, those of the same moment in any order. */
+/** In one process, events are accepted in the order of their numbers; on several nodes, those that are stored at the same time in any order. */
 function isAcceptedBefore(evidence: Evidence, one: RunDetails, other: RunDetails): boolean {
   if (one.eventSequence < other.eventSequence) return true;
-  return evidence.played.scenario.isRealTime === true && Math.abs(one.createdAt - other.createdAt) <= evidence.jumbleMs;
+  return evidence.played.scenario.isRealTime === true && evidence.storedBy(other) >= one.createdAt;
 }
 
 function firstCallAt(evidence: Evidence, run: RunDetails): number {
