@@ -63,6 +63,19 @@ export function heldCallConformance(engine: Engine): void {
     assert.equal((await claimAll(scene, 2_000)).length, 1);
   });
 
+  test(`${engine.name}: a run that is created as held although its function goes on is due at once`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [functionNo, other] = scene.functions;
+    await pause(scene, other, 5);
+    await begin(scene, [sampleRun(functionNo, { dueAt: HELD_UNTIL }), sampleRun(other, { dueAt: HELD_UNTIL })]);
+    assert.deepEqual(
+      (await claimAll(scene, 2_000)).map((entry) => entry.functionNo),
+      [functionNo],
+    );
+    assert.deepEqual(await store.queueHeld({ environmentId: scene.environment.id }), [{ functionNo: other, runs: 1 }]);
+  });
+
   test(`${engine.name}: an event is matched by a run it starts, at once or later`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -4,7 +4,12 @@ import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../contract/index.ts";
 import { freeSlots } from "../limits/postgres.ts";
 import type { Database } from "../postgres/database.ts";
-import { type News, noNews, noteLane } from "../postgres/group-writes.ts";
+import { type GroupWrites, type News, noNews, noteLane } from "../postgres/group-writes.ts";
+
+/** The same for entries that are written as held: all rows are returned, because only these are locked. */
+const FUNCTIONS = `
+  SELECT function_no, coalesce(f.paused_at, e.archived_at) AS paused_at FROM functions AS f JOIN environments AS e USING (environment_id)
+  WHERE environment_id = $1 AND function_no = ANY ($2::integer[]) ORDER BY function_no FOR SHARE`;
 
 export interface HeldCallParts {
   database: Database;
@@ -31,6 +36,12 @@ const COUNTS = `
 const RUNS = `
   SELECT DISTINCT run_no FROM queue
   WHERE environment_id = $1 AND function_no = $2 AND due_at = ${HELD_UNTIL} AND run_no IS NOT NULL ORDER BY run_no LIMIT $3`;
+
+/** Which of these functions are paused, or in an archived environment. They are not resumed before this transaction ends. */
+export async function pausedFunctions({ read, environmentId }: Pick<GroupWrites, "read" | "environmentId">, functionNos: readonly FunctionNo[]) {
+  const rows = await read<{ function_no: FunctionNo; paused_at: number | null }>(FUNCTIONS, [environmentId, functionNos]);
+  return new Set(rows.flatMap(({ function_no, paused_at }) => (paused_at === null ? [] : [function_no])));
+}
 
 export function heldCallStore({
   database,

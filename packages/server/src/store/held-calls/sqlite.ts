@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../contract/index.ts";
 import type { Limits } from "../limits/sqlite.ts";
-import type { QueueEntries } from "../queue/sqlite/queue-entries.ts";
+import { IS_PAUSED, type QueueEntries } from "../queue/sqlite/queue-entries.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 
 export interface HeldCallParts {
@@ -17,9 +17,7 @@ export function heldCallStore(
   db: DatabaseSync,
   { writer, limits, entries }: HeldCallParts,
 ): Pick<QueueStore, "queueHold" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
-  const isPaused = db.prepare(`
-    SELECT 1 FROM functions AS f JOIN environments AS e USING (environment_id)
-    WHERE function_no = ? AND (f.paused_at IS NOT NULL OR e.archived_at IS NOT NULL)`);
+  const isPaused = db.prepare(IS_PAUSED);
   const hold = db.prepare(`
     UPDATE queue SET lane = '${TIMER_LANE}', rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);

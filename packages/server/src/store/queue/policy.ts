@@ -81,3 +81,11 @@ export class LeaseAllocation {
     this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, trials: NO_TRIALS, endedRunNo: null, outcome: null });
   }
 }
+
+/**
+ * An entry that was planned as held, although its function goes on: whoever planned it did not know yet, and nobody would look for it
+ * again. It is due now, like held entries when their function is resumed.
+ */
+export function unheld<Added extends { write: EntryWrite; position: EntryPosition }>(added: Added, now: number): Added {
+  return { ...added, write: { ...added.write, dueAt: now }, position: { ...added.position, rank: now, dueAt: now } };
+}

@@ -6,12 +6,13 @@
  */
 
 import type { EntryNo, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { fromStoreText, NO_TRIALS, TIMER_LANE, toStoreText, type WaitOutcome } from "../../contract/index.ts";
+import { fromStoreText, HELD_UNTIL, NO_TRIALS, TIMER_LANE, toStoreText, type WaitOutcome } from "../../contract/index.ts";
+import { pausedFunctions } from "../../held-calls/postgres.ts";
 import { freeSlots } from "../../limits/postgres.ts";
 import { endOrder } from "../../orders/postgres.ts";
 import type { EntryAdded, GroupWrites } from "../../postgres/group-writes.ts";
 import { recordset } from "../../postgres/json-rows.ts";
-import type { EntryPosition, EntryWrite, LeaseAllocation } from "../policy.ts";
+import { type EntryPosition, type EntryWrite, type LeaseAllocation, unheld } from "../policy.ts";
 
 /** An event, run or signal that a step waited for. */
 export interface Arrival {
@@ -111,7 +112,8 @@ function renewEntries(writes: GroupWrites, renewed: GroupWrites["entriesRenewed"
   for (const { no, ...entry } of renewed) noteWritten(writes, entry, no);
 }
 
-export async function addEntries(writes: GroupWrites, added: readonly EntryAdded[]): Promise<void> {
+export async function addEntries(writes: GroupWrites, planned: readonly EntryAdded[]): Promise<void> {
+  const added = await heldOrDue(writes, planned);
   // Of several with one subject, the last one is written: a statement can move a row only once.
   const named = new Map(added.filter(({ write }) => write.subject !== null).map((entry) => [keyOf(entry.write), entry]));
   const others = added.filter(({ write }) => write.subject === null);
@@ -124,6 +126,15 @@ export async function addEntries(writes: GroupWrites, added: readonly EntryAdded
     const written = await writes.rows<AddedRow>(text, JSON.stringify(rows), writes.environmentId);
     noteAdded(writes, entries, written);
   }
+}
+
+/** Whoever plans a held entry may not know yet that its function goes on. */
+async function heldOrDue(writes: GroupWrites, planned: readonly EntryAdded[]): Promise<readonly EntryAdded[]> {
+  const isHeld = ({ write }: EntryAdded) => write.dueAt === HELD_UNTIL;
+  const functionNos = new Set(planned.filter(isHeld).map(({ write }) => write.functionNo));
+  if (functionNos.size === 0) return planned;
+  const paused = await pausedFunctions(writes, [...functionNos]);
+  return planned.map((entry) => (isHeld(entry) && !paused.has(entry.write.functionNo) ? unheld(entry, entry.allocation.now) : entry));
 }
 
 /** The database assigns the numbers: entries are matched to rows by the columns that distinguish them. */

@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { NO_TRIALS, type QueueListener, TIMER_LANE, type WaitOutcome } from "../../contract/index.ts";
-import type { EntryPosition, EntryWrite, LeaseAllocation } from "../policy.ts";
+import { HELD_UNTIL, NO_TRIALS, type QueueListener, TIMER_LANE, type WaitOutcome } from "../../contract/index.ts";
+import { type EntryPosition, type EntryWrite, type LeaseAllocation, unheld } from "../policy.ts";
 
 /** What a step waited for. */
 export type Arrival = { eventSequence: number } | { endedRunNo: RunNo } | { outcome: WaitOutcome };
@@ -15,8 +15,13 @@ interface MovedRow {
   attempt: number;
 }
 
+export const IS_PAUSED = `
+  SELECT 1 FROM functions AS f JOIN environments AS e USING (environment_id)
+  WHERE function_no = ? AND (f.paused_at IS NOT NULL OR e.archived_at IS NOT NULL)`;
+
 export class QueueEntries {
   readonly #insert;
+  readonly #isPaused;
   readonly #renew;
   readonly #makeDue;
   readonly #noteArrival;
@@ -26,6 +31,7 @@ export class QueueEntries {
 
   constructor(db: DatabaseSync) {
     this.#nextNo = ((db.prepare("SELECT max(entry_no) AS no FROM queue").get()?.no as number | null) ?? 0) + 1;
+    this.#isPaused = db.prepare(IS_PAUSED);
     this.#insert = db.prepare(`
       INSERT INTO queue (
         entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, run_no, function_no, step_id, attempt, claims, lease_id, leased_by,
@@ -60,7 +66,11 @@ export class QueueEntries {
   }
 
   /** An existing entry of the same run, step and kind stays as it is; one of the same subject is moved. */
-  add(allocation: LeaseAllocation, write: EntryWrite, position = allocation.position(write)): void {
+  add(allocation: LeaseAllocation, planned: EntryWrite, initial = allocation.position(planned)): void {
+    // Whoever plans a held entry may not know yet that its function goes on.
+    const goesOn = planned.dueAt === HELD_UNTIL && !this.#isPaused.get(planned.functionNo);
+    const added = { write: planned, position: initial };
+    const { write, position } = goesOn ? unheld(added, allocation.now) : added;
     const { environmentId, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
     const { lease, rank, dueAt } = position;
     const row = this.#insert.get(
