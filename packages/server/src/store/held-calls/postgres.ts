@@ -38,7 +38,10 @@ const RUNS = `
   WHERE environment_id = $1 AND function_no = $2 AND due_at = ${HELD_UNTIL} AND run_no IS NOT NULL ORDER BY run_no LIMIT $3`;
 
 /** Which of these functions are paused, or in an archived environment. They are not resumed before this transaction ends. */
-export async function pausedFunctions({ read, environmentId }: Pick<GroupWrites, "read" | "environmentId">, functionNos: readonly FunctionNo[]) {
+export async function pausedFunctions(
+  { read, environmentId }: Pick<GroupWrites, "read" | "environmentId">,
+  functionNos: readonly FunctionNo[],
+) {
   const rows = await read<{ function_no: FunctionNo; paused_at: number | null }>(FUNCTIONS, [environmentId, functionNos]);
   return new Set(rows.flatMap(({ function_no, paused_at }) => (paused_at === null ? [] : [function_no])));
 }
