@@ -23,10 +23,11 @@ test("events and runs are found by what their payload says", async (t) => {
   assert.equal(await amounts('data.amount > 100 && data.customer.id == "c_1"'), 5);
   assert.equal(await amounts('event.data.amount > 100 && event.data.customer.id == "c_1"'), 5);
   assert.equal(await amounts('user.id == 7 && v == "2" && name == "shop/order" && ts > 0'), 1);
-  assert.equal(await amounts("data.missing != 1"), 0, "a comparison with a missing field is false");
-  assert.equal(await amounts("data.missing == null"), 0);
-  assert.equal(await amounts("!(data.missing == 1) && data.amount < 30"), 3, "and so its negation is true");
-  assert.equal(await amounts("data.customer > 3 || data.amount == 0"), 1, "types that do not fit are false too");
+  assert.equal(await amounts("name == 'shop/order' && data.missing != 1"), 20, "a missing field equals null only, as in a trigger");
+  assert.equal(await amounts("name == 'shop/order' && data.note == null && user == null"), 19);
+  assert.equal(await amounts("!(data.missing == 1) && data.amount < 30"), 3);
+  assert.equal(await amounts("!(data.missing > 1)"), 0, "without a value an expression does not match");
+  assert.equal(await amounts("data.customer > 3 || data.amount == 0"), 1, "unless the other side decides");
   await until("the runs", async () => ((await runsOfFunction(service, "shop-pay")).filter(isEnded).length === 20 ? true : undefined));
   assert.equal(await amounts("data.amount >= 150", "/runs"), 5);
   const runs = async (query: string) => (await service.rest("GET", `/runs?limit=100&${query}`)).body.data.length;

@@ -7,7 +7,7 @@ export const WHERE = {
   type: "string",
   minLength: 1,
   description:
-    'An expression over the payload, such as `data.amount > 100 && data.customer.id == "c_1"`, with the roots `data`, `user`, `name`, `ts` and `v`. A comparison with a missing field is false.',
+    'An expression over the payload, such as `data.amount > 100 && data.customer.id == "c_1"`, with the roots `data`, `user`, `name`, `ts` and `v`. It selects the events that a trigger with the same expression would start.',
 } as const;
 
 export function readWhere(text: string): string {

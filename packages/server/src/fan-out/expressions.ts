@@ -62,12 +62,17 @@ export function isFault(outcome: unknown): outcome is ExpressionFault {
 
 function compileText(text: string): Expression | ExpressionFault {
   try {
-    const compilation: Compilation = { text, locals: new Map(), counts: { nodes: 0, locals: 0 }, usesAsync: false };
-    const evaluate = compileNode(parseExpression(text), compilation);
-    return expressionOf(text, evaluate, compilation.usesAsync);
+    return compileOrThrow(text);
   } catch (error) {
     return { fault: messageOf(error) };
   }
+}
+
+/** Throws a Fault, or the parser's error. `roots` are fields of the event that can be written without `event.`. */
+export function compileOrThrow(text: string, roots?: ReadonlySet<string>): Expression {
+  const compilation: Compilation = { text, locals: new Map(), counts: { nodes: 0, locals: 0 }, usesAsync: false, roots };
+  const evaluate = compileNode(parseExpression(text), compilation);
+  return expressionOf(text, evaluate, compilation.usesAsync);
 }
 
 function expressionOf(text: string, compute: Evaluate, usesAsync: boolean): Expression {

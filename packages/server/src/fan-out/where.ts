@@ -1,16 +1,13 @@
 /**
  * Expressions that select stored events by their payload: the language of triggers, with `data`, `user`, `name`, `ts` and `v` for
- * `event.data` and so on. Unlike in a trigger, a comparison with a missing field, or one of another type, is false.
+ * `event.data` and so on. An expression selects exactly the events that a trigger with it would start.
  *
  * The store receives this module instead of a function, because the embedded store reads on a separate thread.
  */
 
 import type { CompileWhere } from "../store/contract/index.ts";
-import type { Compilation } from "./cel/compilation.ts";
-import { compileNode } from "./cel/compile.ts";
-import { parseExpression } from "./cel/parse.ts";
-import { COST_MAX, Fault, type Value } from "./cel/values.ts";
-import { EXPRESSION_LENGTH_MAX } from "./expressions.ts";
+import { Fault } from "./cel/values.ts";
+import { compileOrThrow, EXPRESSION_LENGTH_MAX } from "./expressions.ts";
 import { eventValue } from "./waits.ts";
 
 const ROOTS: ReadonlySet<string> = new Set(["data", "user", "name", "ts", "v"]);
@@ -27,7 +24,7 @@ export function checkWhere(text: string): WhereFault | null {
     return { message: `is longer than ${EXPRESSION_LENGTH_MAX} characters`, position: EXPRESSION_LENGTH_MAX + 1 };
   }
   try {
-    compileText(text);
+    compileOrThrow(text, ROOTS);
     return null;
   } catch (error) {
     if (error instanceof Fault) return { message: `is not an expression: ${error.message}`, position: positionOf(text, error) };
@@ -38,22 +35,9 @@ export function checkWhere(text: string): WhereFault | null {
 
 /** Throws the fault that `checkWhere` returns. An event does not match if the expression has no value for it, or one that is not a boolean. */
 export const compileWhere: CompileWhere = (text) => {
-  const compute = compileText(text);
-  return (event) => {
-    try {
-      const scope = { event: eventValue(event) as Value, async: undefined, nowMs: Date.now(), locals: [], costLeft: COST_MAX };
-      return compute(scope) === true;
-    } catch (error) {
-      if (error instanceof Fault || error instanceof RangeError) return false;
-      throw error;
-    }
-  };
+  const expression = compileOrThrow(text, ROOTS);
+  return (event) => expression.matches({ event: eventValue(event) }) === true;
 };
-
-function compileText(text: string): ReturnType<typeof compileNode> {
-  const compilation: Compilation = { text, locals: new Map(), counts: { nodes: 0, locals: 0 }, usesAsync: false, roots: ROOTS };
-  return compileNode(parseExpression(text), compilation);
-}
 
 /** An invalid name, such as an unknown variable, is quoted at the end of the first part of the message. */
 function positionOf(text: string, { message }: Fault): number {

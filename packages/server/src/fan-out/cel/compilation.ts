@@ -11,8 +11,8 @@ export interface Compilation {
   readonly locals: ReadonlyMap<string, number>;
   readonly counts: { nodes: number; locals: number };
   usesAsync: boolean;
-  /** Fields of the event that are also variables; a comparison without a value is then false. Absent: neither. */
-  readonly roots?: ReadonlySet<string>;
+  /** Fields of the event that are also variables; then there is no `async`. */
+  readonly roots?: ReadonlySet<string> | undefined;
 }
 
 /** Compiles a node and its children. */

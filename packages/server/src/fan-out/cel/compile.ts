@@ -66,12 +66,7 @@ function compileVariable(name: string, compilation: Compilation): Evaluate {
   const slot = compilation.locals.get(name);
   if (slot !== undefined) return (scope) => scope.locals[slot] as Value;
   if (name === "event") return (scope) => scope.event;
-  if (compilation.roots?.has(name)) {
-    return (scope) => {
-      if (isMap(scope.event) && Object.hasOwn(scope.event, name)) return scope.event[name] as Value;
-      throw new MissingField(`the event has no field ${name}`);
-    };
-  }
+  if (compilation.roots?.has(name)) return fieldOf((scope) => scope.event, "event", name);
   if (compilation.roots) fault(`unknown variable ${name}: there are event, ${[...compilation.roots].join(", ")}`);
   if (name !== "async") fault(`unknown variable ${name}: there are event and, in waits and cancellations, async`);
   compilation.usesAsync = true;
@@ -79,8 +74,10 @@ function compileVariable(name: string, compilation: Compilation): Evaluate {
 }
 
 function compileField(of: ASTNode, field: string, compilation: Compilation): Evaluate {
-  const container = compileNode(of, compilation);
-  const containerText = sourceOf(of, compilation);
+  return fieldOf(compileNode(of, compilation), sourceOf(of, compilation), field);
+}
+
+function fieldOf(container: Evaluate, containerText: string, field: string): Evaluate {
   return (scope) => {
     const value = container(scope);
     if (isMap(value) && Object.hasOwn(value, field)) return value[field] as Value;
@@ -134,29 +131,7 @@ function compileMap(entries: readonly (readonly [ASTNode, ASTNode])[], compilati
   return (scope) => Object.fromEntries(compiled.map(([key, value]) => [textOf(key(scope)), value(scope)])) as ValueMap;
 }
 
-const COMPARISONS: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">=", "in"]);
-
 function compileBinary(node: ASTNode, compilation: Compilation): Evaluate {
-  if (!compilation.roots || !COMPARISONS.has(node.op)) return compileOperator(node, compilation);
-  const compare = compileComparison(node, compilation);
-  return (scope) => {
-    try {
-      return compare(scope);
-    } catch (error) {
-      absorbed(error, scope);
-      return false;
-    }
-  };
-}
-
-/** A missing field is a fault, also for == and !=. */
-function compileComparison(node: ASTNode, compilation: Compilation): Evaluate {
-  if (node.op !== "==" && node.op !== "!=") return compileOperator(node, compilation);
-  const [left, right] = node.args.map((operand) => compileNode(operand, compilation)) as [Evaluate, Evaluate];
-  return (scope) => isEqual(left(scope), right(scope), scope) === (node.op === "==");
-}
-
-function compileOperator(node: ASTNode, compilation: Compilation): Evaluate {
   if (node.op === "==" || node.op === "!=") return compileEquality(node.args, node.op === "==", compilation);
   const operator = BINARY_OPERATORS[node.op];
   if (!operator) return fault(`${node.op} is not supported`);
@@ -177,7 +152,8 @@ function compileEquality(operands: readonly ASTNode[], expected: boolean, compil
 type OrMissing = (scope: Scope) => Value | undefined;
 
 function orMissing({ op }: ASTNode, evaluate: Evaluate): OrMissing {
-  if (op !== "." && op !== "[]") return evaluate;
+  // A variable can be a field of the event.
+  if (op !== "." && op !== "[]" && op !== "id") return evaluate;
   return (scope) => {
     try {
       return evaluate(scope);
