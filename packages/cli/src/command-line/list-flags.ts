@@ -1,19 +1,19 @@
 /** The flags for lists and time ranges. */
 
+import { parseDuration } from "@inlet/protocol";
 import type { Flags } from "./command-row.ts";
 
-const DURATION = /^(\d+(?:\.\d+)?)(s|m|h|d)$/;
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const MILLISECONDS = /^\d{1,16}$/;
 
 /** Converts milliseconds, ISO 8601 or a duration such as `15m` to a time for the REST API. */
 export function instant(text: string, now: number = Date.now()): string {
-  const [, amount, unit] = DURATION.exec(text) ?? [];
-  return amount && unit ? String(now - Math.round(Number(amount) * (UNITS_MS[unit] ?? 0))) : text;
+  const agoMs = MILLISECONDS.test(text) ? null : parseDuration(text);
+  return agoMs === null ? text : String(now - agoMs);
 }
 
 export function instantFault(flag: string) {
   return (text: string) =>
-    DURATION.test(text) || /^\d{1,16}$/.test(text) || !Number.isNaN(Date.parse(text))
+    MILLISECONDS.test(text) || parseDuration(text) !== null || !Number.isNaN(Date.parse(text))
       ? null
       : `${flag} must be a duration such as 15m or 2h, ISO 8601 or milliseconds, not "${text}"`;
 }

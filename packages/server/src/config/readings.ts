@@ -1,7 +1,15 @@
 /** Parsers of setting values. A reading throws a SettingFault whose message completes "--flag …". */
 
 import { BlockList, isIP } from "node:net";
-import { isPlaceholderKey, isSigningKey, KEY_UNITS_MAX, PLACEHOLDER_RULE, parseDuration, SIGNING_KEY_RULE } from "@inlet/protocol";
+import {
+  formatDuration,
+  isPlaceholderKey,
+  isSigningKey,
+  KEY_UNITS_MAX,
+  PLACEHOLDER_RULE,
+  parseDuration,
+  SIGNING_KEY_RULE,
+} from "@inlet/protocol";
 
 export interface Reading<Value> {
   /** The placeholder of the value in `--help`. */
@@ -15,7 +23,6 @@ export const KIB = 1024;
 export const MIB = 1024 * KIB;
 export const DAY_MS = 86_400_000;
 
-const DURATION_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
 const SIZE_UNITS_BYTES: Readonly<Record<string, number>> = { b: 1, kb: KIB, mb: MIB, gb: 1024 * MIB };
 
 export function text(placeholder: string): Reading<string> {
@@ -91,11 +98,11 @@ export function oneOf<Choice extends string>(...choices: Choice[]): Reading<Choi
 }
 
 export function duration(minMs: number, maxMs: number): Reading<number> {
-  return bounded("duration", toMilliseconds, DURATION_UNITS_MS, minMs, maxMs, 'such as "250ms", "30s" or "24h"');
+  return bounded("duration", toMilliseconds, formatDuration, minMs, maxMs, 'such as "250ms", "30s" or "24h"');
 }
 
 export function size(minBytes: number, maxBytes: number): Reading<number> {
-  return bounded("size", toBytes, SIZE_UNITS_BYTES, minBytes, maxBytes, 'such as "512kb" or "4mb"');
+  return bounded("size", toBytes, formatBytes, minBytes, maxBytes, 'such as "512kb" or "4mb"');
 }
 
 /** "none" means no limit. */
@@ -248,7 +255,7 @@ export function addressList(): Reading<AddressList> {
 function bounded(
   placeholder: string,
   read: (given: string) => number | null,
-  units: Readonly<Record<string, number>>,
+  format: (value: number) => string,
   min: number,
   max: number,
   examples: string,
@@ -258,7 +265,7 @@ function bounded(
     parse(given) {
       const value = read(given.trim().toLowerCase());
       if (value === null) throw new SettingFault(`must be a ${placeholder} ${examples}`);
-      if (value < min || value > max) throw new SettingFault(`must be from ${written(min, units)} to ${written(max, units)}`);
+      if (value < min || value > max) throw new SettingFault(`must be from ${format(min)} to ${format(max)}`);
       return value;
     },
   };
@@ -276,9 +283,9 @@ function toBytes(given: string): number | null {
 }
 
 /** In the largest unit that gives a whole number. */
-function written(value: number, units: Readonly<Record<string, number>>): string {
-  const [name, factor] = Object.entries(units).findLast(([, unit]) => value >= unit && value % unit === 0) ?? ["", 1];
-  return `${value / factor}${name}`;
+function formatBytes(bytes: number): string {
+  const [name, factor] = Object.entries(SIZE_UNITS_BYTES).findLast(([, unit]) => bytes >= unit && bytes % unit === 0) ?? ["", 1];
+  return `${bytes / factor}${name}`;
 }
 
 function isRange(range: string): boolean {

@@ -1,6 +1,6 @@
 /** The functions behind Inngest's REST API: finding functions and runs, cancelling many, invoking one. */
 
-import { type EnvironmentId, type EventId, type EventIdGenerator, joinMembers, jsonMembers, stableUuid } from "@inlet/protocol";
+import { type EnvironmentId, type EventId, type EventIdGenerator, stableUuid } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { Invoked } from "../api/inngest/apps-routes.ts";
 import type { PeerFunction } from "../api/inngest/cancellations-routes.ts";
@@ -10,6 +10,7 @@ import { BulkCancellations } from "../execute/bulk-cancellations.ts";
 import { type Clock, sleepOn } from "../execute/clock.ts";
 import type { Executor } from "../execute/executor.ts";
 import { internalBatch } from "../execute/steps/end-events.ts";
+import { invokedData } from "../execute/steps/invoked-data.ts";
 import { cancelRun, type EndEvents } from "../execute/steps/run-changes.ts";
 import { compileExpression, isFault } from "../fan-out/expressions.ts";
 import type { FanOut } from "../fan-out/fan-out.ts";
@@ -133,10 +134,4 @@ async function firstRun(store: Store, environmentId: EnvironmentId, eventId: Eve
 function startRule({ config }: RegisteredFunction): string {
   const rules = { "rate limit": config.rateLimit, debounce: config.debounce, batch: config.batch, singleton: config.singleton };
   return Object.entries(rules).find(([, rule]) => rule !== null)?.[0] ?? "function";
-}
-
-/** The caller's data as written, and where it came from. */
-function invokedData(data: string, origin: string): string {
-  const members = jsonMembers(data).filter(({ key }) => key !== "_inngest");
-  return members.length === 0 ? `{"_inngest":${origin}}` : `${joinMembers(data, members).slice(0, -1)},"_inngest":${origin}}`;
 }

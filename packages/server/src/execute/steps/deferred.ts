@@ -1,8 +1,9 @@
 /** Functions that a run defers: stored as steps while it runs, and started by an internal event when it has ended. */
 
-import { type EventIdGenerator, joinMembers, jsonMembers, type StepId, settleSessions } from "@inlet/protocol";
+import { type EventIdGenerator, jsonMembers, type StepId, settleSessions } from "@inlet/protocol";
 import type { NewEvent, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
 import { carriedTrace } from "./carried-trace.ts";
+import { invokedData } from "./invoked-data.ts";
 import type { Operation } from "./operations.ts";
 
 export const DEFERRED_MAX = 20;
@@ -44,16 +45,10 @@ export function deferredEvents(state: RunState, parentId: string, eventIds: Even
     return [
       {
         ...{ id: eventIds.next(now), name: DEFERRED_EVENT, ts: now, dedupId: `${run.id}.${step.id}` },
-        data: dataWith(member(step.detail, "input"), origin),
+        data: invokedData(member(step.detail, "input"), origin),
         extras: meta?.startsWith("{") ? settleSessions(`{"meta":${meta}}`) : null,
         ...carriedTrace(state),
       },
     ];
   });
-}
-
-function dataWith(input: string | null, origin: string): string {
-  if (!input?.startsWith("{")) return `{"_inngest":${origin}}`;
-  const members = jsonMembers(input).filter(({ key }) => key !== "_inngest");
-  return members.length === 0 ? `{"_inngest":${origin}}` : `${joinMembers(input, members).slice(0, -1)},"_inngest":${origin}}`;
 }

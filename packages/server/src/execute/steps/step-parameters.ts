@@ -13,6 +13,7 @@ import { type NewEvent, type NewRun, type NewStart, type RunState, SIGNAL_UNITS_
 import type { Invocation } from "./answers.ts";
 import { carriedTrace } from "./carried-trace.ts";
 import { internalBatch } from "./end-events.ts";
+import { invokedData } from "./invoked-data.ts";
 import type { Operation } from "./operations.ts";
 
 const LONGEST_MS = 366 * 86_400_000;
@@ -103,13 +104,6 @@ function invokedEvent({ optsText }: Operation, origin: string): Pick<NewEvent, "
     data: invokedData(memberText(payload, "data"), origin),
     extras: carried.length === 0 ? null : settleSessions(joinMembers(payload, carried)),
   };
-}
-
-function invokedData(data: string | null, origin: string): string {
-  if (data === null || !data.startsWith("{")) return `{"_inngest":${origin}}`;
-  const members = jsonMembers(data).filter(({ key }) => key !== "_inngest");
-  const own = joinMembers(data, members);
-  return members.length === 0 ? `{"_inngest":${origin}}` : `${own.slice(0, -1)},"_inngest":${origin}}`;
 }
 
 function memberText(text: string, key: string): string | null {
