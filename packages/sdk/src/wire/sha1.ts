@@ -1,6 +1,7 @@
 /**
  * Synchronous SHA-1 of a string: WebCrypto only offers an asynchronous one, and a step's id is needed before the function continues.
- * It only names steps: no secret depends on it.
+ * It only names steps: no secret depends on it. Edge runtimes and browsers have no `node:crypto`, so a function of our own is needed in
+ * any case; used everywhere, there is one.
  */
 
 const CACHED_MAX = 2_000;
