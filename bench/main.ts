@@ -11,11 +11,12 @@ import { benchParallelSteps } from "./parallel-steps.ts";
 import { type BenchPostgres, benchOnPostgres } from "./postgres.ts";
 import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
+import { benchSandbox } from "./sandbox.ts";
 import { benchSchemas } from "./schemas.ts";
 import { benchTracing } from "./tracing.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | parallel | jobs | lists | schemas | tracing | compare> [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks | sandbox | runs | parallel | jobs | lists | schemas | tracing | compare> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
@@ -86,6 +87,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
       ? benchIngestPostgres({ seconds, rounds, postgres })
       : benchIngest({ seconds, rounds, stored: values.quick ? 0 : Number(values.stored), url: values.url, key: values.key }),
   webhooks: () => benchWebhooks({ seconds, rounds }),
+  sandbox: () => benchSandbox({ rounds }),
   schemas: () => benchSchemas({ seconds, rounds }),
   tracing: () => benchTracing({ seconds, rounds }),
   runs: (postgres) =>

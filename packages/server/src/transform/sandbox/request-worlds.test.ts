@@ -8,7 +8,7 @@ import { after, describe, it } from "node:test";
 import { testRunner } from "../threads/run-for-test.ts";
 
 // One thread for everything: with every version slow, all runs share the second lane.
-const { runner, run, event } = testRunner({ slowMs: -1, penaltyMs: 1e9 });
+const { runner, run, event } = testRunner({ slowMs: -1e9 });
 after(() => runner.stop());
 
 /** Each source returns `{ seen }`: what it found before it left its own trace. */

@@ -28,18 +28,14 @@ export interface SandboxThreadOptions {
   /** It has been idle for `idleMs`. */
   idleMs: number;
   onIdle(): void;
-  /** The thread has ended. `culprit` is its current job with its log lines, `untouched` are the jobs it had not begun. */
-  onLost(lost: { culprit: Work | null; logs: string[]; untouched: Work[]; reason: LossReason }): void;
+  /** The thread has ended. `current` is the job it was running, with its log lines, `untouched` are the jobs it had not begun. */
+  onLost(lost: { current: Work | null; logs: string[]; untouched: Work[]; reason: LossReason }): void;
 }
 
 export type LossReason = "stuck" | "memory" | "crashed";
 
 /** The thread's own JavaScript needs little more than the texts of a few requests; user code lives in the engine's memory. */
 const HEAP_MB_MAX = 128;
-
-/** The assumed duration of a job before one was measured, and the number of jobs in the moving average. */
-const FIRST_GUESS_MS = 1;
-const USUAL_OF_LAST = 16;
 
 export class SandboxThread {
   readonly #options: SandboxThreadOptions;
@@ -53,7 +49,6 @@ export class SandboxThread {
   #seen = 0;
   #seenAt = 0;
   #idleSince = 0;
-  #usualMs = FIRST_GUESS_MS;
   #reason: LossReason = "crashed";
   #lost = false;
 
@@ -79,11 +74,6 @@ export class SandboxThread {
   /** The number of jobs sent and not answered. */
   get load(): number {
     return this.#sent.length;
-  }
-
-  /** The estimated duration of the jobs sent and not answered, based on recent jobs. */
-  get backlogMs(): number {
-    return this.#sent.length * this.#usualMs;
   }
 
   send(work: Work): void {
@@ -121,7 +111,6 @@ export class SandboxThread {
       this.#worker.unref();
       this.#idleSince = performance.now();
     }
-    this.#usualMs += (answer.cpuMs - this.#usualMs) / USUAL_OF_LAST;
     this.#options.onAnswer(work, answer);
   }
 
@@ -147,11 +136,11 @@ export class SandboxThread {
     if (this.#lost) return;
     this.#lost = true;
     this.#endWatch();
-    const current = Atomics.load(this.#current, 0);
-    const culprit = this.#sent.find(({ job }) => job.id === current) ?? null;
-    const untouched = this.#sent.filter((work) => work !== culprit);
+    const currentId = Atomics.load(this.#current, 0);
+    const current = this.#sent.find(({ job }) => job.id === currentId) ?? null;
+    const untouched = this.#sent.filter((work) => work !== current);
     const logs = new LogLines(this.#options.limits, this.#logMemory).take();
-    this.#options.onLost({ culprit, logs, untouched, reason: this.#reason });
+    this.#options.onLost({ current, logs, untouched, reason: this.#reason });
   }
 
   #endWatch(): void {

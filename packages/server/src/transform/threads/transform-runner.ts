@@ -2,7 +2,7 @@
  * Runs webhook transforms in sandbox threads. Threads are started on first use.
  *
  * Guarantees: every run ends in an outcome, within the limits; a version that loops or is slow delays others of its kind, not the
- * quick ones (see version-lanes.ts); waiting runs are scheduled fairly by webhook and environment (see waiting-work.ts) and bounded, and
+ * quick ones (see version-speeds.ts); waiting runs are scheduled fairly by environment and webhook (see waiting-work.ts) and bounded, and
  * beyond the bound the outcome is `overloaded` at once; a thread that is stuck or dies is replaced, and another runs the jobs it had not
  * begun.
  *
@@ -24,7 +24,7 @@ import type {
 } from "../transform-outcome.ts";
 import { type LossReason, SandboxThread } from "./sandbox-thread.ts";
 import type { ThreadAnswer, ThreadJob } from "./thread.ts";
-import { type Lane, VersionLanes } from "./version-lanes.ts";
+import { type Speed, VersionSpeeds } from "./version-speeds.ts";
 import { type Unanswered, WaitingWork, type Work } from "./waiting-work.ts";
 
 export interface TransformRunnerOptions {
@@ -37,7 +37,6 @@ export interface TransformRunnerOptions {
   slowMs?: number;
   /** Threads that are idle for this long are ended, except for one for quick versions. */
   idleMs?: number;
-  penaltyMs?: number;
   now?: () => number;
 }
 
@@ -71,18 +70,13 @@ const DEFAULTS = {
   waitingMax: 1_000,
   waitingSlowMax: 32,
   slowMs: 50,
-  penaltyMs: 10_000,
   // A thread takes memory, and starting one delays its first request.
   idleMs: 60_000,
   now: Date.now,
 };
 
-/** A thread gets this much work before another one is used: if all cores are busy, two threads do no more than one. */
-const LITTLE_TO_DO_MS = 3;
-/** Jobs that a quick thread holds at once, so that it need not wait for the main thread between two. */
+/** Jobs that a quick thread holds at once, so that it need not wait for the main thread between two. They cannot be taken back. */
 const QUICK_JOBS_AT_ONCE = 8;
-/** Jobs sent to a thread cannot be taken back, and others may be more urgent: it gets no more than about this much work. */
-const QUICK_BACKLOG_MS = 10;
 /** The thread for new and slow versions gets about a tenth of a core when others compete for it. */
 const SLOW_THREAD_NICENESS = 10;
 /** A job is retried if its thread died before beginning it, up to this number of times. */
@@ -97,7 +91,7 @@ type RunnerOptions = Required<Omit<TransformRunnerOptions, "limits">> & { limits
 
 class Runner implements TransformRunner {
   readonly #options: RunnerOptions;
-  readonly #lanes: VersionLanes;
+  readonly #speeds: VersionSpeeds;
   readonly #waiting: WaitingWork;
   readonly #quickThreads = new Set<SandboxThread>();
   #slowThread: SandboxThread | null = null;
@@ -110,7 +104,7 @@ class Runner implements TransformRunner {
 
   constructor(options: RunnerOptions) {
     this.#options = options;
-    this.#lanes = new VersionLanes(options);
+    this.#speeds = new VersionSpeeds(options.slowMs);
     this.#waiting = new WaitingWork(options);
   }
 
@@ -161,44 +155,51 @@ class Runner implements TransformRunner {
   }
 
   #accept(task: Omit<ThreadJob, "id">, versionKey: string | null, owner: TransformOwner, settle: Work["settle"]): void {
-    const lane = this.#laneOf(versionKey);
     if (this.#stopping) settle(STOPPING);
-    else if (this.#waiting.isFull(lane, owner)) settle({ code: "overloaded", message: "too many transforms are waiting to run" });
     else {
       this.#lastId = (this.#lastId % 0x7fff_ffff) + 1;
       const job = { id: this.#lastId, ...task } as ThreadJob;
-      this.#waiting.add(lane, { job, versionKey, owner, attempts: 0, settle });
+      this.#wait(this.#speedOf(versionKey), { job, versionKey, owner, attempts: 0, settle });
       this.#dispatch();
     }
   }
 
-  #laneOf(versionKey: string | null): Lane {
-    return versionKey === null ? "new" : this.#lanes.laneOf(versionKey);
+  #speedOf(versionKey: string | null): Speed {
+    return versionKey === null ? "new" : this.#speeds.speedOf(versionKey);
   }
 
   /** Sends waiting work to threads with capacity. */
   #dispatch(): void {
+    if (this.#waiting.has("new") || this.#waiting.has("slow")) {
+      this.#slowThread ??= this.#addSlowThread();
+      if (this.#slowThread.load === 0) this.#send(this.#slowThread, this.#take("new") ?? this.#take("slow"));
+    }
     while (this.#waiting.has("quick")) {
       const thread = this.#quickThread();
       if (!thread) break;
-      this.#send(thread, this.#waiting.take("quick"));
+      this.#send(thread, this.#take("quick"));
     }
-    if (!this.#waiting.has("new") && !this.#waiting.has("slow")) return;
-    this.#slowThread ??= this.#addSlowThread();
-    if (this.#slowThread.load === 0) this.#send(this.#slowThread, this.#waiting.take("new", "slow"));
   }
 
-  /** The first quick thread with little to do. If there is none, a new one if allowed, otherwise the least busy. */
-  #quickThread(): SandboxThread | null {
-    let best: SandboxThread | null = null;
-    for (const thread of this.#quickThreads) {
-      const { backlogMs } = thread;
-      if (backlogMs < LITTLE_TO_DO_MS) return thread;
-      if (!best || backlogMs < best.backlogMs) best = thread;
+  /** The next work of this speed. Work whose version has changed its speed while it waited goes where it belongs. */
+  #take(speed: Speed): Work | undefined {
+    for (;;) {
+      const work = this.#waiting.take(speed);
+      const now = work && this.#speedOf(work.versionKey);
+      if (!work || now === speed) return work;
+      this.#wait(now as Speed, work);
     }
-    if (this.#quickThreads.size < this.#options.quickThreads) return this.#addQuickThread();
-    const hasRoom = best && (best.load === 0 || (best.load < QUICK_JOBS_AT_ONCE && best.backlogMs < QUICK_BACKLOG_MS));
-    return hasRoom ? best : null;
+  }
+
+  #wait(speed: Speed, work: Work): void {
+    if (this.#waiting.isFull(speed, work.owner)) work.settle({ code: "overloaded", message: "too many transforms are waiting to run" });
+    else this.#waiting.add(speed, work);
+  }
+
+  /** The first quick thread with room, or a new one if allowed. */
+  #quickThread(): SandboxThread | null {
+    for (const thread of this.#quickThreads) if (thread.load < QUICK_JOBS_AT_ONCE) return thread;
+    return this.#quickThreads.size < this.#options.quickThreads ? this.#addQuickThread() : null;
   }
 
   #addQuickThread(): SandboxThread {
@@ -231,6 +232,8 @@ class Runner implements TransformRunner {
   }
 
   #spawn(limits: SandboxLimits, niceness: number, forget: () => void, mayEnd: () => boolean): SandboxThread {
+    // Far beyond the CPU time limit, because a busy machine may give the thread little time.
+    const hardMs = 4 * limits.timeoutMs + 500;
     const thread: SandboxThread = new SandboxThread({
       limits,
       niceness,
@@ -244,19 +247,18 @@ class Runner implements TransformRunner {
         forget();
         void thread.stop();
       },
-      // Far beyond the CPU time limit, because a busy machine may give the thread little time.
-      hardMs: 4 * limits.timeoutMs + 500,
+      hardMs,
       onAnswer: (work, answer) => {
         const hadLess = limits.timeoutMs < this.#options.limits.timeoutMs;
-        if (hadLess && hasTimedOut(answer)) this.#beginAnew(work, answer.cpuMs);
+        if (hadLess && hasTimedOut(answer)) this.#startOver(work, answer.cpuMs);
         else this.#settle(work, answer, answer.cpuMs);
         // A version that has just proved quick will need one.
         if (this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
       },
       onRoom: () => this.#dispatch(),
-      onLost: ({ culprit, logs, untouched, reason }) => {
+      onLost: ({ current, logs, untouched, reason }) => {
         forget();
-        if (culprit) this.#settle(culprit, { ...this.#lossFault(reason), logs }, Number.POSITIVE_INFINITY);
+        if (current) this.#settle(current, { ...this.#lossFault(reason), logs }, hardMs);
         for (const work of untouched) this.#retry(work);
         this.#dispatch();
       },
@@ -266,35 +268,29 @@ class Runner implements TransformRunner {
 
   #settle(work: Work, answer: ThreadAnswer | Unanswered, cpuMs: number): void {
     this.#running--;
-    this.#judge(work, cpuMs);
+    this.#record(work, cpuMs);
     work.settle(answer);
     if (this.#running === 0) this.#whenIdle?.();
   }
 
-  #judge({ versionKey, owner }: Work, cpuMs: number): void {
-    this.#waiting.charge(owner, Number.isFinite(cpuMs) ? cpuMs : this.#options.limits.timeoutMs);
-    if (versionKey === null) return;
-    const before = this.#lanes.laneOf(versionKey);
-    this.#lanes.note(versionKey, owner.webhook, cpuMs);
-    const after = this.#lanes.laneOf(versionKey);
-    if (before !== after) this.#waiting.move(versionKey, owner, before, after);
+  #record({ versionKey, owner }: Work, cpuMs: number): void {
+    this.#waiting.charge(owner, cpuMs);
+    if (versionKey !== null) this.#speeds.record(versionKey, cpuMs);
   }
 
   /** It was too slow for a quick thread. */
-  #beginAnew(work: Work, cpuMs: number): void {
+  #startOver(work: Work, cpuMs: number): void {
     this.#running--;
-    this.#judge(work, Math.max(cpuMs, this.#options.slowMs + 1));
+    this.#record(work, Math.max(cpuMs, this.#options.slowMs + 1));
     if (this.#stopping) work.settle(STOPPING);
-    else if (this.#waiting.isFull("slow", work.owner))
-      work.settle({ code: "overloaded", message: "too many slow transforms are waiting to run" });
-    else this.#waiting.add("slow", work);
+    else this.#wait("slow", work);
     if (this.#running === 0) this.#whenIdle?.();
   }
 
   #retry(work: Work): void {
     this.#running--;
     work.attempts++;
-    if (work.attempts < ATTEMPTS_MAX && !this.#stopping) this.#waiting.addFirst(this.#laneOf(work.versionKey), work);
+    if (work.attempts < ATTEMPTS_MAX && !this.#stopping) this.#waiting.add(this.#speedOf(work.versionKey), work);
     else work.settle({ code: "overloaded", message: "the sandbox is not available" });
     if (this.#running === 0) this.#whenIdle?.();
   }
@@ -306,12 +302,10 @@ class Runner implements TransformRunner {
     return { code: "transform_failed", message: "the sandbox ended unexpectedly" };
   }
 
-  #takeAny(): Work | undefined {
-    return this.#waiting.take("quick", "new", "slow");
-  }
-
   async #drain(): Promise<void> {
-    for (let work = this.#takeAny(); work; work = this.#takeAny()) work.settle(STOPPING);
+    for (const speed of ["quick", "new", "slow"] as const) {
+      for (let work = this.#waiting.take(speed); work; work = this.#waiting.take(speed)) work.settle(STOPPING);
+    }
     if (this.#running > 0) {
       await new Promise<void>((resolve) => {
         this.#whenIdle = resolve;

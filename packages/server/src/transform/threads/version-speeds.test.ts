@@ -1,56 +1,61 @@
-/** A version is judged by its runs, and a bad one delays only its own kind. */
+/** A version is classified by its last run, and a bad one delays only its own kind. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { testRunner } from "./run-for-test.ts";
-import { VersionLanes } from "./version-lanes.ts";
+import { VersionSpeeds } from "./version-speeds.ts";
 import { WaitingWork, type Work } from "./waiting-work.ts";
 
-describe("lanes", () => {
+describe("speeds", () => {
   it("follow the diagram", () => {
-    let now = 0;
-    const lanes = new VersionLanes({ slowMs: 50, penaltyMs: 1_000, now: () => now });
-    assert.equal(lanes.laneOf("a"), "new");
-    lanes.note("a", "hook", 1);
-    assert.equal(lanes.laneOf("a"), "quick");
-    lanes.note("a", "hook", 51);
-    assert.equal(lanes.laneOf("a"), "slow");
-    now = 900;
-    lanes.note("a", "hook", 1);
-    assert.equal(lanes.laneOf("a"), "slow");
-    now = 1_000;
-    assert.equal(lanes.laneOf("a"), "slow", "that the penalty has passed is not enough");
-    lanes.note("a", "hook", 1);
-    assert.equal(lanes.laneOf("a"), "quick");
-    lanes.note("b", "other", 250);
-    assert.equal(lanes.laneOf("b"), "slow");
-  });
-
-  it("hold repeat offenders for longer, whatever the version, until six hours have passed without", () => {
-    let now = 0;
-    const lanes = new VersionLanes({ slowMs: 50, penaltyMs: 1_000, now: () => now });
-    /** How long a version is held after a slow run. */
-    const heldMs = (version: string) => {
-      lanes.note(version, "hook", 51);
-      const from = now;
-      for (const wait of [1_000, 4_000, 16_000, 3_600_000]) {
-        now = from + wait;
-        lanes.note(version, "hook", 1);
-        if (lanes.laneOf(version) === "quick") return wait;
-      }
-      return Number.POSITIVE_INFINITY;
+    const speeds = new VersionSpeeds(50);
+    const after = (cpuMs: number) => {
+      speeds.record("a", cpuMs);
+      return speeds.speedOf("a");
     };
-    assert.deepEqual([heldMs("hook@1"), heldMs("hook@1"), heldMs("hook@2")], [1_000, 4_000, 16_000]);
-    for (let n = 0; n < 10; n++) assert.equal(heldMs("hook@2"), 3_600_000, "an hour at most");
-    now += 6 * 3_600_000;
-    assert.equal(heldMs("hook@2"), 1_000);
+    assert.equal(speeds.speedOf("a"), "new");
+    assert.deepEqual([after(1), after(51), after(250), after(50)], ["quick", "slow", "slow", "quick"]);
+    speeds.record("b", 250);
+    assert.equal(speeds.speedOf("b"), "slow");
   });
 
   it("are remembered for a bounded number of versions", () => {
-    const lanes = new VersionLanes({ slowMs: 50, penaltyMs: 1_000, now: () => 0 });
-    for (let i = 0; i <= 5_000; i++) lanes.note(`v${i}`, `v${i}`, 1);
-    assert.equal(lanes.laneOf("v0"), "new");
-    assert.equal(lanes.laneOf("v1"), "quick");
+    const speeds = new VersionSpeeds(50);
+    for (let i = 0; i <= 5_000; i++) speeds.record(`v${i}`, 1);
+    assert.equal(speeds.speedOf("v0"), "new");
+    assert.equal(speeds.speedOf("v1"), "quick");
+  });
+});
+
+describe("waiting work", () => {
+  const work = (id: number, webhook: string, environment = "one") =>
+    ({ job: { id }, versionKey: `${webhook}@1`, owner: { webhook, environment }, attempts: 0, settle: () => undefined }) as unknown as Work;
+
+  it("lets who used little in the last seconds go first, by environment and by webhook", () => {
+    let now = 0;
+    const waiting = new WaitingWork({ waitingMax: 100, waitingSlowMax: 10, now: () => now });
+    const arriving = [work(1, "a", "busy"), work(2, "a", "busy"), work(3, "b", "busy"), work(4, "c", "quiet"), work(5, "d", "unknown")];
+    const addAll = () => {
+      for (const one of arriving) waiting.add("quick", one);
+    };
+    const takeAll = () => Array.from({ length: 6 }, () => waiting.take("quick")?.job.id);
+    addAll();
+    waiting.charge({ webhook: "a", environment: "busy" }, 1_000);
+    waiting.charge({ webhook: "b", environment: "busy" }, 10);
+    waiting.charge({ webhook: "c", environment: "quiet" }, 500);
+    assert.deepEqual(takeAll(), [5, 4, 3, 1, 2, undefined]);
+    now = 10_000;
+    waiting.charge({ webhook: "d", environment: "unknown" }, 1);
+    addAll();
+    assert.deepEqual(takeAll(), [1, 2, 3, 4, 5, undefined], "another period");
+    assert.equal(waiting.size, 0);
+  });
+
+  it("leaves room for others when one webhook has much waiting", () => {
+    const waiting = new WaitingWork({ waitingMax: 100, waitingSlowMax: 10, now: () => 0 });
+    for (let n = 0; n < 50; n++) waiting.add("quick", work(n, "greedy"));
+    const isFull = (webhook: string) => waiting.isFull("quick", { webhook, environment: "one" });
+    assert.deepEqual([isFull("greedy"), isFull("other")], [true, false]);
   });
 });
 
@@ -67,7 +72,7 @@ describe("the runner", () => {
     for (let i = 0; i < 200; i++) assert.deepEqual(await event("() => ({ quick: 1 })"), { quick: 1 });
     // Twenty loops of 250 ms take five seconds; had the quick ones waited behind them, few would be left.
     assert.ok(looping > 10, `${looping} loops left`);
-    // A version nobody knows yet waits for the loops before it in its lane, but not for those already known to loop.
+    // A version nobody knows yet waits for the new ones before it, but not for those already known to loop.
     await Promise.all(loops);
   });
 
@@ -99,41 +104,22 @@ describe("the runner", () => {
     assert.ok(p50 <= 4, `half of the victim's requests waited for more than ${p50} loops to end`);
   });
 
-  it("lets who used little go first, by environment and by webhook", () => {
-    const waiting = new WaitingWork({ waitingMax: 100, waitingSlowMax: 10, now: () => 0 });
-    const work = (webhook: string, environment: string, id: number) =>
-      ({
-        job: { id },
-        versionKey: `${webhook}@1`,
-        owner: { webhook, environment },
-        attempts: 0,
-        settle: () => undefined,
-      }) as unknown as Work;
-    waiting.charge({ webhook: "a", environment: "busy" }, 1_000);
-    waiting.charge({ webhook: "b", environment: "busy" }, 10);
-    waiting.charge({ webhook: "c", environment: "quiet" }, 500);
-    const order = [work("a", "busy", 1), work("a", "busy", 2), work("b", "busy", 3), work("c", "quiet", 4), work("d", "unknown", 5)];
-    for (const one of order) waiting.add("quick", one);
-    assert.deepEqual(
-      Array.from({ length: 5 }, () => waiting.take("quick")?.job.id),
-      [5, 4, 3, 1, 2],
-    );
-    assert.equal(waiting.size, 0);
-  });
-
-  it("leaves room for others when one webhook has much waiting", () => {
-    const waiting = new WaitingWork({ waitingMax: 100, waitingSlowMax: 10, now: () => 0 });
-    const owner = (webhook: string) => ({ webhook, environment: "one" });
-    const add = (webhook: string) =>
-      waiting.add("quick", {
-        job: { id: 1 },
-        versionKey: "v",
-        owner: owner(webhook),
-        attempts: 0,
-        settle: () => undefined,
-      } as unknown as Work);
-    for (let n = 0; n < 50; n++) add("greedy");
-    assert.deepEqual([waiting.isFull("quick", owner("greedy")), waiting.isFull("quick", owner("other"))], [true, false]);
+  it("serves a quick webhook while another of its environment alternates between quick runs and loops", async (t) => {
+    const { runner, run, event } = testRunner({ waitingSlowMax: 100, quickThreads: 1 });
+    t.after(() => runner.stop());
+    const source = "(evt) => { while (evt.loop); return { quick: 1 }; }";
+    const request = (webhook: string, loop: boolean) => ({
+      versionKey: `${webhook}@1`,
+      owner: { webhook, environment: "one" },
+      evtJson: JSON.stringify({ loop }),
+    });
+    for (const webhook of ["victim", "attacker"]) await event(source, request(webhook, false));
+    const attacks = Array.from({ length: 200 }, (_, n) => run(source, request("attacker", n % 2 === 0)));
+    let attacksEnded = 0;
+    for (const attack of attacks) void attack.then(() => attacksEnded++);
+    for (let n = 0; n < 20; n++) assert.deepEqual(await event(source, request("victim", false)), { quick: 1 });
+    // In the order of their arrival, all attacks would come first.
+    assert.ok(attacksEnded < 150, `${attacksEnded} attacks came first`);
   });
 
   it("refuses at once when too many wait", async (t) => {
