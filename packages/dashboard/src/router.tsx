@@ -9,6 +9,7 @@ import { sessionQuery } from "./api/session.ts";
 import { EventPanel } from "./events/event-panel.tsx";
 import { readEventSearch } from "./events/event-search.ts";
 import { EventsPage } from "./events/events-page.tsx";
+import { noteNavigation } from "./lists/kept-position.ts";
 import { readSpanSearch } from "./lists/span-search.ts";
 import { readFailureSearch } from "./runs/failure-search.ts";
 import { readRunSearch } from "./runs/run-search.ts";
@@ -165,6 +166,7 @@ export function createDashboardRouter(queries: QueryClient) {
   });
   const routeTree = root.addChildren([home, login, env.addChildren(ofEnvironment), withoutEnvironment]);
   const router = createRouter({ routeTree, defaultErrorComponent: PageError, defaultPreload: "intent", scrollRestoration: false });
+  router.history.subscribe(({ action }) => noteNavigation(action.type));
   router.subscribe("onBeforeLoad", ({ pathChanged, toLocation }) => {
     if (pathChanged) void takeNewVersion(toLocation.href);
   });

@@ -25,6 +25,9 @@ export type Filters = Record<string, string | number | undefined>;
 /** The page size of lists: fills a tall window and still loads quickly. */
 export const PAGE_ITEMS = 50;
 
+/** How long the pages of a list are kept for those who come back to it. */
+const LISTS_KEPT_MS = 10 * 60_000;
+
 const nextPage = (last: { next: string | null }) => last.next ?? undefined;
 const noCursor: string | undefined = undefined;
 
@@ -39,7 +42,7 @@ export const eventsQuery = (env: string, filters: Filters) =>
     getNextPageParam: nextPage,
     // New items arrive through the live stream.
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 60_000,
+    gcTime: LISTS_KEPT_MS,
   });
 
 export const eventQuery = (env: string, id: string) =>
@@ -72,7 +75,7 @@ export const runsQuery = (env: string, filters: Filters) =>
     queryFn: ({ pageParam }) => runPage(env, filters, pageParam),
     initialPageParam: noCursor,
     getNextPageParam: nextPage,
-    gcTime: 60_000,
+    gcTime: LISTS_KEPT_MS,
   });
 
 export const runQuery = (env: string, id: string) =>

@@ -8,7 +8,7 @@ import type { EventItem } from "../api/types.ts";
 export interface Tail {
   /** In the order of the list. */
   events: readonly EventItem[];
-  /** How many older events it dropped. */
+  /** How many older events it dropped; infinite: an unknown number. */
   dropped: number;
 }
 

@@ -4,17 +4,19 @@ import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-route
 import { lazy, Suspense, useRef, useState } from "react";
 import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
 import { ReplayDialog } from "../jobs/replay-dialog.tsx";
+import { useKeptPosition } from "../lists/kept-position.ts";
 import { SavedFilters } from "../lists/saved-filters.tsx";
 import { withoutRange } from "../lists/time-range.ts";
 import { SHARED } from "../shell/environment-names.ts";
 import { Icon } from "../ui/icon.tsx";
 import { loadPart } from "../ui/load-part.ts";
-import { plural } from "../ui/numbers.ts";
+import { count, plural } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { useWidth } from "../ui/use-width.ts";
 import { EventFilters } from "./event-filters.tsx";
 import { EventRows } from "./event-rows.tsx";
 import { type EventSearch, filtersOf, isFiltered } from "./event-search.ts";
+import { TAIL_MAX } from "./event-tail.ts";
 import { FirstEvent } from "./first-event.tsx";
 import { LiveButton } from "./live-button.tsx";
 import { SendEventButton } from "./send-event.tsx";
@@ -36,6 +38,7 @@ export function EventsPage() {
   const width = useWidth(scroller);
   const filters = filtersOf(search);
   const list = useEventList(env, filters, paused || scrolled);
+  useKeptPosition(scroller, { path: "/env/$env/events", env, search, isReady: list.events.length > 0 });
   const setSearch = (next: EventSearch) =>
     void navigate({
       to: selected ? "/env/$env/events/$id" : "/env/$env/events",
@@ -78,7 +81,8 @@ export function EventsPage() {
                 scroller.current?.scrollTo({ top: 0 });
               }}
             >
-              <Icon name="plus" size={14} /> {plural(list.waiting, "new event")}
+              <Icon name="plus" size={14} />{" "}
+              {Number.isFinite(list.waiting) ? plural(list.waiting, "new event") : `Over ${count(TAIL_MAX)} new events`}
             </button>
           )}
           <ListBody env={env} search={search} selected={selected} width={width} scroller={scroller} list={list} />

@@ -6,11 +6,11 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { follow, type LiveState } from "../api/live.ts";
-import { eventPage, eventsQuery, type Filters, PAGE_ITEMS } from "../api/queries.ts";
+import { eventPage, eventsQuery, type Filters } from "../api/queries.ts";
 import { readEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
 import { isWanted } from "./event-search.ts";
-import { EMPTY_TAIL, extendTail, joinTails, type Tail } from "./event-tail.ts";
+import { EMPTY_TAIL, extendTail, joinTails, TAIL_MAX, type Tail } from "./event-tail.ts";
 
 /** New events are rendered in batches at this interval. */
 const SHOW_EVERY_MS = 150;
@@ -52,16 +52,12 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       arrived = [];
       setTails((before) => (heldNow.current ? { ...before, waiting: extendTail(before.waiting, batch) } : extendShown(before, batch)));
     };
-    /**
-     * Adds the events that arrived between loading the list and opening the stream. If they are more than a page, the list is loaded
-     * again: from here on, the stream has all that a newly loaded list does not have.
-     */
+    /** Adds the events that arrived between loading the list and opening the stream. */
     const closeGap = async () => {
-      const first = await queries.ensureInfiniteQueryData(query).then(({ pages: [page] }) => page?.items ?? []);
-      const { items, next } = await eventPage(env, filters);
-      const known = new Set(first.map(({ id }) => id));
-      if (next !== null && items.length >= PAGE_ITEMS && !items.some(({ id }) => known.has(id))) return startOver();
-      if (!isSearch) arrived.unshift(...items.filter(({ id }) => !known.has(id)).toReversed());
+      if (isSearch) return;
+      const { pages: loadedPages } = await queries.ensureInfiniteQueryData(query);
+      const missed = await readMissed(env, filters, new Set(loadedPages[0]?.items.map(({ id }) => id)));
+      setTails((before) => (heldNow.current ? { ...before, waiting: joinTails(before.waiting, missed) } : joinShown(before, missed)));
     };
     let isContinuous = false;
     const timer = setInterval(show, SHOW_EVERY_MS);
@@ -114,6 +110,24 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
 
 function extendShown({ shown, waiting }: Tails, arrived: readonly EventItem[]): Tails {
   return { shown: extendTail(shown, arrived), waiting };
+}
+
+/** Puts a tail below the one that is shown. */
+function joinShown({ shown, waiting }: Tails, missed: Tail): Tails {
+  return { shown: joinTails(shown, missed), waiting };
+}
+
+/** The events above those known, from the top of the list; of very many the newest, with an unknown number dropped. */
+async function readMissed(env: string, filters: Filters, known: ReadonlySet<string>): Promise<Tail> {
+  const events: EventItem[] = [];
+  for (let cursor: string | undefined; events.length < TAIL_MAX; ) {
+    const { items, next } = await eventPage(env, filters, cursor);
+    const at = items.findIndex(({ id }) => known.has(id));
+    events.push(...(at < 0 ? items : items.slice(0, at)));
+    if (at >= 0 || next === null) return { events, dropped: 0 };
+    cursor = next;
+  }
+  return { events, dropped: Number.POSITIVE_INFINITY };
 }
 
 function release({ shown, waiting }: Tails): Tails {

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
 import { useMayRepair } from "../api/session.ts";
 import type { RunItem } from "../api/types.ts";
+import { useKeptPosition } from "../lists/kept-position.ts";
 import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -11,6 +12,7 @@ import { Time } from "../ui/time.tsx";
 import { useWidth } from "../ui/use-width.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { RunDuration } from "./run-duration.tsx";
+import type { RunSearch } from "./run-search.ts";
 import { RunStatusBadge } from "./run-status.tsx";
 import { startOf } from "./run-table.tsx";
 import type { useRunList } from "./use-run-list.ts";
@@ -21,12 +23,12 @@ const COLUMNS = ["Status", "Function and run ID", "Event", "Error", "Attempts", 
 interface RunRowsProps {
   env: string;
   list: ReturnType<typeof useRunList>;
-  filtered: boolean;
+  search: RunSearch;
   chosen: ReadonlySet<string>;
   onChoose: (chosen: ReadonlySet<string>) => void;
 }
 
-export function RunRows({ env, list: { pages, runs }, filtered, chosen, onChoose }: RunRowsProps) {
+export function RunRows({ env, list: { pages, runs }, search, chosen, onChoose }: RunRowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const narrow = useWidth(scroller) < NARROW_PX;
   const mayRepair = useMayRepair();
@@ -35,6 +37,7 @@ export function RunRows({ env, list: { pages, runs }, filtered, chosen, onChoose
     if (!next.delete(id)) next.add(id);
     onChoose(next);
   };
+  useKeptPosition(scroller, { path: "/env/$env/runs", env, search, isReady: runs.length > 0 });
   const isAll = runs.length > 0 && runs.every(({ id }) => chosen.has(id));
   return (
     <div className="list-scroll" ref={scroller}>
@@ -43,7 +46,7 @@ export function RunRows({ env, list: { pages, runs }, filtered, chosen, onChoose
       ) : pages.isError && runs.length === 0 ? (
         <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />
       ) : runs.length === 0 && !pages.hasNextPage ? (
-        <NoRuns env={env} filtered={filtered} />
+        <NoRuns env={env} filtered={Object.keys(search).length > 0} />
       ) : (
         <>
           <RunColumns

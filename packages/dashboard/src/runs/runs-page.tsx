@@ -49,7 +49,7 @@ export function RunsPage() {
           <RunsChart env={env} search={search} onRange={(from, to) => setSearch({ ...withoutRange(search), from, to })} />
         </Suspense>
         <BulkBar env={env} selected={selected} onClear={() => setChosen(new Set())} />
-        <RunRows env={env} list={list} filtered={Object.keys(search).length > 0} chosen={chosen} onChoose={setChosen} />
+        <RunRows env={env} list={list} search={search} chosen={chosen} onChoose={setChosen} />
       </div>
     </div>
   );

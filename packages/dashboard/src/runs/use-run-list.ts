@@ -37,12 +37,13 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
       arrived = [];
       setChanged((before) => new Map([...before, ...batch.map((run) => [run.id, run] as const)]));
     }, SHOW_EVERY_MS);
-    /** Adds the runs that were made before the stream was opened. If they are more than a page, the list is loaded again. */
+    /** Adds the runs that were made before the stream was opened. If they are more than a page, all loaded pages are read again. */
     const closeGap = async () => {
       const first = await queries.ensureInfiniteQueryData(query).then(({ pages: [page] }) => page?.items ?? []);
       const { items, next } = await runPage(env, filters);
       const known = new Set(first.map(({ id }) => id));
-      if (next !== null && items.length >= PAGE_ITEMS && !items.some(({ id }) => known.has(id))) return startOver();
+      if (next !== null && items.length >= PAGE_ITEMS && !items.some(({ id }) => known.has(id)))
+        return queries.refetchQueries({ queryKey: query.queryKey, exact: true });
       arrived.unshift(...items);
     };
     const stop = follow({

@@ -1,7 +1,8 @@
-/** Breadcrumbs: a link to the list, and the current page. */
+/** Breadcrumbs: a link to the list, as it was left, and the current page. */
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { expectReturn, keptSearch } from "../lists/kept-position.ts";
 import { Icon } from "./icon.tsx";
 
 interface CrumbsProps {
@@ -15,7 +16,7 @@ interface CrumbsProps {
 export function Crumbs({ env, to, list, children }: CrumbsProps) {
   return (
     <nav className="crumbs" aria-label="Breadcrumbs">
-      <Link to={to} params={{ env }}>
+      <Link to={to} params={{ env }} search={keptSearch(to, env)} onClick={expectReturn}>
         {list}
       </Link>
       <Icon name="chevronRight" size={14} /> {children}
