@@ -8,7 +8,7 @@ import type { PoolClient } from "pg";
 import type { CallRecord, FailedAttempt, NewRun, NewWait } from "../contract/index.ts";
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../queue/policy.ts";
 import type { RunColumns, StepRowWrite } from "../runs/policy/plan-run-writes.ts";
-import type { Read } from "./database.ts";
+import { type Read, sendTogether } from "./database.ts";
 
 export interface RunInsert {
   runNo: RunNo;
@@ -62,6 +62,7 @@ export class GroupWrites {
 
   /** Returns the rows of a statement, which runs after all statements sent before it. */
   async rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
+    sendTogether(this.client);
     try {
       return (await this.client.query(text, values as unknown[])).rows as Row[];
     } catch (error) {
@@ -75,6 +76,7 @@ export class GroupWrites {
     const noteFault = (error: unknown) => {
       this.#fault ??= error;
     };
+    sendTogether(this.client);
     this.#sent.push(this.client.query(text, values as unknown[]).then(() => {}, noteFault));
   }
 
