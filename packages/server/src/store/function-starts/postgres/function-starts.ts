@@ -2,8 +2,9 @@
 
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import type { FunctionStartStore } from "../../contract/index.ts";
-import { eventsAt } from "../../events/postgres/select-events.ts";
+import type { FunctionStartStore, StoredEvent } from "../../contract/index.ts";
+import { eventsAt, eventsOfSome } from "../../events/postgres/select-events.ts";
+import { BatchedReads } from "../../postgres/batched-reads.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
@@ -25,9 +26,9 @@ interface MarkRow {
 }
 
 export function functionStartStore(database: Database, writer: GroupCommit<Decision, DecisionResult>): FunctionStartStore {
+  const events = createEventReads(database);
   return {
-    eventAt: async ({ environmentId, sequence }) =>
-      (await eventsAt((text, values) => database.query(text, values), environmentId, [sequence])).get(sequence) ?? null,
+    eventAt: ({ environmentId, sequence }) => events.load(environmentId, sequence),
     eventsAt: async ({ environmentId, sequences }) => [
       ...(await eventsAt((text, values) => database.query(text, values), environmentId, sequences)).values(),
     ],
@@ -45,6 +46,18 @@ export function functionStartStore(database: Database, writer: GroupCommit<Decis
       ),
     markExpireMany: ({ until, limit }) => expireMarks(database, until, limit),
   };
+}
+
+/** One event resumes many runs, and many events start functions at once: what is asked for together is read together, each event once. */
+function createEventReads(database: Database): BatchedReads<number, StoredEvent> {
+  return new BatchedReads(async (environmentId, sequences) => {
+    const asked = new Map(sequences.map((sequence) => [sequence, [sequence]]));
+    const read = await eventsOfSome((text, values) => database.query(text, values), environmentId, asked);
+    return {
+      found: new Map([...read].flatMap(([sequence, [event]]) => (event ? [[sequence, event] as const] : []))),
+      left: sequences.filter((sequence) => !read.has(sequence)),
+    };
+  });
 }
 
 /** The mark of a singleton with an unfinished run is kept. */

@@ -102,6 +102,26 @@ test("postgres: the data of many calls is read within a bounded size at once, an
   assert.ok(Math.max(...sizes()) < ANSWER_BYTES_MAX, `${Math.max(...sizes())} bytes`);
 });
 
+test("postgres: events that are asked for at once are read together, each once and within a bounded size", { skip }, async (t) => {
+  const { proxy, scene } = await open(t);
+  const { store, environment } = scene;
+  const begun = await beginLarge(scene);
+  const contexts = await Promise.all(begun.map((one) => store.runContext(one)));
+  const sequences = contexts.map((context) => context?.events[0]?.sequence ?? 0);
+  const read = (asked: readonly number[]) =>
+    Promise.all(asked.map((sequence) => store.eventAt({ environmentId: environment.id, sequence })));
+  const ofOne = proxy.measure();
+  await read(Array.from({ length: 100 }, () => sequences[0] as number));
+  assert.ok(sum(ofOne()) < 2 * EVENT_BYTES, `${sum(ofOne())} bytes`);
+  const ofAll = proxy.measure();
+  const found = await read([...sequences, 999_999]);
+  assert.deepEqual(
+    found.map((event) => event?.sequence),
+    [...sequences, undefined],
+  );
+  assert.ok(Math.max(...ofAll()) < ANSWER_BYTES_MAX, `${Math.max(...ofAll())} bytes`);
+});
+
 test("postgres: a run whose events are larger than that is decided and called with all of them", { skip }, async (t) => {
   const { scene } = await open(t);
   const { store, environment, functions } = scene;
