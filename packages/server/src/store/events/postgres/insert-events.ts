@@ -39,14 +39,23 @@ export async function insertEvents(
   events: readonly Omit<StoredNow, "sequence">[],
 ): Promise<Inserted> {
   const rows = events.map(({ batch, event }) => {
-    const { id, name, ts, dedupId, trace = null, extras, schemaErrors = null, data } = event;
+    const { id, name, ts, dedupId, trace, extras, schemaErrors, data } = event;
+    // This runs for every event: one literal without spreads, which copy, and undefined for null, which PostgreSQL then need not parse.
     return {
-      ...{ event_id: id, name_id: interned.nameId(name), ts, received_at: batch.receivedAt, source_no: interned.sourceNo(batch.source) },
-      ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), trace, extras, schema_errors: schemaErrors, data },
+      event_id: id,
+      name_id: interned.nameId(name),
+      ts,
+      received_at: batch.receivedAt,
+      source_no: interned.sourceNo(batch.source),
+      dedup_id: dedupId === null ? undefined : toStoreText(dedupId),
+      trace: trace ?? undefined,
+      extras: extras ?? undefined,
+      schema_errors: schemaErrors ?? undefined,
+      data,
       matched: event.runs?.length ? 1 : 0,
     };
   });
-  const names = [...new Set(events.map(({ event }) => toStoreText(event.name)))];
+  const names = [...new Set(events.map(({ event }) => event.name))].map(toStoreText);
   const runs = events.reduce((sum, { event }) => sum + (event.runs?.length ?? 0), 0);
   const values = [writes.environmentId, FENCES.events[0], JSON.stringify(rows), names, runs];
   const [row] = (await writes.rows<InsertedRow>(INSERT, ...values)) as [InsertedRow];

@@ -33,7 +33,8 @@ export function createWriteEvents({ interned, rules, notify }: WriteEventsParts)
       attempts.map(({ work }) => work),
     );
     const locks = new LockSet();
-    for (const { work } of attempts) for (const { name } of work.events) locks.add(nameLock(environmentId, name), "shared");
+    const names = new Set(attempts.flatMap(({ work }) => work.events.map(({ name }) => name)));
+    for (const name of names) locks.add(nameLock(environmentId, name), "shared");
     locks.send(writes);
     const appendings = attempts.map(({ work: batch, mayBeWritten }) => {
       return { batch, mayBeWritten, allocation: new LeaseAllocation(batch.receivedAt, batch.lease) };

@@ -122,7 +122,9 @@ function looksBack(writes: GroupWrites, units: readonly Unit[]): LookingBack[] {
 function lockNames(writes: GroupWrites, looking: readonly LookingBack[], batches: readonly EventBatch[]): void {
   const { environmentId } = writes;
   const locks = new LockSet();
-  for (const { wait } of looking) locks.add(nameLock(environmentId, wait.eventName), "alone");
-  for (const { events } of batches) for (const { name } of events) locks.add(nameLock(environmentId, name), "shared");
+  const waited = new Set(looking.map(({ wait }) => wait.eventName));
+  const sent = new Set(batches.flatMap(({ events }) => events.map(({ name }) => name)));
+  for (const name of waited) locks.add(nameLock(environmentId, name), "alone");
+  for (const name of sent) locks.add(nameLock(environmentId, name), "shared");
   locks.send(writes);
 }
