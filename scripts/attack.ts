@@ -1,6 +1,6 @@
 /**
  * Attacks local services, on loopback ports, with everything that docs/security.md lists, then exits: the
- * exploits once, and the seeded parts (HTTP, frames, the sandbox, schemas) in rounds until the time limit.
+ * exploits once, and the seeded parts (HTTP, REST, frames, the sandbox, schemas) in rounds until the time limit.
  *
  *   npm run attack [-- --minutes 60] [--seed 7]
  */
@@ -16,6 +16,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SEEDED = [
   "packages/server/test/faults-stay-in-their-connection.test.ts",
   "packages/server/test/http-is-read-as-node-reads-it.test.ts",
+  "packages/server/test/no-request-is-answered-with-500.test.ts",
   "packages/server/test/requests-leave-nothing-to-the-next.test.ts",
   "packages/server/test/schemas-are-cheap-for-every-event.test.ts",
 ];

@@ -6,6 +6,7 @@
 import { DATA_DEPTH_MAX, isDeeperThan } from "@inlet/protocol";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { FastifyInstance } from "fastify";
+import { invalid } from "./rest-errors.ts";
 
 const OPTIONS = { allErrors: true, removeAdditional: false, useDefaults: true, allowUnionTypes: true };
 const strict = new Ajv({ ...OPTIONS, coerceTypes: false });
@@ -35,9 +36,22 @@ export function registerRequestChecks(app: FastifyInstance): void {
     let validate: ValidateFunction | undefined;
     return (value: unknown) => {
       validate ??= (httpPart === "body" ? strict : fromText).compile(schema as object);
-      return validate(value) ? { value } : { error: validate.errors as never };
+      const errors = validate(value) ? infinities(value) : validate.errors;
+      return errors ? { error: errors as never } : { value };
     };
   });
+  app.addHook("preValidation", async ({ params, query }) => {
+    for (const [field, text] of Object.entries({ ...(query as object), ...(params as object) }))
+      if (String(text).includes("\0")) throw invalid(field, "must not contain the character U+0000");
+  });
+}
+
+/** Texts such as 1e400 are taken for numbers, and infinite ones are not compared with a maximum. */
+function infinities(values: unknown): ErrorObject[] | null {
+  if (typeof values !== "object" || values === null) return null;
+  const found = Object.entries(values).filter(([, value]) => value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY);
+  if (found.length === 0) return null;
+  return found.map(([field]) => ({ instancePath: `/${field}`, message: "is too large", keyword: "maximum", schemaPath: "", params: {} }));
 }
 
 /** A closed object: every property that is not listed is an error. */
@@ -74,6 +88,6 @@ export function compileQueryCheck(schema: object): QueryCheck {
   let validate: ValidateFunction | undefined;
   return (values) => {
     validate ??= fromText.compile(schema);
-    return validate(values) ? null : (validate.errors ?? []);
+    return validate(values) ? infinities(values) : (validate.errors ?? []);
   };
 }

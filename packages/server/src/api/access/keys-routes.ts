@@ -39,7 +39,7 @@ interface CreateBody {
 const CREATE = closed(
   {
     kind: { type: "string", enum: KEY_KINDS },
-    name: { type: "string", minLength: 1, maxLength: 128 },
+    name: { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000]*$" },
     role: { type: "string", enum: API_ROLES, description: "API keys only; default admin." },
     environments: {
       type: ["array", "null"],

@@ -31,8 +31,10 @@ interface OpenGroup extends FailureGroup {
 /** `readSlice` reads the newest failed runs that are older than a given one. */
 export async function groupFailures(
   readSlice: (before: RunId | null) => Promise<readonly FailedRunRow[]>,
-  { limit, from, until }: Pick<FailureListParams, "limit" | "from" | "until">,
+  { limit, from, until, functionNos }: Pick<FailureListParams, "limit" | "from" | "until" | "functionNos">,
 ): Promise<FailureGroup[]> {
+  // No function of that name: not all of them.
+  if (functionNos?.length === 0) return [];
   const groups = new Map<string, OpenGroup>();
   const partMs = Math.max(1, (until - from) / FAILURE_TREND_PARTS);
   const partOf = (at: number) => Math.max(0, Math.min(FAILURE_TREND_PARTS - 1, Math.floor((at - from) / partMs)));
