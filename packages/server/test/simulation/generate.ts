@@ -10,6 +10,7 @@ import { generateJobs } from "./deeds/jobs.ts";
 import { generatePauses } from "./deeds/pauses.ts";
 import { generateReruns } from "./deeds/reruns.ts";
 import { generateRetentions } from "./deeds/retentions.ts";
+import { generateRotations } from "./deeds/rotations.ts";
 import { generateSchemas } from "./deeds/schemas.ts";
 import { generateSignals } from "./deeds/signals.ts";
 import { CodeWriter } from "./generate-code.ts";
@@ -44,6 +45,7 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     batches: generateBatches(new Random(seed, "batches"), functions, schemas),
     echoes: generateEchoes(new Random(seed, "echoes"), functions),
     retentions,
+    rotations: generateRotations(new Random(seed, "rotations")),
     erasures,
     outages: isQuiet ? [] : generateOutages(random),
     refusals: isQuiet || random.chance(0.6) ? [] : [{ atMs: random.int(1, SPAN_MS), forMs: random.int(10, 4_000) }],

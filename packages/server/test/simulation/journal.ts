@@ -1,5 +1,6 @@
 /** What happened at the apps: every call with its fate, every body that ran. The model is held against it. */
 
+import type { KeyId } from "@inlet/protocol";
 import type { BatchedEvent, SimEcho, SimSchema } from "./deeds/deeds.ts";
 import { now } from "./virtual-time.ts";
 
@@ -93,6 +94,15 @@ export interface ErasureNote {
   askedAt: number;
 }
 
+/** An event key that senders were given. */
+export interface KeyNote {
+  text: string;
+  /** Null: it is never revoked. */
+  id: KeyId | null;
+  revokeAskedAt: number;
+  revokedAt: number;
+}
+
 /** A request that the service made for a step. `refused`: nobody answered it. */
 export interface RequestNote {
   process: number;
@@ -127,6 +137,8 @@ export class Journal {
   readonly batches: BatchNote[] = [];
   readonly echoes: EchoNote[] = [];
   readonly erasures: ErasureNote[] = [];
+  /** Oldest first. */
+  readonly keys: KeyNote[] = [];
   /** When retention had removed runs, by id, and events, by number. */
   readonly removedRuns = new Map<string, number>();
   readonly removedEvents = new Map<number, number>();
@@ -189,6 +201,10 @@ export class Journal {
     const note: ErasureNote = { n, eventId, jobId: null, askedAt: now() };
     this.erasures.push(note);
     return note;
+  }
+
+  noteKey(text: string, id: KeyId | null): void {
+    this.keys.push({ text, id, revokeAskedAt: Number.POSITIVE_INFINITY, revokedAt: Number.POSITIVE_INFINITY });
   }
 
   noteAdmission(key: string, at: number, count: number): void {

@@ -1,5 +1,6 @@
 /** People do, while a scenario is played, what it says. */
 
+import { EVENT_KEY } from "./apps/own-app.ts";
 import { archiveEnvironment } from "./deeds/archives.ts";
 import { sendBatch } from "./deeds/batches.ts";
 import type { Deed, DeedKind } from "./deeds/deeds.ts";
@@ -11,6 +12,7 @@ import { startJob } from "./deeds/jobs.ts";
 import { pauseFunction } from "./deeds/pauses.ts";
 import { rerun } from "./deeds/reruns.ts";
 import { retain } from "./deeds/retentions.ts";
+import { rotateKey } from "./deeds/rotations.ts";
 import { declareSchema } from "./deeds/schemas.ts";
 import { sendSignal } from "./deeds/signals.ts";
 import type { Scenario } from "./scenario.ts";
@@ -28,6 +30,7 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   echoes: sendTwice,
   retentions: retain,
   erasures: erase,
+  rotations: rotateKey,
 };
 
 export const DEED_KINDS = Object.keys(DO) as readonly DeedKind[];
@@ -39,6 +42,7 @@ export class People {
 
   constructor(parts: DeedParts) {
     this.#parts = parts;
+    parts.journal.noteKey(EVENT_KEY, null);
     this.left = DEED_KINDS.reduce((sum, kind) => sum + (kind === "signals" ? 0 : deedsOf(parts.scenario, kind).length), 0);
   }
 

@@ -17,7 +17,7 @@ import { followChanges } from "../../src/service/follow-changes.ts";
 import { createFunctions, type Functions } from "../../src/service/functions.ts";
 import type { BackgroundService } from "../../src/service/maintenance.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
-import type { EdgeAnswer } from "./apps/own-app.ts";
+import { type EdgeAnswer, EVENT_KEY } from "./apps/own-app.ts";
 import { Edge } from "./edge.ts";
 import { createSimJobs, type SimJobs } from "./jobs.ts";
 import { CALLS_PER_APP } from "./limits.ts";
@@ -153,7 +153,7 @@ export class SimProcess {
         tracing: null,
         liveLog: null,
       },
-      senders: { directory, placeholderEnvironment: defaultEnvironment, attempts: { waitS: () => null } },
+      senders: { directory, placeholderEnvironment: null, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,
       transforms: NO_TRANSFORMS,
       maskedHeaders: new Set(),
@@ -217,7 +217,7 @@ function configOf({ callTimeoutMs, retryMs, leaseMs }: ProcessParts) {
   const retries = retryMs === null ? [] : ["--retry-interval", `${retryMs}ms`];
   const leases = leaseMs === null ? [] : ["--lease", `${leaseMs}ms`];
   const flags = [...retries, ...leases, "--call-timeout", `${callTimeoutMs}ms`, "--app-calls", String(CALLS_PER_APP), "--discover", "off"];
-  const keys = ["--event-key", "event-key", "--signing-key", `signkey-test-${"0a".repeat(32)}`, "--api-key", "api-key"];
+  const keys = ["--event-key", EVENT_KEY, "--signing-key", `signkey-test-${"0a".repeat(32)}`, "--api-key", "api-key"];
   return readConfig("start", [...flags, ...keys], {});
 }
 

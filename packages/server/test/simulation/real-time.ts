@@ -44,6 +44,11 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
       atMs: Math.ceil(erasure.atMs / SPEED),
       afterMs: quick(erasure.afterMs),
     })),
+    rotations: (scenario.rotations ?? []).map((rotation) => ({
+      ...rotation,
+      atMs: Math.ceil(rotation.atMs / SPEED),
+      overlapMs: quick(rotation.overlapMs),
+    })),
     refusals: [],
     callTimeoutMs: CALL_TIMEOUT_MS,
     retryMs: RETRY_MS,

@@ -134,6 +134,9 @@ export interface Scenario extends Pick<Deeds, "events">, Partial<Omit<Deeds, "ev
   retryMs?: number;
 }
 
+/** How long it takes on a busy machine until nodes know what one of them has changed. */
+export const REAL_TELLING_MS = 3_000;
+
 export const QUIET_NETWORK: NetworkFaults = { lost: 0, cut: 0, hang: 0, twice: 0, latencyMs: 3 };
 
 /** What the wire calls a function. */

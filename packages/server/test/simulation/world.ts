@@ -13,7 +13,7 @@ import { People } from "./people.ts";
 import { Random } from "./random.ts";
 import { releaseHolds } from "./release-holds.ts";
 import { leftOver, Removals } from "./removals.ts";
-import { fullId, type Scenario, SDKS, type SdkName } from "./scenario.ts";
+import { fullId, REAL_TELLING_MS, type Scenario, SDKS, type SdkName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
@@ -84,7 +84,14 @@ export class World {
     };
     this.#nodes = Array.from({ length: scenario.nodes ?? 1 }, () => new SimNode({ ...node, newProcessNo: () => ++processes }));
     const ask: Ask = (path, request) => this.#ask("own", `http://service${path}`, request);
-    this.#people = new People({ scenario, journal, startedAt: this.#startedAt, ask, nextNode: () => this.#nextNode() });
+    this.#people = new People({
+      scenario,
+      journal,
+      tellingMs: scenario.isRealTime ? REAL_TELLING_MS : 0,
+      startedAt: this.#startedAt,
+      ask,
+      nextNode: () => this.#nextNode(),
+    });
     this.#hasHolds = functions.some(({ flow }) => flow.ordering?.onFailure === "hold");
   }
 

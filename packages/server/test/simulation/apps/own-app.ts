@@ -53,10 +53,19 @@ interface Context {
   defer: Defer;
 }
 
+/** Apps and people begin with it. */
+export const EVENT_KEY = "event-key";
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export function createOwnApp(parts: AppParts): (request: Request) => Promise<Response> {
-  const client = new Inlet({ id: parts.sdk, isDev: true, baseUrl: "http://service", fetch: parts.edge, logger: SILENT });
+  const client = new Inlet({
+    id: parts.sdk,
+    isDev: true,
+    eventKey: EVENT_KEY,
+    baseUrl: "http://service",
+    fetch: parts.edge,
+    logger: SILENT,
+  });
   const functions = parts.functions.flatMap((fn) => createFunctions(client, fn, parts));
   return serve({ client, functions });
 }

@@ -5,6 +5,7 @@ import type { SimFunction } from "../scenario.ts";
 import { now, pass } from "../virtual-time.ts";
 import type { SimBatch, SimSchema } from "./deeds.ts";
 import { type DeedParts, KEYS, RESEND_MS, SPAN_MS } from "./doing.ts";
+import { isPassing, offer } from "./offers.ts";
 
 /** Their events are numbered from here on. */
 const FIRST_N = 10_000;
@@ -26,26 +27,20 @@ export function generateBatches(random: Random, functions: readonly SimFunction[
 }
 
 /** Sends until the answer is known, always under the same seed. */
-export async function sendBatch({ ask, journal, startedAt, scenario }: DeedParts, { events }: SimBatch): Promise<void> {
-  const seed = `${startedAt},${Buffer.from(String(events[0]?.n).padStart(10, "0")).toString("base64")}`;
-  const headers = { "content-type": "application/json", "x-inngest-event-id-seed": seed };
-  const body = JSON.stringify(events.map(({ name, key, n, isOdd }) => ({ name, data: { k: key, n, ...(isOdd && { odd: true }) } })));
-  const note = journal.noteBatch(events);
+export async function sendBatch(parts: DeedParts, { events }: SimBatch): Promise<void> {
+  const n = events[0]?.n ?? 0;
+  const seed = `${parts.startedAt},${Buffer.from(String(n).padStart(10, "0")).toString("base64")}`;
+  const sent = events.map(({ name, key, n: own, isOdd }) => ({ name, data: { k: key, n: own, ...(isOdd && { odd: true }) } }));
+  const note = parts.journal.noteBatch(events);
   for (;;) {
     note.sentAt = now();
-    const answer = await ask("/e/event-key", { headers, body }).catch(() => null);
+    const answer = await offer(parts, { n, body: JSON.stringify(sent), headers: { "x-inngest-event-id-seed": seed } });
     note.answeredAt = now();
-    if (answer?.status === 200) {
-      note.outcome = "accepted";
-      return;
-    }
-    const text = await answer?.text();
-    if (text?.includes('"event_schema"')) {
-      note.outcome = "refused";
-      return;
-    }
+    if (answer?.status === 200) note.outcome = "accepted";
+    else if (answer?.text.includes('"event_schema"')) note.outcome = "refused";
+    if (note.outcome !== null) return;
     if (!answer) note.mayBeStored = true;
-    else if (answer.status !== 503 && !(answer.status === 404 && scenario.archives?.length)) journal.fault(`a batch was refused: ${text}`);
+    else if (!isPassing(parts, answer.status)) parts.journal.fault(`a batch was refused: ${answer.text}`);
     await pass(RESEND_MS);
   }
 }

@@ -12,6 +12,7 @@ export interface Deeds {
   echoes: readonly SimEcho[];
   retentions: readonly SimRetention[];
   erasures: readonly SimErasure[];
+  rotations: readonly SimRotation[];
 }
 
 export type DeedKind = keyof Deeds;
@@ -99,4 +100,11 @@ export interface SimErasure {
   events: readonly Pick<SimEvent, "key" | "n">[];
   /** How many of them. */
   erased: number;
+}
+
+/** A new event key, and so long after it, the end of the one before. */
+export interface SimRotation {
+  atMs: number;
+  no: number;
+  overlapMs: number;
 }

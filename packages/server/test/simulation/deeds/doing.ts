@@ -13,6 +13,8 @@ export interface DeedParts {
   scenario: Scenario;
   journal: Journal;
   startedAt: number;
+  /** How long it takes until a change that one node has made holds on the others. */
+  tellingMs: number;
   ask: Ask;
   nextNode(): SimNode;
 }

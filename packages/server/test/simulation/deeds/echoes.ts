@@ -4,7 +4,8 @@ import type { Random } from "../random.ts";
 import type { SimFunction } from "../scenario.ts";
 import { pass } from "../virtual-time.ts";
 import type { SimEcho } from "./deeds.ts";
-import { type DeedParts, KEYS, RESEND_MS, SPAN_MS } from "./doing.ts";
+import { type DeedParts, KEYS, SPAN_MS } from "./doing.ts";
+import { offerUntilTaken } from "./offers.ts";
 
 /** Their events are numbered from here on. */
 const FIRST_N = 20_000;
@@ -28,14 +29,7 @@ export async function sendTwice(parts: DeedParts, echo: SimEcho): Promise<void> 
 }
 
 /** Until it is known to be accepted. A duplicate is one whatever it carries. */
-async function send({ ask, journal, scenario }: DeedParts, { name, key, n }: SimEcho, nth: number): Promise<string> {
+async function send(parts: DeedParts, { name, key, n }: SimEcho, nth: number): Promise<string> {
   const body = JSON.stringify({ name, id: `echo ${n}`, data: { k: key, n, nth } });
-  for (;;) {
-    const answer = await ask("/e/event-key", { headers: { "content-type": "application/json" }, body }).catch(() => null);
-    const text = (await answer?.text()) ?? "";
-    if (answer?.status === 200) return (JSON.parse(text) as { ids: string[] }).ids[0] ?? "";
-    if (answer && answer.status !== 503 && !(answer.status === 404 && scenario.archives?.length))
-      journal.fault(`event ${n} was refused: ${text}`);
-    await pass(RESEND_MS);
-  }
+  return (await offerUntilTaken(parts, { n, body })).ids[0] ?? "";
 }

@@ -8,7 +8,8 @@ import type { Random } from "../random.ts";
 import { SDKS, type SimFunction } from "../scenario.ts";
 import { now, pass } from "../virtual-time.ts";
 import type { SimErasure } from "./deeds.ts";
-import { type DeedParts, KEYS, RESEND_MS, SPAN_MS, untilDone } from "./doing.ts";
+import { type DeedParts, KEYS, SPAN_MS, untilDone } from "./doing.ts";
+import { offerUntilTaken } from "./offers.ts";
 
 /** Their numbers occur nowhere else. */
 const FIRST_N = 70_000_001;
@@ -53,14 +54,7 @@ export async function erase(parts: DeedParts, { events, afterMs, erased }: SimEr
 }
 
 /** Until it is known to be accepted, with an id of its own. */
-async function send({ ask, journal, scenario }: DeedParts, { key, n }: SimErasure["events"][number]): Promise<string> {
+async function send(parts: DeedParts, { key, n }: SimErasure["events"][number]): Promise<string> {
   const body = JSON.stringify({ name: EVENT, id: `person of event ${n - FIRST_N}`, data: { k: key, n } });
-  for (;;) {
-    const answer = await ask("/e/event-key", { headers: { "content-type": "application/json" }, body }).catch(() => null);
-    const text = (await answer?.text()) ?? "";
-    if (answer?.status === 200) return (JSON.parse(text) as { ids: string[] }).ids[0] ?? "";
-    if (answer && answer.status !== 503 && !(answer.status === 404 && scenario.archives?.length))
-      journal.fault(`event ${n} was refused: ${text}`);
-    await pass(RESEND_MS);
-  }
+  return (await offerUntilTaken(parts, { n, body })).ids[0] ?? "";
 }

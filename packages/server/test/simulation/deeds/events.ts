@@ -3,9 +3,9 @@
 import { WAITED } from "../generate-code.ts";
 import type { Random } from "../random.ts";
 import type { SimFunction } from "../scenario.ts";
-import { pass } from "../virtual-time.ts";
 import type { SimEvent } from "./deeds.ts";
-import { type DeedParts, KEYS, RESEND_MS, SPAN_MS } from "./doing.ts";
+import { type DeedParts, KEYS, SPAN_MS } from "./doing.ts";
+import { offerUntilTaken } from "./offers.ts";
 
 export const CANCELLING = ["c/a", "c/b"] as const;
 
@@ -20,15 +20,8 @@ export function generateEvents(random: Random, functions: readonly SimFunction[]
 }
 
 /** Always under the same seed. */
-export async function sendEvent({ ask, journal, startedAt, scenario }: DeedParts, { name, key, n }: SimEvent): Promise<void> {
-  const refusals = scenario.archives?.length ? [503, 404] : [503];
-  const seed = `${startedAt + n},${Buffer.from(String(n).padStart(10, "0")).toString("base64")}`;
+export async function sendEvent(parts: DeedParts, { name, key, n }: SimEvent): Promise<void> {
+  const seed = `${parts.startedAt + n},${Buffer.from(String(n).padStart(10, "0")).toString("base64")}`;
   const body = JSON.stringify({ name, data: { k: key, n } });
-  const headers = { "content-type": "application/json", "x-inngest-event-id-seed": seed };
-  for (;;) {
-    const answer = await ask("/e/event-key", { headers, body }).catch(() => null);
-    if (answer?.status === 200) return;
-    if (answer && !refusals.includes(answer.status)) journal.fault(`event ${n} was refused: ${await answer.text()}`);
-    await pass(RESEND_MS);
-  }
+  await offerUntilTaken(parts, { n, body, headers: { "x-inngest-event-id-seed": seed } });
 }

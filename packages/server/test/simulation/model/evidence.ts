@@ -5,7 +5,7 @@ import type { RunDetails, StoredEvent } from "../../../src/store/contract/index.
 import { ERASED_DATA } from "../../../src/store/erasure/policy.ts";
 import { FAILURE_CODE, LATER_CODE, LATER_SUFFIX } from "../apps/own-app.ts";
 import type { CallNote, RerunNote } from "../journal.ts";
-import { type Code, fullId, type SimFunction } from "../scenario.ts";
+import { type Code, fullId, REAL_TELLING_MS, type SimFunction } from "../scenario.ts";
 import type { Played } from "../world.ts";
 
 export const FAILURE_SUFFIX = "-failure";
@@ -13,7 +13,6 @@ export const FAILURE_SUFFIX = "-failure";
 const JUMBLE_MS = 300;
 /** A busy machine may take its time between admitting a run and calling its app. */
 const REAL_MS = 5_000;
-const TELLING_MS = 3_000;
 const OUTAGE_MS = 60_000;
 
 export interface EventData {
@@ -161,7 +160,7 @@ export class Evidence {
 
   /** How long it takes until a change that one node has made holds on the others. */
   get tellingMs(): number {
-    return this.played.scenario.isRealTime ? TELLING_MS : 0;
+    return this.played.scenario.isRealTime ? REAL_TELLING_MS : 0;
   }
 
   /** How long what follows from an event may take. What was down or refused has to come back first. */
