@@ -12,9 +12,10 @@ const ANY_AMOUNT = { take: () => true, give: () => undefined };
 export class Edge {
   readonly #functions: Functions;
   readonly #eventLife: EventLife;
-  readonly #environment: () => Environment;
+  /** Null: the default one. */
+  readonly #environment: (name: string | null) => Environment;
 
-  constructor(functions: Functions, eventLife: EventLife, environment: () => Environment) {
+  constructor(functions: Functions, eventLife: EventLife, environment: (name: string | null) => Environment) {
     this.#functions = functions;
     this.#eventLife = eventLife;
     this.#environment = environment;
@@ -29,7 +30,8 @@ export class Edge {
     if (path === "/v1/signals") return this.#signal(JSON.parse(body) as { signal: string; data: unknown });
     const state = /^\/v0\/runs\/([^/]+)\/(batch|actions)$/.exec(path);
     if (state) return this.#state(state[1] as RunId, state[2] as "batch" | "actions");
-    if (path.startsWith("/fn/register")) return this.#register(body, headers["x-simulated-sdk"] ?? "service");
+    if (path.startsWith("/fn/register"))
+      return this.#register(body, headers["x-simulated-sdk"] ?? "service", headers["x-service-env"] ?? null);
     const keyText = path.slice("/e/".length);
     const readBody = async () => Buffer.from(body);
     const request = {
@@ -38,7 +40,7 @@ export class Edge {
       keyText,
       query: "",
       headers,
-      rawHeaders: [],
+      rawHeaders: Object.entries(headers).flat(),
       ip: "127.0.0.1",
       readBody,
       memory: ANY_AMOUNT,
@@ -51,7 +53,7 @@ export class Edge {
 
   async #signal({ signal, data }: { signal: string; data: unknown }): Promise<EdgeAnswer> {
     try {
-      const runId = await this.#functions.signals.send(this.#environment(), signal, JSON.stringify(data));
+      const runId = await this.#functions.signals.send(this.#environment(null), signal, JSON.stringify(data));
       if (runId === null) return said(new Refusal("signal_not_found", "No run waits for it."), "");
       return said(null, JSON.stringify({ data: { run_id: runId } }));
     } catch (error) {
@@ -67,9 +69,9 @@ export class Edge {
     return text === null ? said(new Refusal("run_state_gone", "It has ended."), "") : said(null, text);
   }
 
-  async #register(body: string, sdk: string): Promise<EdgeAnswer> {
+  async #register(body: string, sdk: string, home: string | null): Promise<EdgeAnswer> {
     const registration = { headers: sdk as "service" | "inngest", body: JSON.parse(body) as unknown, sdk, framework: null, deployId: null };
-    const outcome = await this.#functions.sdk.register({ environment: this.#environment(), ...registration });
+    const outcome = await this.#functions.sdk.register({ environment: this.#environment(home), ...registration });
     if ("handshake" in outcome) throw new Error("a send was taken for a handshake");
     return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ok: true, modified: outcome.modified }));
   }

@@ -6,6 +6,7 @@ import { SPAN_MS } from "./deeds/doing.ts";
 import { generateEchoes } from "./deeds/echoes.ts";
 import { erasedFunctions, generateErasures } from "./deeds/erasures.ts";
 import { CANCELLING, generateEvents } from "./deeds/events.ts";
+import { generateHooks, mirroredFunctions } from "./deeds/hooks.ts";
 import { generateJobs } from "./deeds/jobs.ts";
 import { generatePauses } from "./deeds/pauses.ts";
 import { generateReruns } from "./deeds/reruns.ts";
@@ -31,10 +32,15 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
   const retentions = generateRetentions(new Random(seed, "retentions"));
   // What is removed cannot be judged by what is left of it.
   const erasures = retentions.length > 0 ? [] : generateErasures(new Random(seed, "erasures"));
+  const hooks = generateHooks(new Random(seed, "hooks"), functions);
+  const apart = [
+    ...(erasures.length > 0 ? erasedFunctions(new Random(seed, "erased functions")) : []),
+    ...mirroredFunctions(new Random(seed, "mirrored functions"), hooks),
+  ];
   const isQuiet = random.chance(0.2);
   return {
     seed,
-    functions: erasures.length === 0 ? functions : [...functions, ...erasedFunctions(new Random(seed, "erased functions"))],
+    functions: [...functions, ...apart],
     events: generateEvents(new Random(seed, "events"), functions, starts),
     signals: generateSignals(new Random(seed, "signals"), starts),
     pauses: generatePauses(new Random(seed, "pauses"), functions),
@@ -45,6 +51,7 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     batches: generateBatches(new Random(seed, "batches"), functions, schemas),
     echoes: generateEchoes(new Random(seed, "echoes"), functions),
     retentions,
+    hooks,
     rotations: generateRotations(new Random(seed, "rotations")),
     erasures,
     outages: isQuiet ? [] : generateOutages(random),

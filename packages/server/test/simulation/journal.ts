@@ -94,13 +94,16 @@ export interface ErasureNote {
   askedAt: number;
 }
 
-/** An event key that senders were given. */
-export interface KeyNote {
+/** A secret that senders were given. */
+export interface SecretNote {
   text: string;
-  /** Null: it is never revoked. */
-  id: KeyId | null;
   revokeAskedAt: number;
   revokedAt: number;
+}
+
+export interface KeyNote extends SecretNote {
+  /** Null: it is never revoked. */
+  id: KeyId | null;
 }
 
 /** A request that the service made for a step. `refused`: nobody answered it. */
@@ -139,6 +142,9 @@ export class Journal {
   readonly erasures: ErasureNote[] = [];
   /** Oldest first. */
   readonly keys: KeyNote[] = [];
+  readonly secrets: SecretNote[] = [];
+  /** Requests of webhooks that were accepted. */
+  readonly delivered: { n: number; name: string }[] = [];
   /** When retention had removed runs, by id, and events, by number. */
   readonly removedRuns = new Map<string, number>();
   readonly removedEvents = new Map<number, number>();
@@ -205,6 +211,10 @@ export class Journal {
 
   noteKey(text: string, id: KeyId | null): void {
     this.keys.push({ text, id, revokeAskedAt: Number.POSITIVE_INFINITY, revokedAt: Number.POSITIVE_INFINITY });
+  }
+
+  noteSecret(text: string): void {
+    this.secrets.push({ text, revokeAskedAt: Number.POSITIVE_INFINITY, revokedAt: Number.POSITIVE_INFINITY });
   }
 
   noteAdmission(key: string, at: number, count: number): void {

@@ -66,6 +66,7 @@ export class SimNode {
       leaseMs: scenario.leaseMs ?? null,
       writeMs: scenario.writeMs ?? 0,
       hasJobs: (scenario.jobs ?? []).length + (scenario.erasures ?? []).length > 0,
+      hasMirrors: (scenario.hooks ?? []).length > 0,
       committed,
       removals,
       sweepMs: (scenario.retentions ?? []).length === 0 ? null : scenario.isRealTime ? REAL_SWEEP_MS : SWEEP_MS,

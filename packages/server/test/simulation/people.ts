@@ -8,6 +8,7 @@ import type { DeedParts } from "./deeds/doing.ts";
 import { sendTwice } from "./deeds/echoes.ts";
 import { erase } from "./deeds/erasures.ts";
 import { sendEvent } from "./deeds/events.ts";
+import { useHook } from "./deeds/hooks.ts";
 import { startJob } from "./deeds/jobs.ts";
 import { pauseFunction } from "./deeds/pauses.ts";
 import { rerun } from "./deeds/reruns.ts";
@@ -31,6 +32,7 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   retentions: retain,
   erasures: erase,
   rotations: rotateKey,
+  hooks: useHook,
 };
 
 export const DEED_KINDS = Object.keys(DO) as readonly DeedKind[];

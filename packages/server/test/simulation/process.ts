@@ -6,9 +6,9 @@ import { createEventIdGenerator } from "@inlet/protocol";
 import { type Logger, pino } from "pino";
 import type { JobsPart } from "../../src/api/jobs/jobs-routes.ts";
 import { Catalogue } from "../../src/catalogue/catalogue.ts";
-import { readConfig } from "../../src/config/config.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
 import { createEventLife } from "../../src/flows/event-life.ts";
+import { EventMirror } from "../../src/flows/mirror-events.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
@@ -17,12 +17,12 @@ import { followChanges } from "../../src/service/follow-changes.ts";
 import { createFunctions, type Functions } from "../../src/service/functions.ts";
 import type { BackgroundService } from "../../src/service/maintenance.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
-import { type EdgeAnswer, EVENT_KEY } from "./apps/own-app.ts";
+import type { EdgeAnswer } from "./apps/own-app.ts";
 import { Edge } from "./edge.ts";
 import { createSimJobs, type SimJobs } from "./jobs.ts";
-import { CALLS_PER_APP } from "./limits.ts";
 import { createSimMaintenance } from "./maintenance.ts";
 import type { SimCaller } from "./network.ts";
+import { AS_THEY_COME, configOf } from "./process-settings.ts";
 import type { Removals } from "./removals.ts";
 import { type CommittedSteps, tapStore } from "./store-tap.ts";
 import { after, type Life, lives, now } from "./virtual-time.ts";
@@ -34,6 +34,8 @@ export interface ProcessParts {
   writeMs: number;
   /** Looks for jobs, again and again. */
   hasJobs: boolean;
+  /** Looks for events to be mirrored, again and again. */
+  hasMirrors: boolean;
   /** How often old data is removed; null: it is not. */
   sweepMs: number | null;
   removals: Removals;
@@ -65,6 +67,7 @@ export class SimProcess {
   readonly #edge: Edge;
   readonly #tapped: Store;
   readonly #jobs: SimJobs;
+  readonly #mirror: EventMirror;
   readonly #upkeep: readonly BackgroundService[];
   readonly #environment: string;
   readonly #log: Logger;
@@ -96,6 +99,7 @@ export class SimProcess {
       await process.functions.open();
       await process.functions.start(0);
       if (parts.hasJobs) process.#jobs.runner.start();
+      if (parts.hasMirrors) process.#mirror.start();
       for (const part of process.#upkeep) part.start();
       isUp = true;
       return process;
@@ -138,8 +142,11 @@ export class SimProcess {
     this.#directory = directory;
     this.#catalogue = catalogue;
     this.#environment = defaultEnvironment;
+    const dedupWindow = createDedupWindow(config.dedupWindow);
+    const isMirroring = () => directory.webhooks().some(({ mirror }) => mirror !== null);
+    this.#mirror = new EventMirror({ store: tapped, functions, catalogue, dedupWindow, isMirroring, log, now });
     const eventLife = createEventLife({
-      mirror: { wake: () => undefined },
+      mirror: this.#mirror,
       ...{
         directory,
         catalogue,
@@ -155,13 +162,13 @@ export class SimProcess {
       },
       senders: { directory, placeholderEnvironment: null, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,
-      transforms: NO_TRANSFORMS,
+      transforms: AS_THEY_COME,
       maskedHeaders: new Set(),
       publicUrl: null,
       dedupWindow: createDedupWindow(config.dedupWindow),
       refusals: new RefusalLog(log),
     });
-    this.#edge = new Edge(functions, eventLife, () => this.#environmentNow());
+    this.#edge = new Edge(functions, eventLife, (name) => this.#environmentNow(name));
   }
 
   get environmentId() {
@@ -194,7 +201,7 @@ export class SimProcess {
   /** The first half of a stop: calls under way may end, and what their apps ask for meanwhile is answered. */
   async drain(): Promise<void> {
     await lives.run(this.life, async () => {
-      await this.#jobs.runner.stop();
+      await Promise.all([this.#jobs.runner.stop(), this.#mirror.stop()]);
       await this.functions.stop();
       for (const part of this.#upkeep) await part.stop();
     });
@@ -206,25 +213,9 @@ export class SimProcess {
     this.life.isDead = true;
   }
 
-  #environmentNow() {
-    const environment = this.#directory.environmentNamed(this.#environment);
-    if (!environment) throw new Error("there is no default environment");
+  #environmentNow(name: string | null = null) {
+    const environment = this.#directory.environmentNamed(name ?? this.#environment);
+    if (!environment) throw new Error(`there is no environment ${name ?? "by default"}`);
     return environment;
   }
 }
-
-function configOf({ callTimeoutMs, retryMs, leaseMs }: ProcessParts) {
-  const retries = retryMs === null ? [] : ["--retry-interval", `${retryMs}ms`];
-  const leases = leaseMs === null ? [] : ["--lease", `${leaseMs}ms`];
-  const flags = [...retries, ...leases, "--call-timeout", `${callTimeoutMs}ms`, "--app-calls", String(CALLS_PER_APP), "--discover", "off"];
-  const keys = ["--event-key", EVENT_KEY, "--signing-key", `signkey-test-${"0a".repeat(32)}`, "--api-key", "api-key"];
-  return readConfig("start", [...flags, ...keys], {});
-}
-
-const NO_TRANSFORMS = {
-  start: () => undefined,
-  stop: async () => undefined,
-  run: () => Promise.reject(new Error("there are no webhooks here")),
-  check: () => Promise.reject(new Error("there are no webhooks here")),
-  load: { running: 0, waiting: 0, threads: 0 },
-};

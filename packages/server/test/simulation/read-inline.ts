@@ -9,7 +9,7 @@ import type { DatabaseSync } from "node:sqlite";
 import workerThreads from "node:worker_threads";
 import { countRange } from "../../src/store/event-types/sqlite.ts";
 import { noWhere } from "../../src/store/events/rows/event-pages.ts";
-import { followEvents } from "../../src/store/events/sqlite/follow-events.ts";
+import { followEvents, getEvent } from "../../src/store/events/sqlite/follow-events.ts";
 import { listEvents } from "../../src/store/events/sqlite/list-events.ts";
 import { queueDepths } from "../../src/store/queue/sqlite/queue-depths.ts";
 import { getRun, listRuns, summariseRuns } from "../../src/store/runs/sqlite/read-runs.ts";
@@ -52,6 +52,7 @@ class InlineReader extends EventEmitter {
     if (operation === "eventList") return listEvents(this.#db, params, noWhere);
     if (operation === "queueDepths") return queueDepths(this.#db);
     if (operation === "eventTypeRange") return countRange(this.#db, params);
+    if (operation === "eventGet") return getEvent(this.#db, params);
     if (operation === "eventFollow") return followEvents(this.#db, params);
     throw new Error(`the simulation does not answer ${operation}`);
   }

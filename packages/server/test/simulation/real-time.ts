@@ -49,6 +49,12 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
       atMs: Math.ceil(rotation.atMs / SPEED),
       overlapMs: quick(rotation.overlapMs),
     })),
+    hooks: (scenario.hooks ?? []).map((hook) => ({
+      atMs: Math.ceil(hook.atMs / SPEED),
+      rotateAfterMs: quick(hook.rotateAfterMs),
+      overlapMs: quick(hook.overlapMs),
+      requests: hook.requests.map((request) => ({ ...request, afterMs: quick(request.afterMs) })),
+    })),
     refusals: [],
     callTimeoutMs: CALL_TIMEOUT_MS,
     retryMs: RETRY_MS,

@@ -4,7 +4,10 @@ import type { Deeds } from "./deeds/deeds.ts";
 
 /** Which SDK serves a function: ours, or one that speaks as the published ones do. */
 export const SDKS = ["own", "v3", "v4"] as const;
-export type SdkName = (typeof SDKS)[number];
+/** One more app serves the functions of a branch environment. */
+export const APPS = [...SDKS, "mirror"] as const;
+export type SdkName = (typeof APPS)[number];
+export const BRANCH = "feature/mirror";
 
 /** A function's code. Both the apps and the model run it; every node has a JSON value. */
 export type Code =

@@ -5,6 +5,7 @@ import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
 import { checkErasures } from "./model/check-erasures.ts";
 import { checkJobs } from "./model/check-jobs.ts";
+import { checkMirrors } from "./model/check-mirrors.ts";
 import { checkOrder } from "./model/check-order.ts";
 import { checkPauses } from "./model/check-pauses.ts";
 import { checkRemovals } from "./model/check-removals.ts";
@@ -17,7 +18,7 @@ import { checkThrottles } from "./model/check-throttles.ts";
 import { Evidence } from "./model/evidence.ts";
 import { pauseReally, pauseVirtually } from "./pauses-of-node.ts";
 import { readInline, readOnThreads } from "./read-inline.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario, SimFunction } from "./scenario.ts";
 import { beginVirtualTime, endVirtualTime } from "./virtual-time.ts";
 import { type Played, World } from "./world.ts";
 
@@ -57,10 +58,26 @@ export async function simulateInRealTime(scenario: Scenario, stores: SimStores):
 async function check(played: Played): Promise<string[]> {
   const faults = [...played.journal.faults];
   const fault = (message: string) => void faults.push(message);
-  const evidence = new Evidence(played);
+  const isMirrored = ({ sdk }: SimFunction) => sdk === "mirror";
+  const { scenario, branch } = played;
+  const evidence = new Evidence({ ...played, scenario: { ...scenario, functions: scenario.functions.filter((fn) => !isMirrored(fn)) } });
+  await checkEnvironment(evidence, fault);
+  checkOperations(evidence, fault);
+  if (!branch) return faults;
+  const there = { ...scenario, functions: scenario.functions.filter(isMirrored), events: [] };
+  const copies = new Evidence({ ...played, ...branch, branch: played, scenario: there, jobs: [] });
+  await checkEnvironment(copies, fault);
+  checkMirrors(evidence, copies, fault);
+  return faults;
+}
+
+async function checkEnvironment(evidence: Evidence, fault: (message: string) => void): Promise<void> {
   await checkRuns(evidence, fault);
   checkBodies(evidence, fault);
   checkStarts(evidence, fault);
+}
+
+function checkOperations(evidence: Evidence, fault: (message: string) => void): void {
   checkThrottles(evidence, fault);
   checkCancels(evidence, fault);
   checkOrder(evidence, fault);
@@ -71,5 +88,4 @@ async function check(played: Played): Promise<string[]> {
   checkRemovals(evidence, fault);
   checkErasures(evidence, fault);
   checkSignals(evidence, fault);
-  return faults;
 }

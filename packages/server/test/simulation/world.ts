@@ -4,16 +4,17 @@ import type { Job, RunDetails, StoredEvent } from "../../src/store/contract/inde
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { type SimApp, serveApp } from "./apps/serve-app.ts";
 import type { Ask } from "./deeds/doing.ts";
-import type { SimStores } from "./folders.ts";
+import { readAll, type SimStores, type StoreContent } from "./folders.ts";
 import { Journal } from "./journal.ts";
 import { Limits } from "./limits.ts";
 import { Network } from "./network.ts";
 import { SimNode } from "./node.ts";
 import { People } from "./people.ts";
+import type { Operated } from "./process.ts";
 import { Random } from "./random.ts";
 import { releaseHolds } from "./release-holds.ts";
 import { leftOver, Removals } from "./removals.ts";
-import { fullId, REAL_TELLING_MS, type Scenario, SDKS, type SdkName } from "./scenario.ts";
+import { APPS, BRANCH, fullId, REAL_TELLING_MS, type Scenario, type SdkName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
@@ -39,6 +40,8 @@ export interface Played {
   events: StoredEvent[];
   functionIds: ReadonlyMap<number, string>;
   jobs: Job[];
+  /** The environment that events are mirrored to; null: none. */
+  branch: Pick<StoreContent, "runs" | "events"> | null;
   /** Numbers of what was erased that are still in the store. */
   traces: number[];
   /** How much is left when all that has ended is removed; null: nothing is removed. */
@@ -67,7 +70,7 @@ export class World {
     this.scenario = scenario;
     this.#stores = stores;
     this.#random = new Random(seed, "order");
-    this.#apps = new Map(SDKS.filter((sdk) => functions.some((fn) => fn.sdk === sdk)).map((sdk) => [sdk, this.#serve(sdk)]));
+    this.#apps = new Map(APPS.filter((sdk) => functions.some((fn) => fn.sdk === sdk)).map((sdk) => [sdk, this.#serve(sdk)]));
     const limits = new Limits(functions, journal, scenario.nodes ?? 1);
     const network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal, limits, cuts: scenario.cuts ?? {} });
     let processes = 0;
@@ -98,6 +101,7 @@ export class World {
   async play(): Promise<Played> {
     const [first, ...others] = this.#nodes as [SimNode, ...SimNode[]];
     await first.start();
+    if (this.scenario.hooks?.length) await first.operate(createBranch);
     for (const [sdk, app] of this.#apps) await this.#register(sdk, app);
     for (const node of others) await node.start();
     this.#people.begin();
@@ -120,6 +124,8 @@ export class World {
     const removals = this.#removals;
     if (isRemoving) await removals.remember(store, environmentId);
     const left = isRemoving ? await leftOver(store, environmentId) : null;
+    const home = (await store.environmentList()).find(({ name }) => name === BRANCH);
+    const branch = home ? await readAll(store, home.id) : null;
     const traces = await this.#stores.traces(
       reading.store,
       journal.erasures.map(({ n }) => n),
@@ -127,7 +133,17 @@ export class World {
     const { runs, events, broken } = await this.#stores.read({ store: reading.store, environmentId });
     for (const process of processes) if (process !== reading) this.#stores.crash(process.store);
     for (const fault of broken) journal.fault(fault);
-    return { functionIds, scenario, journal, jobs, traces, left, runs: removals.withRuns(runs), events: removals.withEvents(events) };
+    return {
+      functionIds,
+      scenario,
+      journal,
+      jobs,
+      branch,
+      traces,
+      left,
+      runs: removals.withRuns(runs),
+      events: removals.withEvents(events),
+    };
   }
 
   /** Virtual time: on to the next timer, whenever nothing else is left to happen. */
@@ -175,6 +191,7 @@ export class World {
     if (!process) return false;
     const store = this.#stores.operator(process.store);
     if ((await store.queueLanes()).length > 0) return false;
+    if (this.scenario.hooks?.length && (await store.mirrorList({ limit: 1 })).length > 0) return false;
     const { jobs } =
       this.scenario.jobs?.length || this.scenario.erasures?.length
         ? await store.jobList({ environmentId: process.environmentId, limit: JOBS_MAX })
@@ -211,7 +228,12 @@ export class World {
 
   async #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeAnswer> {
     const { pathname } = new URL(url);
-    const answer = await this.#nextNode().ask(pathname, { ...headers, "x-simulated-sdk": sdk === "own" ? "service" : "inngest" }, body);
+    const home = sdk === "mirror" ? { "x-service-env": BRANCH } : {};
+    const answer = await this.#nextNode().ask(
+      pathname,
+      { ...headers, ...home, "x-simulated-sdk": sdk === "own" || sdk === "mirror" ? "service" : "inngest" },
+      body,
+    );
     if (pathname === "/v1/signals" && answer.status === 200) this.#people.noteSignal(body, await answer.text());
     return answer;
   }
@@ -224,4 +246,9 @@ export class World {
       if (tries === REGISTRATIONS_MAX) throw new Error(`app ${sdk} could not register: ${answer.body}`);
     }
   }
+}
+
+async function createBranch({ store, directory }: Operated): Promise<void> {
+  await store.environmentInsert({ name: BRANCH, kind: "branch", bodyBytesMax: null, createdAt: now() });
+  await directory.refresh();
 }

@@ -47,7 +47,7 @@ export function serveApp(parts: AppParts): SimApp {
     return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
   };
   const answerTo = (request: AppRequest, scope: CallScope): Promise<AppAnswer> => {
-    if (parts.sdk === "own" || request.method === "PUT") return ask(request);
+    if ((parts.sdk !== "v3" && parts.sdk !== "v4") || request.method === "PUT") return ask(request);
     return parts.sdk === "v3" ? askAsV3(ask, request) : askAsV4(ask, request, scope, parts.edge);
   };
   return { handle: (request, scope) => callScopes.run(scope, () => answerTo(request, scope)) };

@@ -13,6 +13,7 @@ export interface Deeds {
   retentions: readonly SimRetention[];
   erasures: readonly SimErasure[];
   rotations: readonly SimRotation[];
+  hooks: readonly SimHook[];
 }
 
 export type DeedKind = keyof Deeds;
@@ -107,4 +108,12 @@ export interface SimRotation {
   atMs: number;
   no: number;
   overlapMs: number;
+}
+
+/** A webhook, the requests that it gets, and when its secret is replaced. */
+export interface SimHook {
+  atMs: number;
+  rotateAfterMs: number;
+  overlapMs: number;
+  requests: readonly (Omit<SimEvent, "atMs"> & { afterMs: number })[];
 }

@@ -12,7 +12,7 @@ export function checkBodies(evidence: Evidence, fault: (message: string) => void
   for (const [key, bodies] of evidence.played.journal.bodies) {
     const [runId, step] = [key.slice(0, key.indexOf("/")), key.slice(key.indexOf("/") + 1)];
     const run = evidence.runWithId(runId);
-    if (evidence.isErasedRun(runId)) continue;
+    if (evidence.isErasedRun(runId) || evidence.isElsewhere(runId)) continue;
     if (!run) fault(`the body of ${step} ran for ${runId}, which is no run`);
     else checkStepBodies(evidence, run, step, bodies, (message) => fault(`${evidence.describe(run)}: ${message}`));
   }

@@ -10,7 +10,9 @@ export function checkPauses(evidence: Evidence, fault: (message: string) => void
     const until = Math.min(...others.filter((other) => other.resumedAt > pausedAt).map((other) => other.resumedAt), resumedAt);
     const called = journal.calls.filter(
       (call) =>
-        (functionId === null || call.functionId === functionId) && call.sentAt > pausedAt + evidence.tellingMs && call.sentAt < until,
+        (functionId === null ? !evidence.isElsewhere(call.runId) : call.functionId === functionId) &&
+        call.sentAt > pausedAt + evidence.tellingMs &&
+        call.sentAt < until,
     );
     for (const { runId, sentAt } of called.slice(0, 3))
       fault(`${functionId ?? "all"}: run ${runId} was called ${sentAt - pausedAt} ms after the function was paused or archived`);

@@ -28,6 +28,7 @@ export class Evidence {
   /** Without what was erased. */
   readonly played: Played;
   readonly #erasedRuns: ReadonlySet<string>;
+  readonly #elsewhere: ReadonlySet<string>;
   readonly #functionOf: (run: RunDetails) => string;
   readonly #functions: ReadonlyMap<string, SimFunction>;
   readonly #events: ReadonlyMap<string, StoredEvent>;
@@ -46,6 +47,7 @@ export class Evidence {
       runs: whole.runs.filter(({ id }) => !this.#erasedRuns.has(id)),
     };
     this.played = played;
+    this.#elsewhere = new Set(whole.branch?.runs.map(({ id }) => id));
     this.#functions = new Map(played.scenario.functions.map((fn) => [fullId(fn), fn]));
     this.#events = new Map(played.events.map((event) => [event.id, event]));
     this.#runs = new Map(played.runs.map((run) => [run.id, run]));
@@ -71,6 +73,11 @@ export class Evidence {
 
   runWithId(id: string): RunDetails | undefined {
     return this.#runs.get(id);
+  }
+
+  /** It is a run of the other environment. */
+  isElsewhere(id: string): boolean {
+    return this.#elsewhere.has(id);
   }
 
   isErasedRun(id: string): boolean {

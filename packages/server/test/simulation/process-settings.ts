@@ -1,0 +1,30 @@
+/** How the processes of a simulation are set up. */
+
+import { type Config, readConfig } from "../../src/config/config.ts";
+import type { TransformRunner } from "../../src/transform/index.ts";
+import { EVENT_KEY } from "./apps/own-app.ts";
+import { CALLS_PER_APP } from "./limits.ts";
+
+/** Null: the default. */
+interface Durations {
+  callTimeoutMs: number;
+  leaseMs: number | null;
+  retryMs: number | null;
+}
+
+export function configOf({ callTimeoutMs, retryMs, leaseMs }: Durations): Config {
+  const retries = retryMs === null ? [] : ["--retry-interval", `${retryMs}ms`];
+  const leases = leaseMs === null ? [] : ["--lease", `${leaseMs}ms`];
+  const flags = [...retries, ...leases, "--call-timeout", `${callTimeoutMs}ms`, "--app-calls", String(CALLS_PER_APP), "--discover", "off"];
+  const keys = ["--event-key", EVENT_KEY, "--signing-key", `signkey-test-${"0a".repeat(32)}`, "--api-key", "api-key"];
+  return readConfig("start", [...flags, ...keys], {});
+}
+
+/** Requests are events as they come. */
+export const AS_THEY_COME: TransformRunner = {
+  start: () => undefined,
+  stop: async () => undefined,
+  run: async ({ evtJson }) => ({ ok: true, eventJson: evtJson, logs: [], durationMs: 0 }),
+  check: () => Promise.reject(new Error("there is no sandbox here")),
+  load: { running: 0, waiting: 0, threads: 0 },
+};
