@@ -3,7 +3,7 @@
  * one that the code asks for, with the only result it could have.
  */
 
-import { type RunDetails, SIGNAL_TAKEN } from "../../../src/store/contract/index.ts";
+import { type RunDetails, SIGNAL_TAKEN, type StoredEvent } from "../../../src/store/contract/index.ts";
 import { bodyError, bodyValue } from "../interpret.ts";
 import { isCancelledByJob } from "./check-jobs.ts";
 import { checkRequest } from "./check-requests.ts";
@@ -168,6 +168,10 @@ function checkInvocation(evidence: Evidence, run: RunDetails, step: StepDetails,
 
 function checkSent(evidence: Evidence, run: RunDetails, name: string, event: string, fault: Fault): void {
   const mark = `${evidence.functionId(run)} ${run.id} ${name}"`;
-  const sent = evidence.played.events.filter((stored) => stored.name === event && stored.data.includes(mark));
+  const stored = evidence.played.events.filter((candidate) => candidate.name === event && candidate.data.includes(mark));
+  // An event is known by its id as long as it is there: what is sent again after that is another one.
+  const { removedEvents } = evidence.played.journal;
+  const goneAt = ({ sequence }: StoredEvent) => removedEvents.get(sequence) ?? Number.POSITIVE_INFINITY;
+  const sent = stored.filter(({ receivedAt }) => !stored.some((other) => goneAt(other) <= receivedAt));
   if (sent.length !== 1) fault(`${sent.length} events were stored by a step that sends one`);
 }
