@@ -6,9 +6,9 @@
  * - Tests that need PostgreSQL share one server, each with its own database. Chromium is unpacked once.
  * - All files are in memory where the machine offers that: tests wait for no disk.
  * - The longest files start first, so that the end does not wait for one of them. The longest are listed at the end.
- * - Unit tests share one process: most of them take less time than a process needs to start.
+ * - Unit tests share two processes: most of them take less time than a process needs to start.
  *
- *   node scripts/run-tests.ts [pattern ...]
+ *   node scripts/run-tests.ts [--fast] [pattern ...]
  */
 
 import { spawn } from "node:child_process";
@@ -18,6 +18,7 @@ import { basename, join, relative } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { chromiumPath } from "../packages/dashboard/test/support/chromium.ts";
 import { isPostgresInstalled, SHARED_POSTGRES, startPostgres } from "../packages/server/test/support/postgres-server.ts";
 import { temporaryRoot } from "./temporary-root.ts";
@@ -28,42 +29,53 @@ const ALL = ["packages/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.t
 const CONCURRENCY = 3;
 const TIMEOUT_MS = 300_000;
 /** Of pure rules and small parts. The engines' own tests are long, and remain files of their own. */
-const UNIT = /^packages\/\w+\/src\/(?!store\/(sqlite|postgres)\/)/;
+const UNIT = /^packages\/\w+\/src\/(?!store\/.*(sqlite|postgres))/;
+/** With `--fast`: unit tests and the embedded engine. */
+const FAST = /^packages\/\w+\/src\/(?!store\/.*postgres)/;
+/** As many as a small machine has cores. */
+const UNIT_PROCESSES = 2;
 const SLOWEST_SHOWN = 15;
 
 /** Longest first. */
 const LONG = [
   "browser.test.ts",
+  "postgres-store.test.ts",
+  "a-deadly-run-is-quarantined.test.ts",
+  "runs-survive-crashes-at-each-point.test.ts",
   "simulation.test.ts",
   "shared-store.test.ts",
-  "runs-survive-crashes-at-each-point.test.ts",
-  "connections-may-break-anywhere.test.ts",
-  "postgres-store.test.ts",
-  // They first install packages of other languages.
-  "real-python-sdk-runs-unmodified.test.ts",
-  "real-go-sdk-runs-unmodified.test.ts",
-  "postgres-may-restart.test.ts",
   "apply-makes-the-server-match.test.ts",
-  "sleeping-runs-wake-on-time.test.ts",
-  "a-deadly-run-is-quarantined.test.ts",
-  "a-store-can-be-moved.test.ts",
-  "accepted-events-survive-a-crash.test.ts",
-  "wrong-clocks-do-no-harm.test.ts",
-  "flow-control-is-honoured.test.ts",
-  "figures-add-up.test.ts",
-  "nodes-may-be-killed.test.ts",
-  "guides-run-as-written.test.ts",
-  "listen-misses-nothing.test.ts",
+  // They first install packages of other languages.
+  "real-go-sdk-runs-unmodified.test.ts",
+  "real-python-sdk-runs-unmodified.test.ts",
   "runs-survive-crashes.test.ts",
+  "connections-may-break-anywhere.test.ts",
+  "a-node-that-stands-still-holds-up-nobody.test.ts",
+  "backups-are-complete.test.ts",
+  "a-store-can-be-moved.test.ts",
+  "listen-misses-nothing.test.ts",
+  "resumed-runs-survive-a-crash.test.ts",
+  "accepted-events-survive-a-crash.test.ts",
+  "starting-and-stopping.test.ts",
+  "guides-run-as-written.test.ts",
+  "webhooks-become-events.test.ts",
+  "nodes-may-be-killed.test.ts",
+  "postgres-may-restart.test.ts",
+  "sleeping-runs-wake-on-time.test.ts",
+  "flow-control-is-honoured.test.ts",
+  "sign-in-is-safe.test.ts",
+  "sqlite-store.test.ts",
 ];
 
-const wanted = process.argv.slice(2);
-const all = globSync(wanted.length > 0 ? wanted : ALL, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort(byLength);
+const { values: options, positionals: wanted } = parseArgs({ options: { fast: { type: "boolean" } }, allowPositionals: true });
+const found = globSync(wanted.length > 0 ? wanted : ALL, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort(byLength);
+const all = options.fast ? found.filter((file) => FAST.test(file)) : found;
 const units = all.filter((file) => UNIT.test(file));
 const files = all.filter((file) => !UNIT.test(file));
 const chromium = files.some((file) => file.includes("/browser")) ? await chromiumPath() : null;
 process.env.TMPDIR = temporaryRoot();
-const postgres = isPostgresInstalled() && !process.env.TEST_DATABASE_URL ? await startPostgres({ fsync: false }) : null;
+const needsPostgres = !options.fast && isPostgresInstalled() && !process.env.TEST_DATABASE_URL;
+const postgres = needsPostgres ? await startPostgres({ fsync: false }) : null;
 const env = {
   ...process.env,
   ...(chromium !== null && { CHROMIUM_PATH: chromium }),
@@ -71,9 +83,10 @@ const env = {
   ...(postgres && { [SHARED_POSTGRES]: postgres.url }),
 };
 
-const [failedUnits, failedFiles] = await Promise.all([runInOneProcess(units), runEach(files)]);
+const shares = Array.from({ length: UNIT_PROCESSES }, (_, share) => units.filter((_file, index) => index % UNIT_PROCESSES === share));
+const failed = await Promise.all([...shares.map(runInOneProcess), runEach(files)]);
 await postgres?.remove();
-if (failedUnits || failedFiles) process.exitCode = 1;
+if (failed.includes(true)) process.exitCode = 1;
 
 /** Shows the results when all are there. Returns whether a test failed. */
 async function runInOneProcess(shared: readonly string[]): Promise<boolean> {

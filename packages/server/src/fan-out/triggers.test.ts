@@ -77,10 +77,10 @@ test("the time to find a name's functions does not grow with the functions", () 
     triggers: [{ event: `app${i}/made` }, { event: `app${i}/sub.*` }],
   }));
   const index = new TriggerIndex(functions);
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (let i = 0; i < 100_000; i++) assert.equal(index.match(`app${i % 40_000}/sub.x`).length, i % 40_000 < 20_000 ? 1 : 0);
   // Looking at every function would take minutes.
-  assert.ok(performance.now() - started < 5_000);
+  assert.ok(process.cpuUsage(before).user < 5_000_000);
 });
 
 test("a trigger's name is checked", () => {

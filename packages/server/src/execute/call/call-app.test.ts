@@ -134,28 +134,28 @@ test("redirects that keep method and body are followed, a few of them", async (t
 });
 
 test("an answer that is too large, late, cut off or not there is no answer, and says why", async (t) => {
-  const { url, call } = await start(
-    t,
-    (request, response) => {
-      if (request.url === "/large") return void response.end("x".repeat(LARGE + 1));
-      if (request.url === "/cut") return void response.writeHead(200, { "content-length": 10 }).write("half", () => response.destroy());
-      if (request.url === "/never") return;
-      if (request.url === "/drips-with-length") response.writeHead(200, { "content-length": 1_000_000 });
-      const drip = setInterval(() => response.write("."), 20);
-      response.on("close", () => clearInterval(drip));
-    },
-    { timeoutMs: 300 },
-  );
-  const reason = (path: string) => assert.rejects(call(path), NoAnswer).then(() => call(path).catch(({ message }) => message));
-  assert.match(await reason("/large"), /larger than 8 MiB/);
-  assert.match(await reason("/drips"), /did not answer within 0.3 s/);
-  assert.match(await reason("/drips-with-length"), /did not answer within 0.3 s/);
-  assert.match(await reason("/never"), /did not answer within 0.3 s/);
-  assert.match(await reason("/cut"), /cannot be reached/);
+  const listener: RequestListener = (request, response) => {
+    if (request.url === "/large") return void response.end("x".repeat(LARGE + 1));
+    if (request.url === "/cut") return void response.writeHead(200, { "content-length": 10 }).write("half", () => response.destroy());
+    if (request.url === "/never") return;
+    if (request.url === "/drips-with-length") response.writeHead(200, { "content-length": 1_000_000 });
+    const drip = setInterval(() => response.write("."), 20);
+    response.on("close", () => clearInterval(drip));
+  };
+  const [hasty, patient] = [await start(t, listener, { timeoutMs: 300 }), await start(t, listener, { timeoutMs: 60_000 })];
+  const reason = async ({ call }: typeof hasty, path: string) => {
+    await assert.rejects(call(path), NoAnswer);
+    return call(path).catch(({ message }) => message);
+  };
+  assert.match(await reason(patient, "/large"), /larger than 8 MiB/);
+  assert.match(await reason(hasty, "/drips"), /did not answer within 0.3 s/);
+  assert.match(await reason(hasty, "/drips-with-length"), /did not answer within 0.3 s/);
+  assert.match(await reason(hasty, "/never"), /did not answer within 0.3 s/);
+  assert.match(await reason(patient, "/cut"), /cannot be reached/);
   const gone = new AppCaller({ timeoutMs: 300, connectionsMax: 1, addresses: new AppAddresses(null) });
   t.after(() => gone.stop());
   await assert.rejects(
-    gone.call({ method: "POST", url: url.replace(/\d+$/, "1"), headers: {}, body: "" }),
+    gone.call({ method: "POST", url: hasty.url.replace(/\d+$/, "1"), headers: {}, body: "" }),
     /nothing listens at its address/,
   );
 });

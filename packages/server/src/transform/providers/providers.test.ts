@@ -110,8 +110,10 @@ function admission(
   const contentType = headers["Content-Type"];
   const at = (request.json as { webhookTimestamp?: number } | undefined)?.webhookTimestamp ?? AT;
   const signature = settings && signs ? signRequest({ verify: settings, secret: SECRET, bytes, headers, urls: URLS, contentType, at }) : {};
+  // Without verification, the secrets are those of the handshake.
+  const known = settings ? { verify: secrets, handshake: null } : { verify: [], handshake: secrets };
   return admitRequest(runner, {
-    rules: { verify: settings, handshake, secrets: { verify: secrets, handshake: null, isHandedOver: false } },
+    rules: { verify: settings, handshake, secrets: { ...known, isHandedOver: false } },
     ...{ method: "POST", contentType, contentEncoding: undefined, bytesMax: 524_288, query: request.query ?? "", urls: URLS },
     bytes: Buffer.concat([bytes, Buffer.from(suffix)]),
     headers: { ...headers, ...signature },
