@@ -114,6 +114,10 @@ export interface RunCall {
 }
 
 export interface Run extends RunItem {
+  /** The value of its function's ordering key, as JSON text. */
+  orderKey: string | null;
+  /** Why it is not being called at the moment. */
+  waiting: { reason: string; until: string | null; runId: string | null } | null;
   /** The last run that repeats it. */
   rerun: { id: string; status: RunStatus } | null;
   traceId: string | null;

@@ -23,6 +23,7 @@ import { RunDuration } from "./run-duration.tsx";
 import { RunErrorBox } from "./run-error.tsx";
 import { RunStatusBadge } from "./run-status.tsx";
 import { RunTimeline } from "./run-timeline.tsx";
+import { RunWaiting } from "./run-waiting.tsx";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 const WATCH_MS = 2_000;
@@ -53,6 +54,7 @@ export function RunPage() {
         <RunActions env={env} run={run} />
       </div>
       <RunFacts env={env} run={run} />
+      <RunWaiting env={env} run={run} />
       {run.error && <RunErrorBox error={run.error} title={run.rerun ? "The run failed, and was rerun" : "The run failed"} />}
       <RunTimeline env={env} run={run} />
       <RunCalls run={run} />

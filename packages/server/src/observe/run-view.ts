@@ -1,7 +1,7 @@
 /** Runs as shown to people. Outputs and results are included as the SDK wrote them, so the view is JSON text. */
 
 import { type FunctionNo, shownRequest, traceIdOf } from "@inlet/protocol";
-import type { RunDetails, RunSummary, StepRecord } from "../store/contract/index.ts";
+import type { RunDetails, RunSummary, RunWaiting, StepRecord } from "../store/contract/index.ts";
 import { tokensIn } from "./tokens.ts";
 
 export interface RunNames {
@@ -34,10 +34,22 @@ export function runView(run: RunSummary, names: RunNames): Record<string, unknow
 /** Maximum length of an error message in lists. */
 const MESSAGE_UNITS_MAX = 500;
 
-/** JSON text. `traceUrl` is the template of the pages that show traces. */
-export function runDetailsView(run: RunDetails, names: RunNames, traceUrl: string | null): string {
+export interface RunSurroundings {
+  /** The template of the pages that show traces. */
+  traceUrl: string | null;
+  waiting: RunWaiting | null;
+}
+
+/** JSON text. */
+export function runDetailsView(run: RunDetails, names: RunNames, { traceUrl, waiting }: RunSurroundings): string {
   const page = run.trace && traceUrl?.replaceAll("{traceId}", traceIdOf(run.trace));
-  const summary = JSON.stringify({ ...runView(run, names), traceUrl: page ?? null, error: run.error, rerun: run.rerun });
+  const summary = JSON.stringify({
+    ...runView(run, names),
+    traceUrl: page ?? null,
+    error: run.error,
+    rerun: run.rerun,
+    waiting: waiting && { ...waiting, until: iso(waiting.until) },
+  });
   const attempts = run.attempts.map(({ startedAt, endedAt, ...attempt }) => ({
     ...attempt,
     outcome: "error",

@@ -36,6 +36,7 @@ import { createSdkAnswers, type SdkAnswers } from "../flows/answer-sdks.ts";
 import type { SendingRun } from "../flows/event-life.ts";
 import { PauseFunctions } from "../flows/pause-functions.ts";
 import { repeatedRun, rerunRun } from "../flows/rerun-run.ts";
+import { whyRunWaits } from "../flows/why-run-waits.ts";
 import type { LiveLog } from "../observe/live-log.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
 import { RunSpans } from "../observe/telemetry/run-spans.ts";
@@ -251,6 +252,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
         .filter((known) => known.id === wanted)
         .map(({ no }) => no),
     cancel: (run) => cancelByHand(run),
+    waiting: (run, environment) => whyRunWaits({ store, registry, now }, run, environment),
     rerun: (run, from) => rerunRun({ store, registry, fanOut, executor, now }, run, from),
   };
 

@@ -1,6 +1,6 @@
 /** Runs as the OpenAPI document describes them. */
 
-import { RUN_STATUSES, STEP_KINDS } from "../../store/contract/index.ts";
+import { RUN_STATUSES, STEP_KINDS, WAITING_REASONS } from "../../store/contract/index.ts";
 import { INSTANT, INSTANT_OR_NULL, INTEGER, JSON_VALUE, listOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
 const ERROR = { anyOf: [shape({ name: TEXT, message: TEXT, stack: TEXT }, { optional: ["stack"] }), { type: "null" }] } as const;
@@ -103,11 +103,25 @@ const RERUN = {
   anyOf: [shape({ id: TEXT, status: { type: "string", enum: RUN_STATUSES } }), { type: "null" }],
 } as const;
 
+const WAITING = {
+  description:
+    "Why the app of an unfinished run is not being called: the first reason that holds it up. Null if it is, or if the run sleeps or waits by itself.",
+  anyOf: [
+    shape({
+      reason: { type: "string", enum: WAITING_REASONS },
+      until: { ...INSTANT_OR_NULL, description: "When this is over, if that is known." },
+      runId: { ...TEXT_OR_NULL, description: "The run of the same key that holds it up." },
+    }),
+    { type: "null" },
+  ],
+} as const;
+
 export const RUN_DETAILS = shape(
   {
     ...SUMMARY,
     traceUrl: TRACE_URL,
     rerun: RERUN,
+    waiting: WAITING,
     output: JSON_VALUE,
     steps: listOf(STEP),
     attempts: listOf(ATTEMPT),

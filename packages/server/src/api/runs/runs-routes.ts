@@ -12,6 +12,7 @@ import {
   type RunStatus,
   type RunStore,
   type RunSummary,
+  type RunWaiting,
 } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
@@ -31,6 +32,8 @@ export interface RunsRoutesParts {
     functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
     /** False if the run has already ended. */
     cancel(run: RunSummary): Promise<boolean>;
+    /** Why it is not being called at the moment. */
+    waiting(run: RunDetails, environment: Environment): Promise<RunWaiting | null>;
     /** The id of the new run; null if its function or event no longer exists. */
     rerun(run: RunDetails, from?: StepId): Promise<RunId | null>;
   };
@@ -141,9 +144,10 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return { environment, run: known };
   }
 
-  function sendRun(reply: FastifyReply, run: RunDetails, environment: Environment): string {
+  async function sendRun(reply: FastifyReply, run: RunDetails, environment: Environment): Promise<string> {
+    const waiting = await runs.waiting(run, environment);
     reply.type("application/json");
-    return `{"data":${runDetailsView(run, names(environment), parts.traceUrl)}}`;
+    return `{"data":${runDetailsView(run, names(environment), { traceUrl: parts.traceUrl, waiting })}}`;
   }
 
   async function list(environment: Environment, params: Omit<RunListParams, "environmentId">) {

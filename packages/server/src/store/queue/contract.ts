@@ -7,7 +7,7 @@
  * lanes contain only work that is due now.
  */
 
-import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 
 /** The lane of entries that are due later, and of entries that call no app. */
 export const TIMER_LANE = "timers";
@@ -86,6 +86,41 @@ export interface QueueDepth {
 /** The same for one function of an environment. */
 export interface FunctionQueueDepth extends QueueDepth {
   functionNo: FunctionNo;
+}
+
+/** The next call of a run. */
+export interface QueuedCall {
+  lane: string;
+  /** Its lane once it is due. */
+  homeLane: string;
+  dueAt: number;
+  /** A node works on it. */
+  isLeased: boolean;
+  attempt: number;
+  /** The run of the same order key that goes before it; its id is null if it has been removed. */
+  behind: { runId: RunId | null; isHeld: boolean } | null;
+}
+
+/** What an unfinished run waits for before its app is called again. */
+export const WAITING_REASONS = [
+  "environment_archived",
+  "function_paused",
+  "key_on_hold",
+  "key_busy",
+  "app_unreachable",
+  "retry",
+  "delayed",
+  "throttled",
+  "limit_full",
+  "app_busy",
+] as const;
+
+export interface RunWaiting {
+  reason: (typeof WAITING_REASONS)[number];
+  /** When it is over, if that is known. */
+  until: number | null;
+  /** The run that holds it up. */
+  runId: RunId | null;
 }
 
 /** The due time of calls of paused functions: never. They are in the lane of timers, and move to their own lane when the function resumes. */
@@ -167,6 +202,8 @@ export interface QueueStore {
   /** Makes at most `limit` held calls due whose function is not paused. Returns how many. */
   queueUnhold(params: { now: number; limit: number }): Promise<number>;
   /** For each function, how many runs have a held call. */
+  /** The next call of a run; null if it has none. */
+  queueCallOf(params: { environmentId: EnvironmentId; runNo: RunNo }): Promise<QueuedCall | null>;
   queueHeld(params: { environmentId: EnvironmentId }): Promise<HeldRuns[]>;
   queueHeldRuns(params: { environmentId: EnvironmentId; functionNo: FunctionNo; limit: number }): Promise<RunNo[]>;
   /** Calls `listener` when unleased entries were added: calls in a lane without capacity, and timers. Returns a function that stops it. */

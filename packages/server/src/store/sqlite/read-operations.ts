@@ -23,6 +23,7 @@ type ContractReads =
   | "runEndCount"
   | "waitCountByFunction"
   | "runGet"
+  | "queueCallOf"
   | "queueDepths"
   | "queueFunctionDepths"
   | "auditList"

@@ -10,6 +10,7 @@ import { noWhere } from "../events/rows/event-pages.ts";
 import { followEvents, getEvent, lastSequence, sequenceBefore } from "../events/sqlite/follow-events.ts";
 import { listEvents } from "../events/sqlite/list-events.ts";
 import { queueDepths, queueFunctionDepths } from "../queue/sqlite/queue-depths.ts";
+import { queuedCall } from "../queue/sqlite/queued-call.ts";
 import { listFailures } from "../runs/sqlite/list-failures.ts";
 import { countByEvent, countByJob, getRun, listRuns, summariseRuns } from "../runs/sqlite/read-runs.ts";
 import { countEnds, countWaits, timeRuns } from "../runs/sqlite/run-figures.ts";
@@ -52,6 +53,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   runTimings: (params) => timeRuns(db, params),
   runEndCount: (params) => countEnds(db, params),
   waitCountByFunction: (params) => countWaits(db, params),
+  queueCallOf: (params) => queuedCall(db, params),
   queueDepths: () => queueDepths(db),
   queueFunctionDepths: () => queueFunctionDepths(db),
   runGet: (params) => getRun(db, params),

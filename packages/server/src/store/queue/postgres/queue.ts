@@ -11,6 +11,7 @@ import { type News, noNews, noteLane } from "../../postgres/group-writes.ts";
 import { claimEntries } from "./claim-entries.ts";
 import { LANE_WALK } from "./lane-walk.ts";
 import { queueDepths, queueFunctionDepths } from "./queue-depths.ts";
+import { queuedCall } from "./queued-call.ts";
 
 const LANES_IN_USE = `
   ${LANE_WALK}
@@ -120,6 +121,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
     queueRelease: release,
     queueRecover: ({ node, now }) => letGo(RECOVER, [node, now], now),
     queueDepths: () => queueDepths(database),
+    queueCallOf: (params) => queuedCall(database, params),
     queueFunctionDepths: () => queueFunctionDepths(database),
     async queueLanes() {
       return (await database.query<{ lane: string }>(LANES_IN_USE)).map(({ lane }) => fromStoreText(lane));

@@ -178,6 +178,7 @@ export function queueStore(db: DatabaseSync, { writer, reader, limits, order, en
       }, held.length),
     queueRecover: ({ node, now }) => writer.submit(() => recoverHeld(node, now)),
     queueDepths: () => reader.read("queueDepths", undefined),
+    queueCallOf: (params) => reader.read("queueCallOf", params),
     queueFunctionDepths: () => reader.read("queueFunctionDepths", undefined),
     queueTry: ({ no, leaseId, phase }) => writer.submit(() => void trials[phase].count.run(no, leaseId)),
     queueAcquit: ({ no, leaseId, phase }) => writer.submit(() => void trials[phase].forget.run(no, leaseId)),

@@ -1,0 +1,33 @@
+/**
+ * Why an unfinished run is not being called at the moment: the first of the reasons that hold it up, from the widest to the narrowest.
+ * Null if its app is being called, or if it sleeps or waits by itself.
+ */
+
+import { gateOfLane } from "../fan-out/lanes.ts";
+import type { Registry } from "../fan-out/registry.ts";
+import type { Environment, QueueStore, RunDetails, RunWaiting } from "../store/contract/index.ts";
+
+export interface WhyRunWaitsParts {
+  store: Pick<QueueStore, "queueCallOf">;
+  registry: Registry;
+  now(): number;
+}
+
+export async function whyRunWaits(parts: WhyRunWaitsParts, run: RunDetails, environment: Environment): Promise<RunWaiting | null> {
+  const { store, registry, now } = parts;
+  if (run.endedAt !== null) return null;
+  const call = await store.queueCallOf({ environmentId: run.environmentId, runNo: run.no });
+  if (!call || call.isLeased) return null;
+  const waits = (reason: RunWaiting["reason"], more: Partial<RunWaiting> = {}) => ({ reason, until: null, runId: null, ...more });
+  const pausedAt = registry.function(run.functionNo)?.stored.pausedAt ?? null;
+  if (environment.archivedAt !== null) return waits("environment_archived");
+  if (pausedAt !== null) return waits("function_paused");
+  if (call.behind) return waits(call.behind.isHeld ? "key_on_hold" : "key_busy", { runId: call.behind.runId });
+  if (call.dueAt > now()) {
+    const isAway = call.attempt > 0 && run.attempts.at(-1)?.httpStatus === null;
+    return waits(isAway ? "app_unreachable" : call.attempt > 0 ? "retry" : "delayed", { until: call.dueAt });
+  }
+  const gate = gateOfLane(registry, call.lane);
+  if (gate) return waits(gate.throttle && !gate.limit ? "throttled" : "limit_full");
+  return waits(call.lane.startsWith("fn:") ? "limit_full" : "app_busy");
+}
