@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { attackInRounds, attackPlan, type Random } from "./support/attacks/attack-plan.ts";
 import { HOSTILE_TEXTS, hostileValue, type ValueSchema } from "./support/attacks/hostile-values.ts";
 import { test } from "./support/both-stores.ts";
-import { call, startTestService, type TestService } from "./support/service.ts";
+import { call, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
 
 const ROUNDS = 400;
@@ -102,4 +102,17 @@ test("a text with U+0000 is refused or kept, on both engines alike", async (t) =
   assert.equal((await service.rest("POST", "/keys", { body: { kind: "event", name: "a\0b" } })).status, 400);
   assert.equal((await service.rest("DELETE", "/keys/a%00b")).status, 400);
   assert.equal((await service.rest("GET", "/events?q=%00")).status, 400);
+});
+
+test("so is one in a registration", async (t) => {
+  const service = await startTestService(t);
+  const usual = { url: "http://127.0.0.1:9/api", appName: "shop", sdk: "js:v3", framework: "node", functions: [] };
+  const register = async (changes: object) => {
+    const headers = { authorization: `Bearer ${SIGNING_KEY}` };
+    return (await call(`${service.url}/fn/register`, { method: "POST", headers, body: JSON.stringify({ ...usual, ...changes }) })).status;
+  };
+  const given = [{ appName: "a\0b" }, { sdk: "a\0b" }, { framework: "a\0b" }, { url: "http://127.0.0.1:9/\0" }];
+  const statuses = [];
+  for (const changes of given) statuses.push(await register(changes));
+  assert.deepEqual(statuses, [200, 200, 200, 400]);
 });

@@ -36,7 +36,7 @@ export async function registerApp(parts: RegisterAppParts, registration: Registr
   if (faults.length > 0) return refusal(faults);
   const synced = await parts.store.appSync({
     id: `app_${parts.newId()}` as AppId,
-    ...{ environmentId, name: body.appName, url: body.url, sdk, headers, framework },
+    ...{ environmentId, name: body.appName, url: body.url, headers, sdk: shownText(sdk), framework: framework && shownText(framework) },
     checksum: checksumOf([body.url, sdk, framework, functions.map(({ config }) => config)]),
     functions,
     syncedAt: parts.now(),
@@ -98,5 +98,10 @@ function checksumOf(value: unknown): string {
 }
 
 function isHttpUrl(text: string): boolean {
-  return /^https?:\/\//.test(text) && URL.canParse(text);
+  return /^https?:\/\/[^\0]*$/.test(text) && URL.canParse(text);
+}
+
+/** What an app says of itself is only shown; no database stores U+0000. */
+function shownText(text: string): string {
+  return text.replaceAll("\0", "");
 }

@@ -46,7 +46,7 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
   async function sync(client: PoolClient, params: AppSyncParams): Promise<{ app: App; modified: boolean }> {
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
     // The app may not exist yet, so there is no row to lock: this lock serialises nodes that sync the same app.
-    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", [`app ${name}`, environmentId]);
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", [`app ${toStoreText(name)}`, environmentId]);
     const { rows: known } = await client.query<AppRow>("SELECT * FROM apps WHERE environment_id = $1 AND name = $2", [
       environmentId,
       toStoreText(name),
