@@ -60,6 +60,25 @@ export function orderConformance(engine: Engine): void {
     assert.deepEqual(await admit(scene), [], "the third ended before its turn");
   });
 
+  test(`${engine.name}: runs of a key on hold wait in the queue, and have no part in its age until it is released`, async (t) => {
+    const scene = await open(t);
+    const { store, environment } = scene;
+    const [first] = (await arrive(scene, [{}, {}, {}])) as [RunNo];
+    assert.deepEqual(await admit(scene), [first]);
+    const ages = async () =>
+      [...(await store.queueDepths()), ...(await store.queueFunctionDepths())].map(({ oldestDueAt }) => oldestDueAt !== null);
+    assert.deepEqual(await ages(), [true, true], "they wait for the first");
+    await end(scene, first, FAILED);
+    await endCalls(scene);
+    assert.deepEqual(await ages(), [false, false]);
+    assert.deepEqual(
+      (await store.queueDepths()).map(({ waiting }) => waiting),
+      [2],
+    );
+    assert.ok(await store.orderRelease({ environmentId: environment.id, runNo: first }));
+    assert.deepEqual(await ages(), [true, true]);
+  });
+
   test(`${engine.name}: a run that is due later is not overtaken, and one that is cancelled is`, async (t) => {
     const scene = await open(t);
     const [late, second] = (await arrive(scene, [{ dueAt: 50_000 }, {}])) as [RunNo, RunNo];

@@ -79,7 +79,10 @@ export interface QueueDepth {
   environmentId: EnvironmentId;
   /** Calls that are due or in progress. */
   waiting: number;
-  /** When the oldest of the next calls in each lane became due; null if nodes hold all of them. */
+  /**
+   * When the oldest of the next calls in each lane became due, without those whose order key is on hold, which wait for a person; null if
+   * nodes hold all of them.
+   */
   oldestDueAt: number | null;
 }
 
