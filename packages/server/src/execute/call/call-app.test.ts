@@ -10,7 +10,7 @@ import { type AddressRules, AppAddresses } from "./app-addresses.ts";
 import { AppCaller } from "./call-app.ts";
 import { NoAnswer } from "./no-answer.ts";
 
-const BYTES_GROWN_OLD = fileURLToPath(new URL("../../../test/support/bytes-grown-old.ts", import.meta.url));
+const CALLS_GROWN_OLD = fileURLToPath(new URL("../../../test/support/calls-grown-old.ts", import.meta.url));
 const LARGE = 8 * 1024 * 1024;
 
 async function start(
@@ -162,7 +162,7 @@ test("an answer that is too large, late, cut off or not there is no answer, and 
 
 test("what was answered is garbage at once, for V8's quick collections too", async (t) => {
   const { url } = await start(t, (_request, response) => setTimeout(() => response.end("x".repeat(2_000)), 5));
-  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", BYTES_GROWN_OLD, url]);
+  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", CALLS_GROWN_OLD, url]);
   // Less than half of it is used. The streams of undici keep twice as much.
   assert.ok(Number(stdout) < 4_000, `${stdout} bytes of a call grew old`);
 });
