@@ -1,7 +1,7 @@
 /** What an event starts: a run of every subscribed function, or a start request if the function has rules about its starts. */
 
 import type { EnvironmentId, EventIdGenerator, RunId } from "@inlet/protocol";
-import { HELD_UNTIL, type NewEvent, type NewRun, type NewStart, type NewWait } from "../store/contract/index.ts";
+import { HELD_UNTIL, type NewEvent, type NewRun, type NewStart, type NewWait, RANK_SHIFT_MAX_MS } from "../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
 import { type KeyHash, laneOf, orderKeyOf } from "./lanes.ts";
 import type { RegisteredFunction, Registry } from "./registry.ts";
@@ -10,7 +10,7 @@ import { eventValue, newWait } from "./waits.ts";
 
 /** An event dated further ahead than this is not delayed. */
 const START_DELAY_MAX_MS = 366 * 86_400_000;
-const PRIORITY_MAX_S = 43_200;
+const PRIORITY_MAX_S = RANK_SHIFT_MAX_MS / 1_000;
 const CANCEL_LIFE_MS = 366 * 86_400_000;
 
 export interface FanOutParts {

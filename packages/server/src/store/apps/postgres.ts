@@ -1,6 +1,6 @@
 /** Apps and their functions in PostgreSQL. Few rows, read whole. */
 
-import type { AppId, EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { AppId, EntryNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import {
   type App,
@@ -14,6 +14,7 @@ import {
 import type { Database } from "../postgres/database.ts";
 import { type News, noNews, noteLane } from "../postgres/group-writes.ts";
 import type { Announced } from "../postgres/nodes/announce.ts";
+import { isSameRegistration, planSchedules, type RegisteredFunction, type ScheduleEntry } from "./policy.ts";
 import { type AppRow, toApp, toFunction } from "./rows.ts";
 
 const WRITE_APP = `
@@ -27,10 +28,10 @@ const WRITE_FUNCTION = `
   VALUES ($1, $2, $3, $4, $5, $6, $6)
   ON CONFLICT (environment_id, function_id) DO UPDATE SET app_no = $2, name = $4, config = $5, updated_at = $6, archived_at = NULL
   RETURNING function_no`;
-/** A function that comes from another app brings its schedules along. */
 const PAUSE = `
   UPDATE functions SET paused_at = CASE WHEN $1::bigint IS NULL THEN NULL ELSE coalesce(paused_at, $1) END
   WHERE environment_id = $2 AND function_no = $3`;
+/** A function that comes from another app brings its schedules along. */
 const WRITE_CRON = `
   INSERT INTO queue (entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, function_no, subject)
   VALUES (nextval('entry_numbers'), $1, '${TIMER_LANE}', '${TIMER_LANE}', $2, $2, $2, 'cron', $3, $4)
@@ -47,14 +48,13 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
     // The app may not exist yet, so there is no row to lock: this lock serialises nodes that sync the same app.
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", [`app ${toStoreText(name)}`, environmentId]);
-    const { rows: known } = await client.query<AppRow>("SELECT * FROM apps WHERE environment_id = $1 AND name = $2", [
-      environmentId,
-      toStoreText(name),
-    ]);
-    if (known[0] && known[0].checksum === checksum && known[0].removed_at === null) {
+    const text = "SELECT * FROM apps WHERE environment_id = $1 AND name = $2";
+    const found = (await client.query<AppRow>(text, [environmentId, toStoreText(name)])).rows[0];
+    const known = found ? readApp(found) : null;
+    if (known && isSameRegistration(known, checksum)) {
       const touched = await client.query<AppRow>(
         "UPDATE apps SET synced_at = $1, error = NULL WHERE environment_id = $2 AND app_no = $3 RETURNING *",
-        [syncedAt, environmentId, known[0].app_no],
+        [syncedAt, environmentId, known.no],
       );
       return { app: readApp(touched.rows[0] as AppRow), modified: false };
     }
@@ -62,27 +62,14 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
     const app = readApp((await client.query<AppRow>(WRITE_APP, values)).rows[0] as AppRow);
     const schedules = await schedulesOf(client, app);
     await archive(client, app, syncedAt);
-    for (const registered of params.functions) await register(client, app, registered, syncedAt, schedules);
-    await removeEntries(client, app, schedules);
-    return { app, modified: true };
-  }
-
-  /** A schedule that still exists keeps its entry, so a tick that is already due is not lost. It is removed from `schedules`. */
-  async function register(
-    client: PoolClient,
-    app: App,
-    registered: NewFunction,
-    now: number,
-    schedules: Map<string, number>,
-  ): Promise<void> {
-    const { environmentId, no } = app;
-    const { id, name, config, crons } = registered;
-    const values = [environmentId, no, toStoreText(id), toStoreText(name), config, now];
-    const { rows } = await client.query<{ function_no: FunctionNo }>(WRITE_FUNCTION, values);
-    for (const { cron, dueAt } of crons) {
-      if (schedules.delete(`${rows[0]?.function_no} ${cron}`)) continue;
-      await client.query(WRITE_CRON, [environmentId, dueAt, rows[0]?.function_no, toStoreText(cron)]);
+    const registered: RegisteredFunction[] = [];
+    for (const one of params.functions) registered.push(await register(client, app, one, syncedAt));
+    const { added, removed } = planSchedules(schedules, registered);
+    for (const { functionNo, cron, dueAt } of added) {
+      await client.query(WRITE_CRON, [environmentId, dueAt, functionNo, toStoreText(cron)]);
     }
+    await removeEntries(client, app, removed);
+    return { app, modified: true };
   }
 
   return {
@@ -109,6 +96,13 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
   };
 }
 
+async function register(client: PoolClient, { environmentId, no }: App, registered: NewFunction, now: number): Promise<RegisteredFunction> {
+  const { id, name, config, crons } = registered;
+  const values = [environmentId, no, toStoreText(id), toStoreText(name), config, now];
+  const { rows } = await client.query<{ function_no: FunctionNo }>(WRITE_FUNCTION, values);
+  return { functionNo: rows[0]?.function_no as FunctionNo, crons };
+}
+
 async function remove(client: PoolClient, environmentId: EnvironmentId, id: AppId, removedAt: number): Promise<App | null> {
   const { rows } = await client.query<AppRow>(
     "UPDATE apps SET removed_at = $1 WHERE environment_id = $2 AND app_id = $3 AND removed_at IS NULL RETURNING *",
@@ -116,23 +110,27 @@ async function remove(client: PoolClient, environmentId: EnvironmentId, id: AppI
   );
   if (!rows[0]) return null;
   const app = readApp(rows[0]);
-  await removeEntries(client, app, await schedulesOf(client, app));
+  const schedules = await schedulesOf(client, app);
+  await removeEntries(
+    client,
+    app,
+    schedules.map(({ entryNo }) => entryNo),
+  );
   await archive(client, app, removedAt);
   return app;
 }
 
 /** The entries of an app's schedules. */
-async function schedulesOf(client: PoolClient, { environmentId, no }: App): Promise<Map<string, number>> {
-  const { rows } = await client.query<{ entry_no: number; function_no: number; subject: string }>(
+async function schedulesOf(client: PoolClient, { environmentId, no }: App): Promise<ScheduleEntry[]> {
+  const { rows } = await client.query<{ entry_no: EntryNo; function_no: FunctionNo; subject: string }>(
     `SELECT entry_no, function_no, subject FROM functions JOIN queue USING (environment_id, function_no)
      WHERE environment_id = $1 AND app_no = $2 AND queue.kind = 'cron' AND subject IS NOT NULL`,
     [environmentId, no],
   );
-  return new Map(rows.map(({ entry_no, function_no, subject }) => [`${function_no} ${fromStoreText(subject)}`, entry_no]));
+  return rows.map(({ entry_no, function_no, subject }) => ({ entryNo: entry_no, functionNo: function_no, cron: fromStoreText(subject) }));
 }
 
-async function removeEntries(client: PoolClient, { environmentId }: App, schedules: ReadonlyMap<string, number>): Promise<void> {
-  const entryNos = [...schedules.values()];
+async function removeEntries(client: PoolClient, { environmentId }: App, entryNos: readonly EntryNo[]): Promise<void> {
   await client.query("DELETE FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", [environmentId, entryNos]);
 }
 

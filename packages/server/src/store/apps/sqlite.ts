@@ -1,11 +1,12 @@
 /** Apps and their functions in SQLite. Few rows, read whole. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { AppId, EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { AppId, EntryNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
 import { type App, type AppStore, type AppSyncParams, type NewFunction, TIMER_LANE } from "../contract/index.ts";
 import { LeaseAllocation } from "../queue/policy.ts";
 import type { QueueEntries } from "../queue/sqlite/queue-entries.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
+import { isSameRegistration, planSchedules, type RegisteredFunction, type ScheduleChanges, type ScheduleEntry } from "./policy.ts";
 import { type AppRow, toApp, toFunction } from "./rows.ts";
 
 export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEntries): AppStore {
@@ -39,43 +40,53 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
 
   function sync(params: AppSyncParams): { app: App; modified: boolean } {
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
-    const known = findApp.get(environmentId, name) as AppRow | undefined;
-    if (known && known.checksum === checksum && known.removed_at === null) {
-      return { app: toApp(touchApp.get(syncedAt, known.app_no as number) as AppRow), modified: false };
+    const row = findApp.get(environmentId, name) as AppRow | undefined;
+    const known = row ? toApp(row) : null;
+    if (known && isSameRegistration(known, checksum)) {
+      return { app: toApp(touchApp.get(syncedAt, known.no) as AppRow), modified: false };
     }
     const app = toApp(writeApp.get(id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt) as AppRow);
     const schedules = schedulesOf(app.no);
     archive.run(syncedAt, app.no);
-    for (const registered of params.functions) registerFunction(app, registered, syncedAt, schedules);
-    for (const entryNo of schedules.values()) dropCron.run(entryNo);
+    const registered = params.functions.map((one) => register(app, one, syncedAt));
+    const { added, removed } = planSchedules(schedules, registered);
+    for (const schedule of added) addSchedule(app, schedule, syncedAt);
+    for (const entryNo of removed) dropCron.run(entryNo);
     return { app, modified: true };
   }
 
   /** The entries of an app's schedules. */
-  function schedulesOf(appNo: number): Map<string, number> {
-    const rows = crons.all(appNo) as { entry_no: number; function_no: number; subject: string }[];
-    return new Map(rows.map(({ entry_no, function_no, subject }) => [`${function_no} ${subject}`, entry_no]));
+  function schedulesOf(appNo: number): ScheduleEntry[] {
+    const rows = crons.all(appNo) as { entry_no: EntryNo; function_no: FunctionNo; subject: string }[];
+    return rows.map(({ entry_no, function_no, subject }) => ({ entryNo: entry_no, functionNo: function_no, cron: subject }));
   }
 
-  /** A schedule that still exists keeps its entry, so a tick that is already due is not lost. It is removed from `schedules`. */
-  function registerFunction(app: App, registered: NewFunction, now: number, schedules: Map<string, number>): void {
-    const { environmentId, no } = app;
-    const { id, name, config } = registered;
-    const functionNo = writeFunction.get(environmentId, no, id, name, config, now)?.function_no as FunctionNo;
-    for (const { cron, dueAt } of registered.crons) {
-      // A function that comes from another app brings its schedules along.
-      if (schedules.delete(`${functionNo} ${cron}`) || findCron.get(functionNo, cron)) continue;
-      entries.add(new LeaseAllocation(now, undefined), {
-        ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "cron", lane: TIMER_LANE, subject: cron },
-        ...{ runNo: null, stepId: null, attempt: 0, eventSequence: null },
-      });
-    }
+  function register({ environmentId, no }: App, { id, name, config, crons }: NewFunction, now: number): RegisteredFunction {
+    return { functionNo: writeFunction.get(environmentId, no, id, name, config, now)?.function_no as FunctionNo, crons };
+  }
+
+  function addSchedule({ environmentId }: App, { functionNo, cron, dueAt }: ScheduleChanges["added"][number], now: number): void {
+    // A function that comes from another app brings its schedules along.
+    if (findCron.get(functionNo, cron)) return;
+    entries.add(new LeaseAllocation(now, undefined), {
+      environmentId,
+      functionNo,
+      dueAt,
+      rank: dueAt,
+      kind: "cron",
+      lane: TIMER_LANE,
+      subject: cron,
+      runNo: null,
+      stepId: null,
+      attempt: 0,
+      eventSequence: null,
+    });
   }
 
   function remove(environmentId: EnvironmentId, id: AppId, removedAt: number): App | null {
     const row = removeApp.get(removedAt, environmentId, id) as AppRow | undefined;
     if (!row) return null;
-    for (const entryNo of schedulesOf(row.app_no as number).values()) dropCron.run(entryNo);
+    for (const { entryNo } of schedulesOf(row.app_no as number)) dropCron.run(entryNo);
     archive.run(removedAt, row.app_no as number);
     return toApp(row);
   }

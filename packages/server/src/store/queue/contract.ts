@@ -134,6 +134,9 @@ export interface HeldRuns {
   runs: number;
 }
 
+/** How far a priority, or the job that starts it, moves a run ahead of its time or behind it. */
+export const RANK_SHIFT_MAX_MS = 43_200_000;
+
 /** For a store that only one process can use: leases end with the process. */
 export const LEASE_WITHOUT_END = Number.MAX_SAFE_INTEGER;
 

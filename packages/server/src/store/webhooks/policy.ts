@@ -1,6 +1,6 @@
-/** Which secrets a webhook has after a change. */
+/** Which secrets a webhook has after a change, and which version of its transform is in force. */
 
-import { SECRETS_MAX, type Webhook, type WebhookChanges, type WebhookSecrets } from "../contract/index.ts";
+import { SECRETS_MAX, type Webhook, type WebhookChanges, type WebhookSecrets, type WebhookVersion } from "../contract/index.ts";
 
 export function secretsAfter({ verify, secrets }: Pick<Webhook, "verify" | "secrets">, changes: WebhookChanges): WebhookSecrets {
   const given = { ...secrets, ...changes.secrets };
@@ -19,4 +19,25 @@ function withHandedOver(secrets: WebhookSecrets, secret: string, hasVerify: bool
   const known = secrets[owner] ?? [];
   if (secrets.isHandedOver || known.length >= SECRETS_MAX) return secrets;
   return { ...secrets, [owner]: [...known, secret], isHandedOver: true };
+}
+
+export interface VersionInForce {
+  version: number;
+  /** The version has to be created, with the transform of the change. */
+  isNew: boolean;
+}
+
+/**
+ * `known`: the versions of the webhook, newest first. A transform that the version in force already has creates none. Null: the change
+ * names a version that does not exist.
+ */
+export function versionInForce(
+  { version: current }: Pick<Webhook, "version">,
+  { transform, version = current }: Pick<WebhookChanges, "transform" | "version">,
+  known: readonly WebhookVersion[],
+): VersionInForce | null {
+  const chosen = known.find((one) => one.version === version);
+  if (!chosen) return null;
+  if (transform === undefined || chosen.transform === transform) return { version, isNew: false };
+  return { version: (known[0]?.version ?? 0) + 1, isNew: true };
 }

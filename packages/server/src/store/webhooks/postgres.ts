@@ -14,7 +14,7 @@ import {
 import type { Database } from "../postgres/database.ts";
 import type { Announced } from "../postgres/nodes/announce.ts";
 import type { SecretBox } from "../secrets/rows/secret-box.ts";
-import { secretsAfter } from "./policy.ts";
+import { secretsAfter, versionInForce } from "./policy.ts";
 import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow, webhookColumns } from "./rows.ts";
 
 const SELECT = `
@@ -84,32 +84,18 @@ async function insert(box: SecretBox, client: PoolClient, webhook: Parameters<We
 async function change(box: SecretBox, client: PoolClient, key: WebhookKey, changes: WebhookChanges, now: number): Promise<Webhook | null> {
   const webhook = await find(box, client, key);
   if (!webhook) return null;
-  const version = await versionInForce(client, webhook, changes, now);
-  if (version === null) return null;
+  const { environmentId, id } = key;
+  const known = (await client.query<VersionRow>(VERSIONS, [environmentId, id])).rows.map(toVersion);
+  const inForce = versionInForce(webhook, changes, known);
+  if (inForce === null) return null;
   const after = { ...webhook, ...changes, secrets: secretsAfter(webhook, changes) };
+  if (inForce.isNew) await client.query(INSERT_VERSION, [environmentId, id, inForce.version, toStoreText(after.transform), now]);
   await client.query(
     `UPDATE webhooks SET name = $3, version = $4, updated_at = $5, ${WEBHOOK_COLUMNS.map((column, at) => `${column} = $${at + 6}`).join(", ")}
      WHERE environment_id = $1 AND webhook_id = $2`,
-    [key.environmentId, key.id, toStoreText(after.name), version, now, ...webhookColumns(box, after)],
+    [environmentId, id, toStoreText(after.name), inForce.version, now, ...webhookColumns(box, after)],
   );
   return find(box, client, key);
-}
-
-/** The version to make current, created first if its source is new; null if the requested older version does not exist. */
-async function versionInForce(
-  client: PoolClient,
-  webhook: Webhook,
-  { transform, version }: WebhookChanges,
-  now: number,
-): Promise<number | null> {
-  const known = (await client.query<VersionRow>(VERSIONS, [webhook.environmentId, webhook.id])).rows.map(toVersion);
-  if (version !== undefined && !known.some((one) => one.version === version)) return null;
-  if (transform === undefined) return version ?? webhook.version;
-  const current = known.find((one) => one.version === (version ?? webhook.version));
-  if (current?.transform === transform) return current.version;
-  const next = (known[0]?.version ?? 0) + 1;
-  await client.query(INSERT_VERSION, [webhook.environmentId, webhook.id, next, toStoreText(transform), now]);
-  return next;
 }
 
 interface VersionRow {

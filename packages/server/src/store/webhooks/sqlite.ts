@@ -5,7 +5,7 @@ import type { WebhookId } from "@inlet/protocol";
 import type { Webhook, WebhookChanges, WebhookStore, WebhookVersion } from "../contract/index.ts";
 import type { SecretBox } from "../secrets/rows/secret-box.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
-import { secretsAfter } from "./policy.ts";
+import { secretsAfter, versionInForce } from "./policy.ts";
 import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow, webhookColumns } from "./rows.ts";
 
 const SELECT = `
@@ -38,25 +38,14 @@ export function webhookStore(db: DatabaseSync, writer: GroupCommit, box: SecretB
       ({ version, transform, created_at }) => ({ version, transform, createdAt: created_at }),
     );
 
-  /** The version to make current, created first if its source is new; null if the requested older version does not exist. */
-  function versionInForce(webhook: Webhook, { transform, version }: WebhookChanges, now: number): number | null {
-    const known = versionsOf(webhook.id);
-    if (version !== undefined && !known.some((one) => one.version === version)) return null;
-    if (transform === undefined) return version ?? webhook.version;
-    const current = known.find((one) => one.version === (version ?? webhook.version));
-    if (current?.transform === transform) return current.version;
-    const next = (known[0]?.version ?? 0) + 1;
-    insertVersion.run(webhook.id, next, transform, now);
-    return next;
-  }
-
   function change(id: WebhookId, changes: WebhookChanges, now: number): Webhook | null {
     const webhook = find(id);
     if (!webhook) return null;
-    const version = versionInForce(webhook, changes, now);
-    if (version === null) return null;
+    const inForce = versionInForce(webhook, changes, versionsOf(id));
+    if (inForce === null) return null;
     const after = { ...webhook, ...changes, secrets: secretsAfter(webhook, changes) };
-    update.run(after.name, version, ...webhookColumns(box, after), now, id);
+    if (inForce.isNew) insertVersion.run(id, inForce.version, after.transform, now);
+    update.run(after.name, inForce.version, ...webhookColumns(box, after), now, id);
     return find(id);
   }
 

@@ -5,12 +5,11 @@ import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import { boundedSlice, EVENT_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
+import { OVERTAKEN_ROWS, overtakenSince, reachedBy, sequenceBeforeFirst, windowEnd } from "../../shared/following.ts";
 import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
 import { settledSequence } from "./settled-sequence.ts";
 
-/** Rows examined per call, so that other environments' traffic does not delay a caller. */
-const WINDOW_ROWS = 2_000;
 const BETWEEN = `
   ${selectEvents("WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence")} WHERE environment_id = $3 ORDER BY sequence LIMIT $4`;
 
@@ -18,18 +17,14 @@ export async function followEvents(
   database: Database,
   { environmentId, after, limit, bytesMax = PAGE_BYTES_MAX }: EventFollowParams,
 ): Promise<{ events: StoredEvent[]; reached: number }> {
-  const until = Math.min(after + WINDOW_ROWS, await settledSequence(database));
+  const until = windowEnd(after, await settledSequence(database));
   const found = await database.read<EventRow & { rows_found: number }>(
     `${rowsWithin(`(${BETWEEN})`, "sequence", EVENT_BYTES, bytesMax)} ORDER BY sequence`,
     [after, until, environmentId, limit],
   );
-  const { rows, isEnd } = boundedSlice(found, limit);
-  const last = rows.at(-1);
-  return { events: rows.map(toStoredEvent), reached: !isEnd && last ? last.sequence : Math.max(after, until) };
+  const slice = boundedSlice(found, limit);
+  return { events: slice.rows.map(toStoredEvent), reached: reachedBy(slice, after, until) };
 }
-
-/** A transform may delay an event by this much after its receipt, while others overtake it. */
-const OVERTAKEN_MS = 60_000;
 
 export async function sequenceBefore(
   database: Database,
@@ -39,10 +34,10 @@ export async function sequenceBefore(
   // Many nodes assign numbers: an event received later may have a smaller one.
   const [row] = await database.read<{ first: number | null }>(
     `SELECT min(sequence) AS first FROM (
-       SELECT sequence FROM events WHERE environment_id = $1 AND received_at >= $2 ORDER BY received_at, sequence LIMIT 1000) AS oldest`,
-    [environmentId, receivedFrom - OVERTAKEN_MS],
+       SELECT sequence FROM events WHERE environment_id = $1 AND received_at >= $2 ORDER BY received_at, sequence LIMIT ${OVERTAKEN_ROWS}) AS oldest`,
+    [environmentId, overtakenSince(receivedFrom)],
   );
-  return row?.first == null ? settled : Math.min(row.first - 1, settled);
+  return sequenceBeforeFirst(row?.first, settled);
 }
 
 export async function getEvent(

@@ -9,12 +9,11 @@ import type { Database } from "../../postgres/database.ts";
 import { fewAtOnce } from "../../postgres/few-at-once.ts";
 import { boundedSlice, EVENT_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
 import type { Slice } from "../../shared/byte-bounds.ts";
+import { NAMES_READ, namesToMerge } from "../policy.ts";
 import { collect, type EventFilter, mergeStreams, nameFilter, newSearch, payloadFilters } from "../rows/event-pages.ts";
 import type { EventRow } from "../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
 
-/** If a wildcard matches more names than this, the whole environment is filtered instead. */
-const MERGED_NAMES_MAX = 50;
 /** Queries of one list at the same time: lists share few connections, and one over many names must leave some to the others. */
 const QUERIES_MAX = 2;
 
@@ -57,10 +56,9 @@ async function namesLike(database: Database, pattern: string): Promise<number[] 
     isPrefix
       ? "SELECT name_id, name FROM event_names WHERE name >= $1 ORDER BY name LIMIT $2"
       : "SELECT name_id, name FROM event_names WHERE name = $1 LIMIT $2",
-    [text, MERGED_NAMES_MAX + 1],
+    [text, NAMES_READ],
   );
-  const matching = rows.filter(({ name }) => name.startsWith(text));
-  return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
+  return namesToMerge(rows, text);
 }
 
 async function readSlice(

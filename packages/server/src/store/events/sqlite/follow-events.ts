@@ -4,32 +4,26 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
 import { PAGE_BYTES_MAX, sliceWithin } from "../../shared/byte-bounds.ts";
+import { OVERTAKEN_ROWS, overtakenSince, reachedBy, sequenceBeforeFirst, windowEnd } from "../../shared/following.ts";
 import { bytesOfEvent, type EventRow, toStoredEvent } from "../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
-
-/** Rows examined per call, so that other environments' traffic does not delay a caller. */
-const WINDOW_ROWS = 2_000;
 
 export function followEvents(
   db: DatabaseSync,
   { environmentId, after, limit, bytesMax = PAGE_BYTES_MAX }: EventFollowParams,
 ): { events: StoredEvent[]; reached: number } {
-  const until = Math.min(after + WINDOW_ROWS, lastSequence(db));
+  const until = windowEnd(after, lastSequence(db));
   const found = db
     .prepare(`${selectEvents()} WHERE sequence > ? AND sequence <= ? AND +environment_id = ? ORDER BY sequence LIMIT ?`)
     .iterate(after, until, environmentId, limit) as unknown as Iterable<EventRow>;
-  const { rows, isEnd } = sliceWithin(found, limit, bytesMax, bytesOfEvent);
-  const last = rows.at(-1);
-  return { events: rows.map(toStoredEvent), reached: !isEnd && last ? last.sequence : Math.max(after, until) };
+  const slice = sliceWithin(found, limit, bytesMax, bytesOfEvent);
+  return { events: slice.rows.map(toStoredEvent), reached: reachedBy(slice, after, until) };
 }
 
 export function lastSequence(db: DatabaseSync): number {
   const row = db.prepare("SELECT max(sequence) AS last FROM events").get() as { last: number | null };
   return row.last ?? 0;
 }
-
-/** A transform may delay an event by this much after its receipt, while others overtake it. */
-const OVERTAKEN_MS = 60_000;
 
 export function sequenceBefore(
   db: DatabaseSync,
@@ -39,9 +33,9 @@ export function sequenceBefore(
   const row = db
     .prepare(`
       SELECT min(sequence) AS first FROM (
-        SELECT sequence FROM events INDEXED BY events_by_time WHERE environment_id = ? AND received_at >= ? ORDER BY received_at LIMIT 1000)`)
-    .get(environmentId, receivedFrom - OVERTAKEN_MS) as { first: number | null };
-  return row.first === null ? lastSequence(db) : row.first - 1;
+        SELECT sequence FROM events INDEXED BY events_by_time WHERE environment_id = ? AND received_at >= ? ORDER BY received_at LIMIT ${OVERTAKEN_ROWS})`)
+    .get(environmentId, overtakenSince(receivedFrom)) as { first: number | null };
+  return sequenceBeforeFirst(row.first, lastSequence(db));
 }
 
 export function getEvent(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: EventId }): StoredEvent | null {

@@ -10,6 +10,7 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type CompileWhere, type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
 import { sliceWithin } from "../../shared/byte-bounds.ts";
+import { NAMES_READ, namesToMerge } from "../policy.ts";
 import {
   type Collected,
   collect,
@@ -22,9 +23,6 @@ import {
 } from "../rows/event-pages.ts";
 import { bytesOfEvent, type EventRow } from "../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
-
-/** If a wildcard matches more names than this, the whole environment is filtered instead. */
-const MERGED_NAMES_MAX = 50;
 
 interface Stream {
   index: "events_by_time" | "events_by_name" | "events_by_dedup_id";
@@ -77,11 +75,11 @@ function namesEqual(db: DatabaseSync, name: string): number[] {
 
 /** The names that begin with `prefix`, in any environment; null if there are too many to read one by one. */
 function namesWithPrefix(db: DatabaseSync, prefix: string): number[] | null {
-  const rows = db
-    .prepare("SELECT name_id, name FROM event_names WHERE name >= ? ORDER BY name LIMIT ?")
-    .all(prefix, MERGED_NAMES_MAX + 1) as { name_id: number; name: string }[];
-  const matching = rows.filter(({ name }) => name.startsWith(prefix));
-  return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
+  const rows = db.prepare("SELECT name_id, name FROM event_names WHERE name >= ? ORDER BY name LIMIT ?").all(prefix, NAMES_READ) as {
+    name_id: number;
+    name: string;
+  }[];
+  return namesToMerge(rows, prefix);
 }
 
 function readRows(

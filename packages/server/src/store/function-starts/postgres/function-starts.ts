@@ -2,7 +2,7 @@
 
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import type { FunctionStartStore, StoredEvent } from "../../contract/index.ts";
+import type { FunctionStartStore, MarkKey, StoredEvent } from "../../contract/index.ts";
 import { eventsAt, eventsOfSome } from "../../events/postgres/select-events.ts";
 import { BatchedReads } from "../../postgres/batched-reads.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
@@ -10,7 +10,7 @@ import type { Database } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
 import type { Decision, DecisionResult } from "../../runs/postgres/decisions.ts";
 import { unfinished } from "../../runs/postgres/run-state.ts";
-import { HELD_MARK_MS } from "./marks.ts";
+import { heldMarkExpiresAt, runKeepingMark } from "../policy.ts";
 
 const EXPIRED = `
   SELECT environment_id, function_no, kind, key, value FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
@@ -20,7 +20,7 @@ const RENEW = "UPDATE marks SET expires_at = $5 WHERE environment_id = $1 AND fu
 interface MarkRow {
   environment_id: EnvironmentId;
   function_no: FunctionNo;
-  kind: string;
+  kind: MarkKey["kind"];
   key: string;
   value: string;
 }
@@ -66,8 +66,9 @@ function expireMarks(database: Database, until: number, limit: number): Promise<
     const { rows } = await client.query<MarkRow>(EXPIRED, [until, limit]);
     for (const { environment_id, function_no, kind, key, value } of rows) {
       const mark = [environment_id, function_no, kind, key];
-      const isHeld = kind === "singleton" && (await isActive(client, environment_id, Number(value) as RunNo));
-      if (isHeld) await client.query(RENEW, [...mark, until + HELD_MARK_MS]);
+      const keeper = runKeepingMark({ kind, value });
+      const isHeld = keeper !== null && (await isActive(client, environment_id, keeper));
+      if (isHeld) await client.query(RENEW, [...mark, heldMarkExpiresAt(until)]);
       else await client.query(REMOVE, mark);
     }
     return rows.length;

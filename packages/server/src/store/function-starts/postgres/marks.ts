@@ -7,8 +7,7 @@ import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto } from "../../postgres/json-rows.ts";
 import { LockSet, markLock } from "../../postgres/locks.ts";
 import { unfinished } from "../../runs/postgres/run-state.ts";
-
-export const HELD_MARK_MS = 86_400_000;
+import { heldMarkExpiresAt, runKeepingMark } from "../policy.ts";
 
 const READ = `
   SELECT function_no, kind, key, value FROM marks
@@ -86,7 +85,7 @@ export class Marks {
 
   /** A singleton's mark is the number of the run started last; the decision depends on whether that run is active. */
   hold(functionNo: FunctionNo, mark: MarkKey, runNo: RunNo, now: number): void {
-    this.set(functionNo, mark, String(runNo), now + HELD_MARK_MS);
+    this.set(functionNo, mark, String(runNo), heldMarkExpiresAt(now));
     this.#active.add(runNo);
   }
 
@@ -111,7 +110,7 @@ export class Marks {
     for (const { function_no, kind, key, value } of rows) {
       this.#marks.set(JSON.stringify([function_no, kind, key]), { functionNo: function_no, kind, key, value, expiresAt: 0 });
     }
-    const runNos = rows.flatMap(({ kind, value }) => (kind === "singleton" ? [Number(value)] : []));
+    const runNos = rows.map(runKeepingMark).filter((runNo) => runNo !== null);
     if (runNos.length === 0) return;
     const runs = await writes.rows<{ run_no: RunNo; ended_at: number | null }>(RUNS, writes.environmentId, runNos);
     for (const { run_no } of unfinished(runs)) this.#active.add(run_no);

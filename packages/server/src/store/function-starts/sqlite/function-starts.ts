@@ -16,8 +16,7 @@ import type { RunStates } from "../../runs/sqlite/run-state.ts";
 import type { StartRuns } from "../../runs/sqlite/start-runs.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";
 import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
-
-const HELD_MARK_MS = 86_400_000;
+import { heldMarkExpiresAt, runKeepingMark } from "../policy.ts";
 
 export interface FunctionStartParts {
   writer: GroupCommit;
@@ -74,7 +73,10 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     if (change.gather) gather(allocation, environmentId, functionNo, change.gather);
     if (!change.run) return;
     const runNo = startRuns.startForStored(allocation, environmentId, change.run.event.sequence, change.run.run);
-    if (change.holdMark) hold(functionNo, change.holdMark, runNo, now);
+    if (change.holdMark) {
+      const { kind, key } = change.holdMark;
+      writeMark.run(functionNo, kind, key, String(runNo), heldMarkExpiresAt(now));
+    }
   }
 
   function gather(
@@ -89,17 +91,12 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     });
   }
 
-  /** A singleton's mark is needed as long as the run it names is active, so it is examined again later. */
-  function hold(functionNo: FunctionNo, { kind, key }: MarkKey, runNo: RunNo, now: number): void {
-    writeMark.run(functionNo, kind, key, String(runNo), now + HELD_MARK_MS);
-  }
-
   /** The mark of a singleton with an unfinished run is kept. */
   function expireMarks(until: number, limit: number): number {
-    const rows = expiredMarks.all(until, limit) as { function_no: number; kind: string; key: string; value: string }[];
+    const rows = expiredMarks.all(until, limit) as { function_no: number; kind: MarkKey["kind"]; key: string; value: string }[];
     for (const { function_no, kind, key, value } of rows) {
-      const isHeld = kind === "singleton" && isActive(Number(value) as RunNo);
-      if (isHeld) writeMark.run(function_no, kind, key, value, until + HELD_MARK_MS);
+      const keeper = runKeepingMark({ kind, value });
+      if (keeper !== null && isActive(keeper)) writeMark.run(function_no, kind, key, value, heldMarkExpiresAt(until));
       else dropMark.run(function_no, kind, key);
     }
     return rows.length;

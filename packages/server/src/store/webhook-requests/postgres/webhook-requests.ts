@@ -22,13 +22,9 @@ import { insertInto } from "../../postgres/json-rows.ts";
 import { boundedSlice, REQUEST_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
 import { tablesUntil } from "../../postgres/schema/partitions.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
+import { OVERTAKEN_ROWS, overtakenSince, reachedBy, sequenceBeforeFirst, windowEnd } from "../../shared/following.ts";
 import { pageOfRequests, type RequestPage } from "../rows/request-pages.ts";
 import { type RequestRow, toRequest, writeQuery } from "../rows/request-rows.ts";
-
-/** Rows examined per call, so that other webhooks' traffic does not delay a caller. */
-const WINDOW_ROWS = 2_000;
-/** A transform may delay a request by this much after its receipt, while others overtake it. */
-const OVERTAKEN_MS = 60_000;
 
 const INSERT = `
   ${insertInto("webhook_requests", {
@@ -98,10 +94,10 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
       const [row] = await database.read<{ first: number | null }>(
         `SELECT min(sequence) AS first FROM (
            SELECT sequence FROM webhook_requests WHERE environment_id = $1 AND webhook_id = $2 AND received_at >= $3
-           ORDER BY received_at, sequence LIMIT 1000) AS oldest`,
-        [environmentId, webhookId, receivedFrom - OVERTAKEN_MS],
+           ORDER BY received_at, sequence LIMIT ${OVERTAKEN_ROWS}) AS oldest`,
+        [environmentId, webhookId, overtakenSince(receivedFrom)],
       );
-      return row?.first == null ? settled : Math.min(row.first - 1, settled);
+      return sequenceBeforeFirst(row?.first, settled);
     },
     webhookRequestExpireMany: ({ environmentId, ...params }) =>
       environmentId === undefined ? expireRequests(database, params) : expireRequestsIn(database, environmentId, params),
@@ -166,7 +162,7 @@ async function followRequests(
   database: Database,
   { environmentId, webhookId, after, limit, bytesMax = PAGE_BYTES_MAX }: WebhookRequestFollowParams,
 ): Promise<{ requests: WebhookRequest[]; reached: number }> {
-  const until = Math.min(after + WINDOW_ROWS, await settledSequence(database, "requests"));
+  const until = windowEnd(after, await settledSequence(database, "requests"));
   const oldest = `(
     SELECT * FROM webhook_requests WHERE sequence > $1 AND sequence <= $2 AND environment_id = $3 AND webhook_id = $4
     ORDER BY sequence LIMIT $5)`;
@@ -174,9 +170,8 @@ async function followRequests(
     `${rowsWithin(oldest, "sequence", REQUEST_BYTES, bytesMax)} ORDER BY sequence`,
     [after, until, environmentId, webhookId, limit],
   );
-  const { rows, isEnd } = boundedSlice(found, limit);
-  const last = rows.at(-1);
-  return { requests: rows.map(readRequest), reached: !isEnd && last ? last.sequence : Math.max(after, until) };
+  const slice = boundedSlice(found, limit);
+  return { requests: slice.rows.map(readRequest), reached: reachedBy(slice, after, until) };
 }
 
 function readRequest(row: RequestRow): WebhookRequest {

@@ -4,29 +4,21 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, WebhookId } from "@inlet/protocol";
 import type { WebhookRequest, WebhookRequestFollowParams } from "../../contract/index.ts";
 import { PAGE_BYTES_MAX, sliceWithin } from "../../shared/byte-bounds.ts";
+import { OVERTAKEN_ROWS, overtakenSince, reachedBy, sequenceBeforeFirst, windowEnd } from "../../shared/following.ts";
 import { bytesOfRequest, type RequestRow, toRequest } from "../rows/request-rows.ts";
-
-/** Rows examined per call, so that other webhooks' traffic does not delay a caller. */
-const WINDOW_ROWS = 2_000;
-/** A transform may delay a request by this much after its receipt, while others overtake it. */
-const OVERTAKEN_MS = 60_000;
 
 export function followRequests(
   db: DatabaseSync,
   { environmentId, webhookId, after, limit, bytesMax = PAGE_BYTES_MAX }: WebhookRequestFollowParams,
 ): { requests: WebhookRequest[]; reached: number } {
-  const last = lastRequestSequence(db);
-  // Records expire. When all of them have, SQLite numbers from the beginning again.
-  const from = after > last ? 0 : after;
-  const until = Math.min(from + WINDOW_ROWS, last);
+  const until = windowEnd(after, lastRequestSequence(db));
   const found = db
     .prepare(`
       SELECT * FROM webhook_requests NOT INDEXED
       WHERE sequence > ? AND sequence <= ? AND environment_id = ? AND webhook_id = ? ORDER BY sequence LIMIT ?`)
-    .iterate(from, until, environmentId, webhookId, limit) as unknown as Iterable<RequestRow>;
-  const { rows, isEnd } = sliceWithin(found, limit, bytesMax, bytesOfRequest);
-  const lastRead = rows.at(-1);
-  return { requests: rows.map(toRequest), reached: !isEnd && lastRead ? lastRead.sequence : until };
+    .iterate(after, until, environmentId, webhookId, limit) as unknown as Iterable<RequestRow>;
+  const slice = sliceWithin(found, limit, bytesMax, bytesOfRequest);
+  return { requests: slice.rows.map(toRequest), reached: reachedBy(slice, after, until) };
 }
 
 export function lastRequestSequence(db: DatabaseSync): number {
@@ -43,7 +35,7 @@ export function requestSequenceBefore(
     .prepare(`
       SELECT min(sequence) AS first FROM (
         SELECT sequence FROM webhook_requests INDEXED BY webhook_requests_by_time
-        WHERE environment_id = ? AND webhook_id = ? AND received_at >= ? ORDER BY received_at LIMIT 1000)`)
-    .get(environmentId, webhookId, receivedFrom - OVERTAKEN_MS) as { first: number | null };
-  return row.first === null ? lastRequestSequence(db) : row.first - 1;
+        WHERE environment_id = ? AND webhook_id = ? AND received_at >= ? ORDER BY received_at LIMIT ${OVERTAKEN_ROWS})`)
+    .get(environmentId, webhookId, overtakenSince(receivedFrom)) as { first: number | null };
+  return sequenceBeforeFirst(row.first, lastRequestSequence(db));
 }
