@@ -35,7 +35,7 @@ export function admissionStore(db: DatabaseSync, { writer, limits, order, entrie
     ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`);
 
   function admit({ functionNo, limit, throttle, gates, now }: RunAdmitParams): RunAdmitResult {
-    const free = limit && limits.free(limit, now);
+    const free = limit && (limits.free([limit], now).get(limit.id) ?? 0);
     const room = admissionRoom(free);
     const found = gates
       .flatMap((gate) => (waiting.all(gate.lane, now, room) as unknown as WaitingRow[]).map((row) => ({ ...row, gate })))

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AppId, EntryNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
 import { type App, type AppStore, type AppSyncParams, type NewFunction, TIMER_LANE } from "../contract/index.ts";
-import { LeaseAllocation } from "../queue/policy.ts";
+import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../queue/sqlite/queue-entries.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import { isSameRegistration, planSchedules, type RegisteredFunction, type ScheduleChanges, type ScheduleEntry } from "./policy.ts";

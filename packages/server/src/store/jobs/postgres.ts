@@ -17,7 +17,7 @@ import { Conditions } from "../postgres/conditions.ts";
 import type { Database } from "../postgres/database.ts";
 import { GroupWrites, type News } from "../postgres/group-writes.ts";
 import { writeGathered } from "../postgres/write-group.ts";
-import { LeaseAllocation } from "../queue/policy.ts";
+import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import { startRunForStored } from "../runs/postgres/start-runs.ts";
 import { takeRunNumbers } from "../runs/postgres/take-run-numbers.ts";
 import { addJobItems, advanceJob, beginJob, lastItems } from "./policy.ts";

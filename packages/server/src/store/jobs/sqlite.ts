@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { JOB_ERRORS_MAX, type Job, type JobAdvanceParams, type JobItemsAddParams, type JobStore, type NewJob } from "../contract/index.ts";
-import { LeaseAllocation } from "../queue/policy.ts";
+import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import type { StartRuns } from "../runs/sqlite/start-runs.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import { addJobItems, advanceJob, beginJob, lastItems } from "./policy.ts";

@@ -5,9 +5,7 @@ import type { PoolClient } from "pg";
 import { fromStoreText, type LimitRule, toStoreText } from "../contract/index.ts";
 import type { GroupWrites } from "../postgres/group-writes.ts";
 import { LockSet, limitLock } from "../postgres/locks.ts";
-
-/** Used instead of an entry number: the run itself holds the slot until it has ended. */
-const OF_RUN = 0;
+import { freeByLimit, OF_RUN } from "./policy.ts";
 
 /** A leased entry is due again when its lease expires. From then on it holds no slot. */
 const USED = `
@@ -46,10 +44,7 @@ export async function freeSlotsOf(client: PoolClient, rules: readonly LimitRule[
   if (rules.length === 0) return new Map();
   const { rows } = await client.query<{ limit_id: string; used: number }>(USED, [rules.map(({ id }) => toStoreText(id)), now]);
   const used = new Map(rows.map((row) => [fromStoreText(row.limit_id), row.used]));
-  const free = new Map<string, number>();
-  // A limit that is named twice is one limit, and the lower number applies.
-  for (const { id, cap } of rules) free.set(id, Math.min(free.get(id) ?? cap, Math.max(cap - (used.get(id) ?? 0), 0)));
-  return free;
+  return freeByLimit(rules, (id) => used.get(id) ?? 0);
 }
 
 export async function takeSlots(client: PoolClient, rules: readonly LimitRule[], holders: readonly SlotHolder[]): Promise<void> {

@@ -4,11 +4,9 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, RunNo } from "@inlet/protocol";
 import type { LimitRule } from "../contract/index.ts";
 import { callListeners } from "../shared/call-listeners.ts";
+import { freeByLimit, OF_RUN } from "./policy.ts";
 
 type Listener = (ids: readonly string[]) => void;
-
-/** Used instead of an entry number: the run itself holds the slot until it has ended. */
-const OF_RUN = 0;
 
 export class Limits {
   readonly #count;
@@ -28,9 +26,9 @@ export class Limits {
     this.#freeRun = db.prepare(`DELETE FROM limit_slots WHERE run_no = ? AND entry_no = ${OF_RUN} RETURNING limit_id`);
   }
 
-  /** The number of free slots of a limit. */
-  free({ id, cap }: LimitRule, now: number): number {
-    return Math.max(cap - (this.#count.get(id, now)?.used as number), 0);
+  /** The number of free slots of each limit, by its id. */
+  free(rules: readonly LimitRule[], now: number): Map<string, number> {
+    return freeByLimit(rules, (id) => this.#count.get(id, now)?.used as number);
   }
 
   takeForEntry(limits: readonly LimitRule[], runNo: RunNo, entryNo: EntryNo): void {

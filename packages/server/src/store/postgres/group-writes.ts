@@ -6,7 +6,7 @@
 import type { EntryNo, EnvironmentId, RunNo, StepId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { CallRecord, FailedAttempt, NewRun, NewWait } from "../contract/index.ts";
-import type { EntryPosition, EntryWrite, LeaseAllocation } from "../queue/policy.ts";
+import type { EntryPosition, EntryWrite, LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import type { RunColumns, StepRowWrite } from "../runs/policy/plan-run-writes.ts";
 import { type Read, sendTogether } from "./database.ts";
 

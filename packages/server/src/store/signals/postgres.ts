@@ -5,7 +5,7 @@ import { SIGNAL_TAKEN, type SignalSendParams, type SignalStore, signalEventName 
 import type { Database } from "../postgres/database.ts";
 import { GroupWrites, type News } from "../postgres/group-writes.ts";
 import { retryCollisions } from "../postgres/retry-collisions.ts";
-import { LeaseAllocation } from "../queue/policy.ts";
+import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import { type Arrival, makeDue } from "../queue/postgres/queue-entries.ts";
 import { dropWaits, lockSignal } from "../waits/postgres/waits.ts";
 

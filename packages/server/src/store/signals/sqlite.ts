@@ -1,7 +1,7 @@
 /** Signals in SQLite: the waiting step is found, and the signal delivered to it, in one transaction. */
 
 import type { SignalStore } from "../contract/index.ts";
-import { LeaseAllocation } from "../queue/policy.ts";
+import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import type { ResumeRuns } from "../waits/sqlite/resume-runs.ts";
 

@@ -9,7 +9,7 @@ import { claimKeys } from "../../dedup-keys/postgres.ts";
 import { noteMirrors } from "../../mirrors/postgres.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
-import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { requestStart, startRun } from "../../runs/postgres/start-runs.ts";
 import { recordRequests } from "../../webhook-requests/postgres/webhook-requests.ts";
 import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";

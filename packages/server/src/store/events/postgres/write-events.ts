@@ -6,7 +6,7 @@ import type { WriteGroup } from "../../postgres/group-commit.ts";
 import { GroupWrites, type News } from "../../postgres/group-writes.ts";
 import { LockSet, nameLock } from "../../postgres/locks.ts";
 import { writeGathered } from "../../postgres/write-group.ts";
-import { LeaseAllocation } from "../../queue/policy.ts";
+import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { resumeRuns } from "../../waits/postgres/resume-runs.ts";
 import { appendEvents } from "./append-events.ts";
 import type { InternedIds } from "./interned-ids.ts";

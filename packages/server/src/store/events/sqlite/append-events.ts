@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
 import { prepareNoteMirror } from "../../mirrors/sqlite.ts";
-import { LeaseAllocation } from "../../queue/policy.ts";
+import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { StartRuns } from "../../runs/sqlite/start-runs.ts";
 import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
 import { prepareRecordRequest } from "../../webhook-requests/sqlite/webhook-requests.ts";

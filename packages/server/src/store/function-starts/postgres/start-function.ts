@@ -5,7 +5,7 @@ import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { type FunctionStartChange, type FunctionStartParams, TIMER_LANE } from "../../contract/index.ts";
 import { eventsAt } from "../../events/postgres/select-events.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
-import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { Consequences, DecisionResult } from "../../runs/postgres/decisions.ts";
 import { addEntry, startRunForStored } from "../../runs/postgres/start-runs.ts";
 import type { Marks } from "./marks.ts";

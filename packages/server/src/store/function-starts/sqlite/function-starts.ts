@@ -9,7 +9,7 @@ import {
   type MarkKey,
   TIMER_LANE,
 } from "../../contract/index.ts";
-import { LeaseAllocation } from "../../queue/policy.ts";
+import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
 import type { AppendInside } from "../../runs/sqlite/advance-run.ts";
 import type { RunStates } from "../../runs/sqlite/run-state.ts";

@@ -3,32 +3,28 @@
  * locked before entries are read, so that two nodes never take the same free slot.
  */
 
-import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, LeaseId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import {
   type ClaimedEntry,
-  type EntryKind,
   fromStoreText,
   type QueueClaimParams,
   type QueueClaimResult,
   TIMER_LANE,
   toStoreText,
-  type WaitOutcome,
 } from "../../contract/index.ts";
 import { freeSlotsOf, lockLimits, takeSlots } from "../../limits/postgres.ts";
 import { recordset } from "../../postgres/json-rows.ts";
-import { LeaseAllocation } from "../policy.ts";
+import { claimResult, claimRoom, leasedPosition, runsToBegin, slotHolders, splitDue } from "../policy/claim.ts";
+import { LeaseAllocation } from "../policy/lease-allocation.ts";
+import { QUEUE_COLUMNS, type QueueRow, toClaimed } from "../rows.ts";
 
-const COLUMNS = `
-  entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
-  concluding_trials, subject,
-  event_no, ended_run_no, outcome`;
 /** The first entries of a lane along its index. Leased ones are skipped: they keep their rank, so the oldest are often first. */
 const DUE = `
-  SELECT ${COLUMNS} FROM queue WHERE lane = $1 AND lane <> '${TIMER_LANE}' AND due_at <= $2
+  SELECT ${QUEUE_COLUMNS} FROM queue WHERE lane = $1 AND lane <> '${TIMER_LANE}' AND due_at <= $2
   ORDER BY rank, entry_no LIMIT $3 FOR UPDATE SKIP LOCKED`;
 const DUE_TIMERS = `
-  SELECT ${COLUMNS} FROM queue WHERE lane = '${TIMER_LANE}' AND rank <= $1 AND due_at <= $1
+  SELECT ${QUEUE_COLUMNS} FROM queue WHERE lane = '${TIMER_LANE}' AND rank <= $1 AND due_at <= $1
   ORDER BY rank, entry_no LIMIT $2 FOR UPDATE SKIP LOCKED`;
 const LEASED = { environment_id: "integer", entry_no: "bigint", lane: "text", rank: "bigint", lease_id: "text" };
 const LEASE = `
@@ -41,28 +37,6 @@ const STATUSES = "SELECT run_no, status FROM runs WHERE environment_id = $1 AND 
 /** A run that is being changed is skipped: that change determines what happens to it. */
 const LOCK_RUNS = `${STATUSES} ORDER BY run_no FOR UPDATE SKIP LOCKED`;
 const BEGIN_RUNS = "UPDATE runs SET status = 'running' WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
-
-interface QueueRow {
-  entry_no: EntryNo;
-  environment_id: EnvironmentId;
-  lane: string;
-  home_lane: string;
-  rank: number;
-  home_rank: number;
-  due_at: number;
-  kind: EntryKind;
-  run_no: RunNo | null;
-  function_no: FunctionNo;
-  step_id: string;
-  attempt: number;
-  claims: number;
-  calling_trials: number;
-  concluding_trials: number;
-  subject: string | null;
-  event_no: number | null;
-  ended_run_no: RunNo | null;
-  outcome: string | null;
-}
 
 export interface Claim extends QueueClaimResult {
   /** Runs that begin. */
@@ -79,34 +53,31 @@ export async function claimEntries(
 ): Promise<Claim> {
   // Pipelined, and run in this order: slots are counted with the limits locked.
   const [, free] = await Promise.all([lockLimits(client, rules), freeSlotsOf(client, rules, now)]);
-  const room = Math.min(limit, ...free.values());
+  const room = claimRoom(limit, free);
   const rows = room > 0 ? await dueEntries(client, lane, now, room) : [];
-  const allocation = new LeaseAllocation(now, lease);
-  // Calls in the lane of timers move to their own lane: they are leased if it has capacity, otherwise they wait there.
-  const sent = rows.filter((row) => isAway(row) && !allocation.take(fromStoreText(row.home_lane)));
-  const claimed = rows
-    .filter((row) => !sent.includes(row))
-    .map((row) => toClaimed(row, { leaseId: lease.newId(), leasedUntil: lease.until }));
+  const { leased, sentHome } = splitDue(rows, new LeaseAllocation(now, lease));
+  const claimed = leased.map((row) => toClaimed(row, lease.newId(), lease.until));
   for (const entry of claimed) noteLease(entry);
-  const holders = claimed.flatMap(({ environmentId, runNo, no }) => (runNo === null ? [] : [{ environmentId, runNo, entryNo: no }]));
+  const holders = slotHolders(claimed).map(({ environmentId, runNo, no }) => ({ environmentId, runNo, entryNo: no }));
   const [begun] = await Promise.all([
     beginRuns(client, claimed),
-    leaseEntries(client, claimed, rows, lease),
-    sendHome(client, sent),
+    leaseEntries(client, claimed, leased, lease),
+    sendHome(client, sentHome),
     takeSlots(client, rules, holders),
   ]);
-  const fullLimits = [...free].filter(([, slots]) => slots <= holders.length).map(([id]) => id);
-  const lanesSent = [...new Set(sent.map(({ home_lane }) => fromStoreText(home_lane)))];
-  return { claimed, more: rows.length === room, fullLimits, begun, lanesSent };
-}
-
-function isAway({ kind, lane, home_lane }: QueueRow): boolean {
-  return kind === "call" && lane !== home_lane;
+  const lanesSent = [...new Set(sentHome.map(({ home_lane }) => home_lane))];
+  return { ...claimResult(claimed, { found: rows.length, room, free }), begun, lanesSent };
 }
 
 async function dueEntries(client: PoolClient, lane: string, now: number, limit: number): Promise<QueueRow[]> {
-  if (lane === TIMER_LANE) return (await client.query<QueueRow>(DUE_TIMERS, [now, limit])).rows;
-  return (await client.query<QueueRow>(DUE, [toStoreText(lane), now, limit])).rows;
+  const isTimers = lane === TIMER_LANE;
+  const { rows } = await client.query<QueueRow>(isTimers ? DUE_TIMERS : DUE, isTimers ? [now, limit] : [toStoreText(lane), now, limit]);
+  return rows.map(readRow);
+}
+
+function readRow(row: QueueRow): QueueRow {
+  const [lane, home_lane, step_id] = [row.lane, row.home_lane, row.step_id].map(fromStoreText) as [string, string, string];
+  return { ...row, lane, home_lane, step_id, subject: row.subject === null ? null : fromStoreText(row.subject) };
 }
 
 async function sendHome(client: PoolClient, sent: readonly QueueRow[]): Promise<void> {
@@ -114,6 +85,7 @@ async function sendHome(client: PoolClient, sent: readonly QueueRow[]): Promise<
   await client.query(SEND_HOME, [sent.map(({ environment_id }) => environment_id), sent.map(({ entry_no }) => entry_no)]);
 }
 
+/** `rows`: of the claimed entries, in the same order. */
 async function leaseEntries(
   client: PoolClient,
   claimed: readonly ClaimedEntry[],
@@ -121,20 +93,18 @@ async function leaseEntries(
   { until, node }: QueueClaimParams["lease"],
 ): Promise<void> {
   if (claimed.length === 0) return;
-  const positions = new Map(
-    rows.map((row) => [row.entry_no, row.kind === "call" ? { lane: row.home_lane, rank: row.home_rank } : { lane: row.lane, rank: until }]),
-  );
-  const leased = claimed.map(({ environmentId, no, leaseId }) => ({
-    ...{ environment_id: environmentId, entry_no: no, ...positions.get(no), lease_id: leaseId },
-  }));
+  const leased = claimed.map(({ environmentId, no, leaseId }, index) => {
+    const { lane, rank } = leasedPosition(rows[index] as QueueRow, until);
+    return { environment_id: environmentId, entry_no: no, lane: toStoreText(lane), rank, lease_id: leaseId };
+  });
   await client.query(LEASE, [JSON.stringify(leased), until, node]);
 }
 
 async function beginRuns(client: PoolClient, claimed: readonly ClaimedEntry[]): Promise<RunNo[]> {
-  const calls = claimed.filter(({ kind, runNo }) => kind === "call" && runNo !== null);
+  const calls = runsToBegin(claimed);
   const begun: RunNo[] = [];
   for (const environmentId of new Set(calls.map((entry) => entry.environmentId))) {
-    const runNos = calls.filter((entry) => entry.environmentId === environmentId).map(({ runNo }) => runNo as RunNo);
+    const runNos = calls.filter((entry) => entry.environmentId === environmentId).map(({ runNo }) => runNo);
     const queued = await queuedOf(client, LOCK_RUNS, environmentId, await queuedOf(client, STATUSES, environmentId, runNos));
     if (queued.length > 0) await client.query(BEGIN_RUNS, [environmentId, queued]);
     begun.push(...queued);
@@ -146,16 +116,4 @@ async function queuedOf(client: PoolClient, text: string, environmentId: Environ
   if (runNos.length === 0) return [];
   const { rows } = await client.query<{ run_no: RunNo; status: string }>(text, [environmentId, runNos]);
   return rows.filter(({ status }) => status === "queued").map(({ run_no }) => run_no);
-}
-
-function toClaimed(row: QueueRow, lease: Pick<ClaimedEntry, "leaseId" | "leasedUntil">): ClaimedEntry {
-  return {
-    ...lease,
-    ...{ no: row.entry_no, kind: row.kind, environmentId: row.environment_id, lane: fromStoreText(row.home_lane) },
-    ...{ rank: row.kind === "call" ? row.home_rank : row.rank, dueAt: row.due_at },
-    ...{ runNo: row.run_no, functionNo: row.function_no, stepId: (fromStoreText(row.step_id) || null) as StepId | null },
-    ...{ attempt: row.attempt, claims: row.claims + 1, trials: { calling: row.calling_trials, concluding: row.concluding_trials } },
-    ...{ subject: row.subject === null ? null : fromStoreText(row.subject), eventSequence: row.event_no, endedRunNo: row.ended_run_no },
-    outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as WaitOutcome),
-  };
 }

@@ -12,7 +12,7 @@ import { freeSlots } from "../../limits/postgres.ts";
 import { endOrder } from "../../orders/postgres.ts";
 import type { EntryAdded, GroupWrites } from "../../postgres/group-writes.ts";
 import { recordset } from "../../postgres/json-rows.ts";
-import { type EntryPosition, type EntryWrite, type LeaseAllocation, unheld } from "../policy.ts";
+import { type EntryPosition, type EntryWrite, type LeaseAllocation, unheld } from "../policy/lease-allocation.ts";
 
 /** An event, run or signal that a step waited for. */
 export interface Arrival {

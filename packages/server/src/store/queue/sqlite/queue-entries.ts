@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
 import { HELD_UNTIL, NO_TRIALS, type QueueListener, TIMER_LANE, type WaitOutcome } from "../../contract/index.ts";
-import { type EntryPosition, type EntryWrite, type LeaseAllocation, unheld } from "../policy.ts";
+import { type EntryPosition, type EntryWrite, type LeaseAllocation, unheld } from "../policy/lease-allocation.ts";
 
 /** What a step waited for. */
 export type Arrival = { eventSequence: number } | { endedRunNo: RunNo } | { outcome: WaitOutcome };

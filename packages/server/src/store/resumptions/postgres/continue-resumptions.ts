@@ -12,7 +12,7 @@ import { eventsAt } from "../../events/postgres/select-events.ts";
 import type { Database } from "../../postgres/database.ts";
 import { GroupWrites, type News } from "../../postgres/group-writes.ts";
 import { resumptionLock } from "../../postgres/locks.ts";
-import { LeaseAllocation } from "../../queue/policy.ts";
+import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { seenEvent } from "../../waits/policy.ts";
 import { eventsAfter } from "../../waits/postgres/look-back.ts";
 import { matchWaits } from "../../waits/postgres/match-waits.ts";

@@ -7,7 +7,7 @@ import {
   type ResumptionStore,
   WAITS_PER_PART_MAX,
 } from "../../contract/index.ts";
-import { LeaseAllocation } from "../../queue/policy.ts";
+import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { RunStates } from "../../runs/sqlite/run-state.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";
 import { seenEvent } from "../../waits/policy.ts";

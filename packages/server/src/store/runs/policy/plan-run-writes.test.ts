@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EntryRecord, Lease, NewEntry, RunChange, RunRecord, RunState, StepRecord, StepWrite } from "../../contract/index.ts";
-import { LeaseAllocation } from "../../queue/policy.ts";
+import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { planRunWrites } from "./plan-run-writes.ts";
 
 const NOW = 5_000;

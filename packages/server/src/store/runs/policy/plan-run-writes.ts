@@ -24,7 +24,7 @@ import type {
   RunStatus,
   StepWrite,
 } from "../../contract/index.ts";
-import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../queue/policy.ts";
+import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 
 export interface RunWrites {
   runNo: RunNo;

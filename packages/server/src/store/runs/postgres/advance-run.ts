@@ -5,7 +5,7 @@ import { type CallRecord, type EventBatch, type FailedAttempt, type LateCall, to
 import type { Database } from "../../postgres/database.ts";
 import { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto, recordset } from "../../postgres/json-rows.ts";
-import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { Arrival } from "../../queue/postgres/queue-entries.ts";
 import { planRunWrites, type RunWrites } from "../policy/plan-run-writes.ts";
 import type { DecidedAdvance } from "./decide-advances.ts";

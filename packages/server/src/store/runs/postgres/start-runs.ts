@@ -5,7 +5,7 @@ import { type NewRun, type NewStart, TIMER_LANE, toStoreText } from "../../contr
 import { joinOrder } from "../../orders/postgres.ts";
 import type { GroupWrites, RunInsert } from "../../postgres/group-writes.ts";
 import { insertInto } from "../../postgres/json-rows.ts";
-import type { EntryWrite, LeaseAllocation } from "../../queue/policy.ts";
+import type { EntryWrite, LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 
 const INSERT = insertInto("runs", {
   ...{ run_no: "bigint", environment_id: "integer", run_id: "text", function_no: "integer", event_no: "bigint", event_nos: "text" },

@@ -13,7 +13,7 @@ import type { Attempt, WriteGroup } from "../../postgres/group-commit.ts";
 import { GroupWrites, type News } from "../../postgres/group-writes.ts";
 import { LockSet, nameLock } from "../../postgres/locks.ts";
 import { writeGathered } from "../../postgres/write-group.ts";
-import { LeaseAllocation } from "../../queue/policy.ts";
+import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { makeDue } from "../../queue/postgres/queue-entries.ts";
 import { type LookingBack, lookBack } from "../../waits/postgres/look-back.ts";
 import { cancelRuns, resumeRuns } from "../../waits/postgres/resume-runs.ts";

@@ -5,7 +5,7 @@ import type { RunNo } from "@inlet/protocol";
 import type { CallRecord, EventBatch, FailedAttempt, LateCall, LeasedEntry, RunChange, RunState } from "../../contract/index.ts";
 import type { Limits } from "../../limits/sqlite.ts";
 import type { RunOrder } from "../../orders/sqlite.ts";
-import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
 import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
 import type { Waits } from "../../waits/sqlite/waits.ts";

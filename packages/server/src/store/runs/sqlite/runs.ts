@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunId } from "@inlet/protocol";
 import type { RunRecord, RunStore } from "../../contract/index.ts";
-import { LeaseAllocation } from "../../queue/policy.ts";
+import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { sealingRequests } from "../../secrets/rows/sealed-requests.ts";
 import type { SecretBox } from "../../secrets/rows/secret-box.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";

@@ -5,7 +5,7 @@ import type { EnvironmentId, RunNo } from "@inlet/protocol";
 import { type KeptStep, type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
 import type { InsertEvents } from "../../events/sqlite/insert-events.ts";
 import type { RunOrder } from "../../orders/sqlite.ts";
-import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
 import type { Waits } from "../../waits/sqlite/waits.ts";
 import type { ChangedRuns } from "./changed-runs.ts";

@@ -10,7 +10,7 @@ import { selectEvents } from "../../events/postgres/select-events.ts";
 import { type EventRow, toStoredEvent } from "../../events/rows/event-rows.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { boundedSlice, EVENT_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
-import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
 import { coversLookBack, type MatchedWait, type NewestEvents, seenEvent } from "../policy.ts";
 import { type Meeting, matchWaits } from "./match-waits.ts";

@@ -11,7 +11,7 @@ import { type NewEvent, TIMER_LANE, toStoreText, WAITS_PER_EVENT_MAX, type WaitR
 import type { Appended } from "../../events/postgres/append-events.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
-import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { type Arrival, addEntries, makeDue } from "../../queue/postgres/queue-entries.ts";
 import { addResumptions, pendingNames } from "../../resumptions/postgres/resumptions.ts";
 import { groupBy, type RunStart, runStarts } from "../../runs/postgres/run-state.ts";

@@ -16,7 +16,7 @@ import {
   type WaitRules,
 } from "../../contract/index.ts";
 import type { InsertEvents } from "../../events/sqlite/insert-events.ts";
-import type { LeaseAllocation } from "../../queue/policy.ts";
+import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
 import type { Resumptions } from "../../resumptions/sqlite/resumptions.ts";
 import type { RunStates } from "../../runs/sqlite/run-state.ts";

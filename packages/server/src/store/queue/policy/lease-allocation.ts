@@ -1,7 +1,7 @@
 /** Decides which entries written by one transaction are leased to its node at once, and where the others are placed. */
 
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
-import { type ClaimedEntry, type EntryKind, type Lease, NO_TRIALS, TIMER_LANE } from "../contract/index.ts";
+import { type ClaimedEntry, type EntryKind, type Lease, NO_TRIALS, TIMER_LANE } from "../../contract/index.ts";
 
 /** An entry about to be written to the queue. */
 export interface EntryWrite {
