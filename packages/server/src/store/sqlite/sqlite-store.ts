@@ -37,6 +37,7 @@ import { ChangedRuns } from "../runs/sqlite/changed-runs.ts";
 import { RunStates } from "../runs/sqlite/run-state.ts";
 import { runStore } from "../runs/sqlite/runs.ts";
 import { StartRuns } from "../runs/sqlite/start-runs.ts";
+import { StepRows } from "../runs/sqlite/step-rows.ts";
 import type { SecretBox } from "../secrets/rows/secret-box.ts";
 import { openKeyHash } from "../secrets/sqlite/key-hash.ts";
 import { openSecretBox } from "../secrets/sqlite/reseal.ts";
@@ -123,7 +124,8 @@ export function openSqliteStore({
   const states = new RunStates(db, box);
   const entries = new QueueEntries(db);
   const order = new RunOrder(db, limits);
-  const startRuns = new StartRuns(db, { entries, order, waits, changed, rows });
+  const steps = new StepRows(db);
+  const startRuns = new StartRuns(db, { entries, order, waits, changed, rows, steps });
   const resumptions = new Resumptions(db);
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows, resumptions });
   const events = prepareAppendEvents(db, { rows, interned, startRuns, resumeRuns });
@@ -133,7 +135,7 @@ export function openSqliteStore({
     eventsInGroup += kept.ids.length - kept.duplicates;
     return kept;
   };
-  const runs = new AdvanceRun(db, { states, entries, waits, limits, order, resumeRuns, append, changed });
+  const runs = new AdvanceRun(db, { states, steps, entries, waits, limits, order, resumeRuns, append, changed });
 
   const startedAt = Date.now();
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");

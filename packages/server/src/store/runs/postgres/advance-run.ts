@@ -9,6 +9,7 @@ import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { Arrival } from "../../queue/postgres/queue-entries.ts";
 import { planRunWrites, type RunWrites } from "../policy/plan-run-writes.ts";
 import type { DecidedAdvance } from "./decide-advances.ts";
+import { WRITE_STEPS, writtenStep } from "./step-rows.ts";
 
 /** The effects of a change other than rows. */
 export interface Advanced {
@@ -58,15 +59,6 @@ const UPDATE_RUNS = `
     is_parallel = r.is_parallel, state_bytes = r.state_bytes, output = r.output, error = r.error
   FROM ${recordset(CHANGED)}
   WHERE runs.environment_id = $2 AND runs.run_no = ANY ($3::bigint[]) AND runs.run_no = r.run_no`;
-const WRITE_STEPS = `
-  ${insertInto("steps", {
-    ...{ environment_id: "integer", run_no: "bigint", step_id: "text", kind: "text", name: "text", status: "text", position: "integer" },
-    ...{ done_position: "integer", started_at: "bigint", ended_at: "bigint", attempts: "integer", until: "bigint", detail: "text" },
-    ...{ event_id: "text", value: "text" },
-  })}
-  ON CONFLICT (environment_id, run_no, step_id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
-    done_position = excluded.done_position, ended_at = excluded.ended_at, attempts = excluded.attempts, until = excluded.until,
-    detail = excluded.detail, event_id = coalesce(excluded.event_id, steps.event_id), value = excluded.value`;
 const ADD_ATTEMPTS = insertInto("failed_attempts", {
   ...{ environment_id: "integer", run_no: "bigint", step_id: "text", attempt: "integer", started_at: "bigint", ended_at: "bigint" },
   ...{ http_status: "integer", error: "text" },
@@ -93,7 +85,7 @@ export function writeRuns(writes: GroupWrites): void {
   const insert = (text: string, rows: readonly object[]) => {
     if (rows.length > 0) writes.send(text, JSON.stringify(rows.map((row) => ({ environment_id: environmentId, ...row }))));
   };
-  insert(WRITE_STEPS, lastOfEach(steps).map(stepColumns));
+  insert(WRITE_STEPS, lastOfEach(steps).map(writtenStep));
   insert(ADD_ATTEMPTS, attempts.map(attemptColumns));
   insert(ADD_CALLS, calls.map(callColumns));
 }
@@ -108,16 +100,6 @@ function runColumns(runNo: RunNo, run: RunWrites["run"]) {
   return {
     ...{ run_no: runNo, status, started_at: startedAt, ended_at: endedAt, request_version: requestVersion },
     ...{ is_parallel: isParallel ? 1 : 0, state_bytes: stateBytes, output, error: error && JSON.stringify(error) },
-  };
-}
-
-function stepColumns({ runNo, step }: GroupWrites["steps"][number]) {
-  const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail } = step;
-  const { eventId = null, value = null } = step;
-  return {
-    ...{ run_no: runNo, step_id: toStoreText(id), kind, name: toStoreText(name), status, position, done_position: donePosition },
-    ...{ started_at: startedAt, ended_at: endedAt, attempts, until, detail: detail === null ? null : toStoreText(detail) },
-    ...{ event_id: eventId, value },
   };
 }
 

@@ -20,14 +20,14 @@ import {
   RUN_COLUMNS,
   type RunRow,
   type RunSummaryRow,
-  type StepRow,
   toCallRecord,
   toFailedAttempt,
   toRunRecord,
   toRunSummary,
-  toStepRecord,
 } from "../rows/run-rows.ts";
-import { readable, readableStep } from "./run-state.ts";
+import { type StepRowWithValue, toStepRecord } from "../rows/step-rows.ts";
+import { readable } from "./run-state.ts";
+import { readableStep } from "./step-rows.ts";
 
 const SELECT_RUNS = (extra = "") => `SELECT ${RUN_COLUMNS}${extra} FROM runs`;
 const SUMMARY = ", error";
@@ -109,9 +109,7 @@ export async function getRun(
   const all = <Found extends object>(sql: string) => database.read<Found>(sql, [environmentId, row.run_no]);
   const [[rerun], steps, attempts, calls] = await Promise.all([
     database.read<{ id: RunId; status: RunStatus }>(RERUN, [environmentId, originalOf(row), id]),
-    all<StepRow & { value: string | null; done_position: number | null }>(
-      "SELECT * FROM steps WHERE environment_id = $1 AND run_no = $2 ORDER BY position",
-    ),
+    all<StepRowWithValue>("SELECT * FROM steps WHERE environment_id = $1 AND run_no = $2 ORDER BY position"),
     all<AttemptRow>("SELECT * FROM failed_attempts WHERE environment_id = $1 AND run_no = $2 ORDER BY ended_at, attempt_no"),
     all<CallRow>("SELECT * FROM calls WHERE environment_id = $1 AND run_no = $2 ORDER BY call_no"),
   ]);

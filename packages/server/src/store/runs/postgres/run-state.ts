@@ -6,7 +6,9 @@
 import type { EntryNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
 import { type EntryRecord, fromStoreText, type RunRecord, type RunState, type StepRecord } from "../../contract/index.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
-import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/run-rows.ts";
+import { RUN_COLUMNS, type RunRow, toRunRecord } from "../rows/run-rows.ts";
+import { type StepRow, toStepRecord } from "../rows/step-rows.ts";
+import { readableStep, SELECT_STEPS } from "./step-rows.ts";
 
 /**
  * Runs are selected only by their numbers: with a condition on their state, PostgreSQL might scan an index of all unfinished runs.
@@ -16,9 +18,7 @@ import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } fro
 const LOCK_RUNS = "SELECT 1 FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE";
 export const SELECT_RUNS = `SELECT ${RUN_COLUMNS} FROM runs`;
 const RUNS = `${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`;
-const STEPS = `
-  SELECT run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id
-  FROM steps WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no, position`;
+const STEPS = `${SELECT_STEPS} WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no, position`;
 /**
  * A discovery cannot be claimed while results that it must include are being written: it would be sent without them, and not be
  * repeated. Nor can an entry in progress whose lease expires at this moment. Timeouts are left to the events that make them due.
@@ -136,9 +136,4 @@ export function readable<Row extends RunRow>(row: Row): Row {
     invoker_step_id: invoker_step_id && fromStoreText(invoker_step_id),
     order_key: order_key && fromStoreText(order_key),
   };
-}
-
-export function readableStep<Row extends StepRow>(row: Row): Row {
-  const { step_id, name, detail } = row;
-  return { ...row, step_id: fromStoreText(step_id), name: fromStoreText(name), detail: detail && fromStoreText(detail) };
 }

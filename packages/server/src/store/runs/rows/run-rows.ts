@@ -1,4 +1,4 @@
-/** Converts rows of runs, steps, failed attempts and calls to the contract's records. Used by the writer and by the read thread. */
+/** Converts rows of runs, failed attempts and calls to the contract's records. Used by the writer and by the read thread. */
 
 import type { EnvironmentId, EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
 import {
@@ -9,9 +9,6 @@ import {
   type RunRecord,
   type RunStatus,
   type RunSummary,
-  type StepKind,
-  type StepRecord,
-  type StepStatus,
 } from "../../contract/index.ts";
 
 /** Everything except the output, which may be large. */
@@ -51,21 +48,6 @@ export interface RunSummaryRow extends RunRow {
   event_trace: string | null;
   error: string | null;
   failed_attempts: number;
-}
-
-export interface StepRow {
-  step_id: string;
-  kind: string;
-  name: string;
-  status: string;
-  position: number;
-  done_position: number | null;
-  started_at: number;
-  ended_at: number | null;
-  attempts: number;
-  until: number | null;
-  detail: string | null;
-  event_id: string | null;
 }
 
 export interface AttemptRow {
@@ -127,23 +109,6 @@ export function toRunSummary(row: RunSummaryRow): RunSummary {
 
 function eventOf({ event_name, event_preview }: RunSummaryRow, id: EventId): RunSummary["event"] {
   return { id, name: fromStoreText(event_name ?? ""), preview: event_preview ?? "" };
-}
-
-export function toStepRecord(row: StepRow): StepRecord {
-  return {
-    id: row.step_id as StepId,
-    kind: row.kind as StepKind,
-    name: row.name,
-    status: row.status as StepStatus,
-    position: row.position,
-    donePosition: row.done_position,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-    attempts: row.attempts,
-    until: row.until,
-    detail: row.detail,
-    eventId: row.event_id as EventId | null,
-  };
 }
 
 export function toFailedAttempt(row: AttemptRow): FailedAttempt {

@@ -9,15 +9,17 @@ import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
 import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
 import type { Waits } from "../../waits/sqlite/waits.ts";
-import { planRunWrites, type RunWrites, type StepRowWrite } from "../policy/plan-run-writes.ts";
+import { planRunWrites, type RunWrites } from "../policy/plan-run-writes.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
 import type { RunStates } from "./run-state.ts";
+import type { StepRows } from "./step-rows.ts";
 
 /** Appends the events that a change emits. */
 export type AppendInside = (allocation: LeaseAllocation, batch: EventBatch) => void;
 
 export interface AdvanceRunParts {
   states: RunStates;
+  steps: StepRows;
   entries: QueueEntries;
   waits: Waits;
   limits: Limits;
@@ -30,7 +32,6 @@ export interface AdvanceRunParts {
 export class AdvanceRun {
   readonly #parts: AdvanceRunParts;
   readonly #writeRun;
-  readonly #writeStep;
   readonly #addAttempt;
   readonly #addCall;
   readonly #findCall;
@@ -43,12 +44,6 @@ export class AdvanceRun {
     this.#writeRun = db.prepare(`
       UPDATE runs SET status = ?, started_at = ?, ended_at = ?, request_version = ?, is_parallel = ?, state_bytes = ?, output = ?, error = ?
       WHERE run_no = ?`);
-    this.#writeStep = db.prepare(`
-      INSERT INTO steps (
-        run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id, value)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
-      ON CONFLICT DO UPDATE SET kind = ?3, status = ?5, done_position = ?7, ended_at = ?9, attempts = ?10, until = ?11, detail = ?12,
-        event_id = coalesce(?13, event_id), value = ?14`);
     this.#addAttempt = db.prepare(`
       INSERT INTO failed_attempts (run_no, step_id, attempt, started_at, ended_at, http_status, error) VALUES (?, ?, ?, ?, ?, ?, ?)`);
     this.#addCall = db.prepare(`
@@ -87,10 +82,10 @@ export class AdvanceRun {
   }
 
   #write(allocation: LeaseAllocation, { run }: RunState, writes: RunWrites): void {
-    const { entries, waits, limits, order, resumeRuns } = this.#parts;
+    const { steps, entries, waits, limits, order, resumeRuns } = this.#parts;
     const { runNo, isEnd, resumed, waitsAdded } = writes;
     this.#writeRunRow(runNo, writes.run);
-    for (const step of writes.steps) this.#writeStepRow(runNo, step);
+    for (const step of writes.steps) steps.write(runNo, step);
     for (const entryNo of writes.slotsFreed) limits.freeEntry(runNo, entryNo);
     for (const entryNo of writes.entriesRemoved) this.#removeEntry.run(entryNo);
     for (const entryNo of writes.entriesAgain) this.#goAgain.run(entryNo);
@@ -115,12 +110,6 @@ export class AdvanceRun {
     const { status, startedAt, endedAt, requestVersion, isParallel, stateBytes, output, error } = run;
     const columns = [status, startedAt, endedAt, requestVersion, isParallel ? 1 : 0, stateBytes, output];
     this.#writeRun.run(...columns, error && JSON.stringify(error), runNo);
-  }
-
-  #writeStepRow(runNo: RunNo, step: StepRowWrite): void {
-    const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail } = step;
-    const { eventId = null, value = null } = step;
-    this.#writeStep.run(runNo, id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail, eventId, value);
   }
 
   #noteAttempt(runNo: RunNo, { stepId, attempt, startedAt, endedAt, httpStatus, error }: FailedAttempt): void {

@@ -28,12 +28,11 @@ import {
   PREVIEW_UNITS,
   RUN_COLUMNS,
   type RunSummaryRow,
-  type StepRow,
   toCallRecord,
   toFailedAttempt,
   toRunSummary,
-  toStepRecord,
 } from "../rows/run-rows.ts";
+import { type StepRowWithValue, toStepRecord } from "../rows/step-rows.ts";
 
 const SELECT = (extra = "") => `
   SELECT ${RUN_COLUMNS}${extra}, error, (SELECT count(*) FROM failed_attempts WHERE failed_attempts.run_no = runs.run_no) AS failed_attempts,
@@ -184,7 +183,7 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
     | undefined;
   if (!row) return null;
   const all = <Row>(sql: string) => db.prepare(sql).all(row.run_no) as Row[];
-  const steps = all<DetailedStepRow>("SELECT * FROM steps WHERE run_no = ? ORDER BY position");
+  const steps = all<StepRowWithValue>("SELECT * FROM steps WHERE run_no = ? ORDER BY position");
   const attempts = all<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = ? ORDER BY ended_at, rowid");
   const calls = all<CallRow>("SELECT * FROM calls WHERE run_no = ? ORDER BY call_no");
   const done = doneSteps(steps);
@@ -197,9 +196,4 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
     attempts: attempts.map(toFailedAttempt),
     calls: calls.map((call) => toCallRecord(call, done)),
   };
-}
-
-interface DetailedStepRow extends StepRow {
-  done_position: number | null;
-  value: string | null;
 }

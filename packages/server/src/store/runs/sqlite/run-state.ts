@@ -21,7 +21,8 @@ import type { SecretBox } from "../../secrets/rows/secret-box.ts";
 import { PAGE_BYTES_MAX, sliceWithin } from "../../shared/byte-bounds.ts";
 import { type NewestEvents, type SeenEvent, seenEvent } from "../../waits/policy.ts";
 import type { LookedBack } from "../../waits/sqlite/waits.ts";
-import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/run-rows.ts";
+import { RUN_COLUMNS, type RunRow, toRunRecord } from "../rows/run-rows.ts";
+import { STEP_COLUMNS, type StepRow, toStepRecord } from "../rows/step-rows.ts";
 
 export class RunStates {
   readonly #run;
@@ -42,8 +43,7 @@ export class RunStates {
     this.#run = db.prepare(`${select} WHERE run_no = ?`);
     this.#runById = db.prepare(`${select} WHERE environment_id = ? AND run_id = ?`);
     this.#steps = db.prepare(`
-      SELECT step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id
-      FROM steps WHERE run_no = ? ORDER BY position`);
+      SELECT ${STEP_COLUMNS.join(", ")} FROM steps WHERE run_no = ? ORDER BY position`);
     this.#values = db.prepare("SELECT step_id, value FROM steps WHERE run_no = ? AND done_position IS NOT NULL ORDER BY done_position");
     this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, lease_id, again, event_no FROM queue WHERE run_no = ?");
     const ofName = `

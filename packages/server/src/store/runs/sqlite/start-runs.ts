@@ -2,13 +2,14 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
-import { type KeptStep, type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
+import { type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
 import type { InsertEvents } from "../../events/sqlite/insert-events.ts";
 import type { RunOrder } from "../../orders/sqlite.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
 import type { Waits } from "../../waits/sqlite/waits.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
+import type { StepRows } from "./step-rows.ts";
 
 export interface StartRunsParts {
   entries: QueueEntries;
@@ -16,6 +17,7 @@ export interface StartRunsParts {
   waits: Waits;
   changed: ChangedRuns;
   rows: InsertEvents;
+  steps: StepRows;
 }
 
 export class StartRuns {
@@ -25,10 +27,11 @@ export class StartRuns {
   readonly #order: RunOrder;
   readonly #waits: Waits;
   readonly #insert;
-  readonly #insertStep;
+  readonly #steps: StepRows;
   readonly #insertBatched;
 
-  constructor(db: DatabaseSync, { entries, order, waits, changed, rows }: StartRunsParts) {
+  constructor(db: DatabaseSync, { entries, order, waits, changed, rows, steps }: StartRunsParts) {
+    this.#steps = steps;
     this.#rows = rows;
     this.#changed = changed;
     this.#entries = entries;
@@ -39,10 +42,6 @@ export class StartRuns {
         environment_id, run_id, function_no, event_no, event_nos, status, lane, created_at, cron, original_run_id, job_id, invoker_run_no, invoker_step_id,
         order_key
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#insertStep = db.prepare(`
-      INSERT INTO steps (
-        run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id, value)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`);
     this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
   }
 
@@ -61,17 +60,11 @@ export class StartRuns {
     this.#entries.add(allocation, { ...first, dueAt, kind: "call" });
     if (run.startBy !== undefined) this.#entries.add(allocation, { ...first, dueAt: run.startBy, kind: "start-by" });
     for (const sequence of eventSequences ?? []) if (sequence !== eventSequence) this.#insertBatched.run(sequence, runNo);
-    for (const [position, step] of (run.steps ?? []).entries()) this.#keepStep(runNo, step, position);
+    for (const [position, step] of (run.steps ?? []).entries()) {
+      this.#steps.write(runNo, { ...step, position, donePosition: position });
+    }
     for (const wait of run.cancels ?? []) this.#waits.add(environmentId, runNo, wait);
     return runNo;
-  }
-
-  #keepStep(
-    runNo: RunNo,
-    { id, kind, name, status, startedAt, endedAt, attempts, until, detail, eventId = null, value }: KeptStep,
-    position: number,
-  ): void {
-    this.#insertStep.run(runNo, id, kind, name, status, position, startedAt, endedAt, attempts, until, detail, eventId, value);
   }
 
   /** For an event that was stored earlier: from now on it counts as matched. */
