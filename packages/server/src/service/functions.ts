@@ -1,60 +1,27 @@
 /** Connects fan-out and execution: what event-life.ts, the routes and service.ts need of functions. */
 
-import {
-  createEventIdGenerator,
-  type EventIdGenerator,
-  type FunctionNo,
-  isEventId,
-  Refusal,
-  type RunId,
-  type RunNo,
-} from "@inlet/protocol";
-import type { Logger } from "pino";
+import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId, type RunNo } from "@inlet/protocol";
 import type { FunctionsRoutesParts } from "../api/runs/functions-routes.ts";
 import type { RunsRoutesParts } from "../api/runs/runs-routes.ts";
 import type { SignalsRoutesParts } from "../api/runs/signals-routes.ts";
 import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
-import type { Config } from "../config/config.ts";
-import type { DedupWindow } from "../deduplicate/dedup-window.ts";
-import { AppSync } from "../execute/apps/app-sync.ts";
-import { AppWatch } from "../execute/apps/app-watch.ts";
-import type { SyncScope } from "../execute/apps/deploy-id.ts";
-import type { AppCaller } from "../execute/call/call-app.ts";
-import type { Clock } from "../execute/clock.ts";
-import { Executor } from "../execute/executor.ts";
-import { createBackoff } from "../execute/queue/backoff.ts";
+import type { Executor } from "../execute/executor.ts";
 import { createEndEvents, internalBatch } from "../execute/steps/end-events.ts";
 import { cancelRun, resolveStep } from "../execute/steps/run-changes.ts";
-import { type InvokeParts, readInvocation, readSleep, readWait } from "../execute/steps/step-parameters.ts";
-import { FanOut, once } from "../fan-out/fan-out.ts";
-import { gateOfLane, rulesOfLane } from "../fan-out/lanes.ts";
+import { FanOut } from "../fan-out/fan-out.ts";
 import { Registry } from "../fan-out/registry.ts";
-import { FunctionStarts } from "../fan-out/starts/function-starts.ts";
-import { eventValue, newWait } from "../fan-out/waits.ts";
+import { FunctionStarts, type FunctionStartsParts } from "../fan-out/starts/function-starts.ts";
 import { createInngestAnswers, type InngestAnswers } from "../flows/answer-inngest.ts";
 import { createSdkAnswers, type SdkAnswers } from "../flows/answer-sdks.ts";
 import type { SendingRun } from "../flows/event-life.ts";
 import { PauseFunctions } from "../flows/pause-functions.ts";
 import { repeatedRun, rerunRun } from "../flows/rerun-run.ts";
+import { SyncApps } from "../flows/sync-apps.ts";
 import { whyRunWaits } from "../flows/why-run-waits.ts";
-import type { LiveLog } from "../observe/live-log.ts";
-import type { Metrics } from "../observe/metrics/metrics.ts";
 import { RunSpans } from "../observe/telemetry/run-spans.ts";
-import type { Tracing } from "../observe/telemetry/tracing.ts";
-import type { Traffic } from "../observe/traffic.ts";
-import type { Directory } from "../receive/senders/directory.ts";
-import type {
-  App,
-  ClaimedEntry,
-  Environment,
-  Lease,
-  NewEvent,
-  NewRun,
-  RunState,
-  RunSummary,
-  Store,
-  StoredEvent,
-} from "../store/contract/index.ts";
+import type { ClaimedEntry, Environment, Lease, NewEvent, NewRun, RunSummary, Store, StoredEvent } from "../store/contract/index.ts";
+import { createFunctionExecutor } from "./function-executor.ts";
+import type { FunctionsParts } from "./functions-parts.ts";
 
 export interface Functions {
   /** Adds to an event what it starts. */
@@ -95,34 +62,14 @@ export interface Functions {
   stop(): Promise<void>;
 }
 
-export interface FunctionsParts {
-  config: Config;
-  store: Store;
-  directory: Directory;
-  dedupWindow: DedupWindow;
-  eventIds: EventIdGenerator;
-  defaultEnvironment: string;
-  /** Newest first. Empty on a dev server: nothing is signed. */
-  signingKeys(): readonly string[];
-  liveLog: LiveLog | null;
-  traffic: Traffic;
-  metrics: Metrics | null;
-  /** Null: traces are not exported. */
-  tracing: Tracing | null;
-  caller: Pick<AppCaller, "call" | "fetch" | "stop">;
-  log: Logger;
-  clock: Clock;
-}
-
 export function createFunctions(parts: FunctionsParts): Functions {
-  const { config, store, directory, eventIds, signingKeys, caller, log, clock } = parts;
+  const { config, store, directory, eventIds, log, clock } = parts;
   const { now } = clock;
   const registry = new Registry(store);
-  const runIds = createEventIdGenerator();
-  const onFault = (functionId: string, fault: string) =>
-    log.warn({ function: functionId, fault }, "a trigger's expression has no value for an event");
-  const fanOut = new FanOut({ registry, runIds, keyHash: store.storeKeyHash, onFault });
-  const functionId = (no: Parameters<Registry["function"]>[0]) => registry.function(no)?.id ?? "unknown";
+  const onFault = (id: string, fault: string) => log.warn({ function: id, fault }, "a trigger's expression has no value for an event");
+  const fanOut = new FanOut({ registry, runIds: createEventIdGenerator(), keyHash: store.storeKeyHash, onFault });
+  const functionId = (no: FunctionNo) => registry.function(no)?.id ?? "unknown";
+  const isArchived = (id: Environment["id"]) => directory.environment(id)?.archivedAt != null;
   const environmentName = (id: Environment["id"]) => directory.environment(id)?.name ?? String(id);
   const spans = parts.tracing && new RunSpans({ tracing: parts.tracing, functionId, environmentName, now });
   const traced = (event: NewEvent) => spans?.traced(event) ?? event;
@@ -130,131 +77,44 @@ export function createFunctions(parts: FunctionsParts): Functions {
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
   const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
   const lease = () => executor.lease();
-  const isArchived = (id: Environment["id"]) => directory.environment(id)?.archivedAt != null;
-  const starts = new FunctionStarts({
-    ...{ store, registry, fanOut, eventIds, lease, traced, isArchived, now },
-    async refuse(environmentId, { runNo, stepId }, value) {
-      await executor.change({ environmentId, no: runNo }, (state) => resolveStep(state, { id: stepId, status: "failed", value }, now()));
-    },
-  });
-  const invokeParts: InvokeParts = {
-    eventIds,
-    functionId,
-    start(environmentId, id, event, at) {
-      const target = registry.functionWithId(environmentId, id);
-      return target ? fanOut.begin(target, event, at, at) : null;
-    },
+  const refuse: FunctionStartsParts["refuse"] = async (environmentId, { runNo, stepId }, value) => {
+    await executor.change({ environmentId, no: runNo }, (state) => resolveStep(state, { id: stepId, status: "failed", value }, now()));
   };
-  const executor: Executor = new Executor({
-    store,
-    caller,
-    functionOf(no) {
-      const known = registry.function(no);
-      if (!known) return undefined;
-      const { app, uuid, config: settings, stored } = known;
-      const { url, retries, timeouts, ordering } = settings;
-      const holdsOrder = ordering?.onFailure === "hold" && !known.isArchived;
-      return { app, uuid, url, retries, timeouts, holdsOrder, isPaused: stored.pausedAt !== null || isArchived(known.environmentId) };
-    },
-    rulesOf: (lane) => rulesOfLane(registry, lane, config.appCalls),
-    gateOf: (lane) => gateOfLane(registry, lane),
-    prefetch: config.queuePrefetch,
-    leaseMs: config.lease,
-    leaseIds: createEventIdGenerator(),
-    signingKeys,
-    backoff: createBackoff(config.retryInterval),
+  const starts = new FunctionStarts({ store, registry, fanOut, eventIds, lease, traced, isArchived, now, refuse });
+  const executor: Executor = createFunctionExecutor({
+    ...parts,
+    registry,
+    fanOut,
+    functionId,
+    isArchived,
     endEvents,
-    steps: {
-      sleepUntil: readSleep,
-      wait(operation, state, since, at) {
-        const fields = readWait(operation, at);
-        if (typeof fields === "string") return fields;
-        const runEvent = once(() => eventValue(state.events()[0] as NewEvent));
-        return newWait({ kind: "event", stepId: operation.id, since, ...fields }, runEvent);
-      },
-      invoke: (operation, state, at) => readInvocation(invokeParts, operation, state, at),
-    },
     starts,
-    onEnd(run, end) {
-      const { environmentId, functionNo, id } = run;
-      if (end.status !== "cancelled") parts.traffic.note(environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
-      parts.liveLog?.ended(functionId(functionNo), id, end);
-      parts.metrics?.runEnded(run, end);
-    },
-    onStart({ environmentId, functionNo }) {
-      parts.traffic.note(environmentId, "runsStarted");
-      parts.metrics?.runStarted(environmentId, functionNo);
-    },
-    onCall: (entry, result) => parts.metrics?.called(entry, result),
     tracing: spans,
-    log,
-    clock,
   });
-  const cancelHeld = (state: RunState) => cancelRun(state, now(), endEvents, "It was cancelled when its function was resumed.");
   const holds = new PauseFunctions({
-    ...{ store, registry, executor, now, cancel: cancelHeld },
+    store,
+    registry,
+    executor,
+    now,
+    cancel: (state) => cancelRun(state, now(), endEvents, "It was cancelled when its function was resumed."),
     onFault: (error) => log.warn({ err: error }, "held calls could not be read; this will be retried with the next change"),
   });
+  const apps: SyncApps = new SyncApps({
+    ...parts,
+    registry,
+    now,
+    register: (home, answer, environments) => sdk.registerInBand(home, answer, environments),
+    watched: { urls: config.appUrl, discovers: config.discover === "on", asksAgain: config.mode === "dev" },
+  });
+  const sdk: SdkAnswers = createSdkAnswers({ ...parts, registry, executor, sync: apps.sync, now });
+  const inngest = createInngestAnswers({ ...parts, registry, fanOut, executor, endEvents });
+  const cancelByHand: Functions["cancelRun"] = (run) =>
+    executor.change(run, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand."));
   registry.onRefresh((hasChanged) => {
     if (hasChanged) executor.refresh();
     holds.refresh();
   });
   directory.onRefresh(() => holds.refresh());
-  const sync: AppSync = new AppSync({
-    ...{ caller, signingKeys, now },
-    async apps() {
-      await registry.refresh();
-      return registry.apps();
-    },
-    register: (home, answer, environments) => sdk.registerInBand(home, answer, environments),
-    newId: () => eventIds.next(now()),
-  });
-
-  let ownPort = 0;
-  const watch = new AppWatch({
-    urls: config.appUrl,
-    discovers: config.discover === "on",
-    asksAgain: config.mode === "dev",
-    ownPort: () => ownPort,
-    known: () => registry.apps(directory.environmentNamed(parts.defaultEnvironment)?.id),
-    sync: async (url) => {
-      const home = directory.environmentNamed(parts.defaultEnvironment) as Environment;
-      const outcome = await syncIn(home, url, null);
-      return outcome instanceof Refusal ? outcome.message : outcome;
-    },
-    onFault: (url, fault) => log.warn({ url, fault }, "an app could not be synced"),
-  });
-
-  /** The reason of a failure is shown with the app, if the app is known. */
-  async function syncIn(home: Environment, url: string, environments: SyncScope["environments"]): Promise<App | string | Refusal> {
-    const outcome = await sync.ask(home, url, environments);
-    if (typeof outcome !== "string") return outcome;
-    const known = registry.apps(home.id).filter((app) => app.url === url && app.error !== outcome);
-    if (known.length > 0) {
-      await store.appFault({ environmentId: home.id, url, error: outcome });
-      await registry.refresh();
-    }
-    return outcome;
-  }
-
-  const inngest = createInngestAnswers({ ...parts, registry, fanOut, executor, endEvents });
-  const sdk: SdkAnswers = createSdkAnswers({ ...parts, registry, executor, sync, now });
-  const cancelByHand: Functions["cancelRun"] = (run) =>
-    executor.change(run, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand."));
-  const runs: Functions["runs"] = {
-    functionName(no) {
-      const known = registry.function(no);
-      return { id: known?.id ?? "unknown", name: known?.name ?? "unknown", app: known?.app.name ?? "unknown" };
-    },
-    functionNos: ({ id }, wanted) =>
-      registry
-        .everyFunction(id)
-        .filter((known) => known.id === wanted)
-        .map(({ no }) => no),
-    cancel: (run) => cancelByHand(run),
-    waiting: (run, environment) => whyRunWaits({ store, registry, now }, run, environment),
-    rerun: (run, from) => rerunRun({ store, registry, fanOut, executor, now }, run, from),
-  };
 
   return {
     plan,
@@ -262,13 +122,86 @@ export function createFunctions(parts: FunctionsParts): Functions {
     take: (entries) => executor.take(entries),
     waitingSince: () => executor.waitingSince(),
     functionsWaitingSince: () => executor.functionsWaitingSince(),
-    functionId,
+    sdk,
+    inngest,
+    cancelRun: cancelByHand,
+    ...namesOfFunctions(registry),
+    ...storedWork({ store, plan, lease, eventIds, functionId, now, take: (entries) => executor.take(entries) }),
+    runs: {
+      functionName: (no) => shownFunction(registry, no),
+      functionNos: ({ id }, wanted) => functionNosOf(registry, id, wanted),
+      cancel: cancelByHand,
+      waiting: (run, environment) => whyRunWaits({ store, registry, now }, run, environment),
+      rerun: (run, from) => rerunRun({ store, registry, fanOut, executor, now }, run, from),
+    },
+    jobStarts: {
+      replay: (environmentId, event, id) => fanOut.replay(environmentId, event, id, now()),
+      repeat: (run, event) => repeatedRun({ registry, fanOut, now }, run, event),
+    },
+    registry: registryOfRoutes({ registry, store, holds, apps }),
+    async open() {
+      await registry.refresh();
+      await executor.recover();
+    },
+    async start(port) {
+      await executor.start();
+      inngest.start();
+      apps.start(port);
+    },
+    async stop() {
+      // The executor begins no call from this moment on, whatever the others have to wait for.
+      await Promise.all([executor.stop(config.drainTimeout), apps.stop(), inngest.stop(), holds.stop()]);
+    },
+  };
+}
+
+function functionNosOf(registry: Registry, environmentId: Environment["id"], functionId: string | null): FunctionNo[] {
+  const known = registry.everyFunction(environmentId);
+  return known.filter(({ id }) => functionId === null || id === functionId).map(({ no }) => no);
+}
+
+function shownFunction(registry: Registry, no: FunctionNo): { id: string; name: string; app: string } {
+  const known = registry.function(no);
+  return { id: known?.id ?? "unknown", name: known?.name ?? "unknown", app: known?.app.name ?? "unknown" };
+}
+
+function namesOfFunctions(registry: Registry): Pick<Functions, "functionId" | "functionName" | "functionNos" | "subscribersOf"> {
+  return {
+    functionId: (no) => registry.function(no)?.id ?? "unknown",
+    functionName: (id) => registry.nameOf(id) ?? id,
+    functionNos: (environmentId, id) => functionNosOf(registry, environmentId, id),
     subscribersOf: (environmentId, name) =>
       registry.candidates(environmentId, name).flatMap(({ functionNo }) => {
         const known = registry.function(functionNo as FunctionNo);
         return known ? [{ id: known.id, name: known.name }] : [];
       }),
-    functionName: (id) => registry.nameOf(id) ?? id,
+  };
+}
+
+interface StoredWorkParts extends Pick<Functions, "plan" | "lease" | "take" | "functionId"> {
+  store: Store;
+  eventIds: EventIdGenerator;
+  now(): number;
+}
+
+/** Internal events and signals: stored, and what they start is taken by this node. */
+function storedWork(parts: StoredWorkParts): Pick<Functions, "emit" | "signals" | "sendingRun"> {
+  const { store, plan, lease, take, eventIds, functionId, now } = parts;
+  return {
+    async emit({ environmentId, name, dedupId, data }) {
+      const at = now();
+      const event = plan(environmentId, { id: eventIds.next(at), name, ts: at, dedupId, data, extras: null }, at);
+      const { leased } = await store.eventAppend({ ...internalBatch(environmentId, at, [event]), lease: lease() });
+      take(leased);
+    },
+    signals: {
+      async send({ id: environmentId }, signal, data) {
+        const value = `{"data":{"signal":${JSON.stringify(signal)},"data":${data}}}`;
+        const { runId, leased } = await store.signalSend({ environmentId, signal, value, now: now(), lease: lease() });
+        take(leased);
+        return runId;
+      },
+    },
     async sendingRun(environmentId, runId) {
       const run = isEventId(runId) ? await store.runFind({ id: runId as string as RunId }) : null;
       if (run?.environmentId !== environmentId) return null;
@@ -276,54 +209,27 @@ export function createFunctions(parts: FunctionsParts): Functions {
       const trace = async () => (await store.eventAt({ environmentId, sequence }))?.trace ?? null;
       return { source: { kind: "function", id: functionId(functionNo) }, trace };
     },
-    sdk,
-    inngest,
-    runs,
-    cancelRun: cancelByHand,
-    functionNos: (environmentId, id) =>
-      registry.everyFunction(environmentId).flatMap((known) => (id === null || known.id === id ? [known.no] : [])),
-    async emit({ environmentId, name, dedupId, data }) {
-      const at = now();
-      const event = plan(environmentId, { id: eventIds.next(at), name, ts: at, dedupId, data, extras: null }, at);
-      const { leased } = await store.eventAppend({ ...internalBatch(environmentId, at, [event]), lease: lease() });
-      executor.take(leased);
+  };
+}
+
+interface RegistryOfRoutesParts {
+  registry: Registry;
+  store: Store;
+  holds: PauseFunctions;
+  apps: SyncApps;
+}
+
+function registryOfRoutes({ registry, store, holds, apps }: RegistryOfRoutesParts): Functions["registry"] {
+  return {
+    apps: ({ id }) => registry.apps(id),
+    functions: ({ id }) => registry.functions(id).map(({ stored, app, config: { url, raw } }) => ({ stored, app, url, config: raw })),
+    refresh: () => registry.refresh(),
+    sync: (home, url, environments) => apps.syncIn(home, url, environments),
+    async held({ id }) {
+      const held = await store.queueHeld({ environmentId: id });
+      return new Map(held.map(({ functionNo, runs }) => [functionNo, runs]));
     },
-    jobStarts: {
-      replay: (environmentId, event, id) => fanOut.replay(environmentId, event, id, now()),
-      repeat: (run, event) => repeatedRun({ registry, fanOut, now }, run, event),
-    },
-    signals: {
-      async send({ id: environmentId }, signal, data) {
-        const value = `{"data":{"signal":${JSON.stringify(signal)},"data":${data}}}`;
-        const { runId, leased } = await store.signalSend({ environmentId, signal, value, now: now(), lease: lease() });
-        executor.take(leased);
-        return runId;
-      },
-    },
-    registry: {
-      apps: ({ id }) => registry.apps(id),
-      functions: ({ id }) =>
-        registry.functions(id).map(({ stored, app, config: settings }) => ({ stored, app, url: settings.url, config: settings.raw })),
-      refresh: () => registry.refresh(),
-      sync: syncIn,
-      held: async ({ id }) =>
-        new Map((await store.queueHeld({ environmentId: id })).map(({ functionNo, runs: count }) => [functionNo, count])),
-      pause: (environment, id) => holds.pause(environment, id),
-      resume: (environment, id, held) => holds.resume(environment, id, held),
-    },
-    async open() {
-      await registry.refresh();
-      await executor.recover();
-    },
-    async start(port) {
-      ownPort = port;
-      await executor.start();
-      inngest.start();
-      watch.start();
-    },
-    async stop() {
-      // The executor begins no call from this moment on, whatever the others have to wait for.
-      await Promise.all([executor.stop(config.drainTimeout), watch.stop(), inngest.stop(), holds.stop()]);
-    },
+    pause: (environment, id) => holds.pause(environment, id),
+    resume: (environment, id, held) => holds.resume(environment, id, held),
   };
 }

@@ -1,0 +1,91 @@
+/** The executor, with what it needs to know of functions: their registration, their limits, and who counts what happens. */
+
+import { createEventIdGenerator, type EventIdGenerator, type FunctionNo } from "@inlet/protocol";
+import { Executor, type ExecutorParts } from "../execute/executor.ts";
+import { createBackoff } from "../execute/queue/backoff.ts";
+import { readInvocation, readSleep, readWait } from "../execute/steps/step-parameters.ts";
+import { type FanOut, once } from "../fan-out/fan-out.ts";
+import { gateOfLane, rulesOfLane } from "../fan-out/lanes.ts";
+import type { Registry } from "../fan-out/registry.ts";
+import { eventValue, newWait } from "../fan-out/waits.ts";
+import type { Environment, NewEvent } from "../store/contract/index.ts";
+import type { FunctionsParts } from "./functions-parts.ts";
+
+export interface FunctionExecutorParts
+  extends Pick<FunctionsParts, "config" | "store" | "caller" | "signingKeys" | "traffic" | "liveLog" | "metrics" | "log" | "clock">,
+    Pick<ExecutorParts, "endEvents" | "starts" | "tracing"> {
+  registry: Registry;
+  fanOut: FanOut;
+  eventIds: EventIdGenerator;
+  functionId(no: FunctionNo): string;
+  isArchived(environmentId: Environment["id"]): boolean;
+}
+
+export function createFunctionExecutor(parts: FunctionExecutorParts): Executor {
+  const { config, registry, store, caller, signingKeys, endEvents, starts, tracing, log, clock } = parts;
+  return new Executor({
+    store,
+    caller,
+    functionOf: (no) => calledFunction(parts, no),
+    rulesOf: (lane) => rulesOfLane(registry, lane, config.appCalls),
+    gateOf: (lane) => gateOfLane(registry, lane),
+    prefetch: config.queuePrefetch,
+    leaseMs: config.lease,
+    leaseIds: createEventIdGenerator(),
+    signingKeys,
+    backoff: createBackoff(config.retryInterval),
+    endEvents,
+    steps: stepReaders(parts),
+    starts,
+    ...observers(parts),
+    tracing,
+    log,
+    clock,
+  });
+}
+
+function calledFunction({ registry, isArchived }: FunctionExecutorParts, no: FunctionNo): ReturnType<ExecutorParts["functionOf"]> {
+  const known = registry.function(no);
+  if (!known) return undefined;
+  const { app, uuid, config, stored } = known;
+  const { url, retries, timeouts, ordering } = config;
+  const holdsOrder = ordering?.onFailure === "hold" && !known.isArchived;
+  return { app, uuid, url, retries, timeouts, holdsOrder, isPaused: stored.pausedAt !== null || isArchived(known.environmentId) };
+}
+
+function stepReaders({ registry, fanOut, eventIds, functionId }: FunctionExecutorParts): ExecutorParts["steps"] {
+  const invokeParts: Parameters<typeof readInvocation>[0] = {
+    eventIds,
+    functionId,
+    start(environmentId, id, event, at) {
+      const target = registry.functionWithId(environmentId, id);
+      return target ? fanOut.begin(target, event, at, at) : null;
+    },
+  };
+  return {
+    sleepUntil: readSleep,
+    wait(operation, state, since, at) {
+      const fields = readWait(operation, at);
+      if (typeof fields === "string") return fields;
+      const runEvent = once(() => eventValue(state.events()[0] as NewEvent));
+      return newWait({ kind: "event", stepId: operation.id, since, ...fields }, runEvent);
+    },
+    invoke: (operation, state, at) => readInvocation(invokeParts, operation, state, at),
+  };
+}
+
+function observers({ traffic, liveLog, metrics, functionId }: FunctionExecutorParts): Pick<ExecutorParts, "onStart" | "onEnd" | "onCall"> {
+  return {
+    onStart({ environmentId, functionNo }) {
+      traffic.note(environmentId, "runsStarted");
+      metrics?.runStarted(environmentId, functionNo);
+    },
+    onEnd(run, end) {
+      const { environmentId, functionNo, id } = run;
+      if (end.status !== "cancelled") traffic.note(environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
+      liveLog?.ended(functionId(functionNo), id, end);
+      metrics?.runEnded(run, end);
+    },
+    onCall: (entry, result) => metrics?.called(entry, result),
+  };
+}

@@ -1,0 +1,33 @@
+/** What functions need of the service. */
+
+import type { EventIdGenerator } from "@inlet/protocol";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import type { AppCaller } from "../execute/call/call-app.ts";
+import type { Clock } from "../execute/clock.ts";
+import type { LiveLog } from "../observe/live-log.ts";
+import type { Metrics } from "../observe/metrics/metrics.ts";
+import type { Tracing } from "../observe/telemetry/tracing.ts";
+import type { Traffic } from "../observe/traffic.ts";
+import type { Directory } from "../receive/senders/directory.ts";
+import type { Store } from "../store/contract/index.ts";
+
+export interface FunctionsParts {
+  config: Config;
+  store: Store;
+  directory: Directory;
+  dedupWindow: DedupWindow;
+  eventIds: EventIdGenerator;
+  defaultEnvironment: string;
+  /** Newest first. Empty on a dev server: nothing is signed. */
+  signingKeys(): readonly string[];
+  liveLog: LiveLog | null;
+  traffic: Traffic;
+  metrics: Metrics | null;
+  /** Null: traces are not exported. */
+  tracing: Tracing | null;
+  caller: Pick<AppCaller, "call" | "fetch" | "stop">;
+  log: Logger;
+  clock: Clock;
+}
