@@ -1,4 +1,8 @@
-/** An event that cancels a run does so while the run goes on: it must not go on for long after it. */
+/**
+ * An event that cancels a run does so while the run goes on: it must not go on for long after it. That is checked for every event that was
+ * received after the service had acknowledged the run. Of an event and a run that are stored at the same time, either may be first; an
+ * event that is first never cancels the run, which check-runs.ts checks.
+ */
 
 import { dataOf, durationMs, type Evidence } from "./evidence.ts";
 

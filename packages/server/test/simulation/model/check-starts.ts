@@ -33,7 +33,8 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   const runs = all.filter(isFirst);
   const triggering = evidence.played.events.filter((event) => triggers(fn, event));
   const { throttle, rateLimit, debounce, batchEvents, singleton, concurrency } = fn.flow;
-  // A run that was admitted may have to wait for its first call all the same.
+  // A throttle counts admissions, and check-throttles.ts checks those without slack. This is about the first calls, which follow at the
+  // same rate where nothing else delays them: a limit, a pause, a key on hold or an app with all its calls in use.
   const { pauses, archives = [] } = evidence.played.scenario;
   const isPaused = archives.length > 0 || pauses?.some((pause) => pause.fn === fn.id);
   const isHeldUp = fn.flow.ordering?.onFailure === "hold";
