@@ -12,6 +12,8 @@ import { after, now, turn } from "./virtual-time.ts";
 
 /** An answer that could not be written is tried again within this time after the store works. */
 const REWRITE_MS = 6_000;
+/** In real time, a busy node may take this long to write the outcome of a request. That of a call is known to be written, see Journal. */
+const REAL_REWRITE_MS = 10_000;
 /** How often old data is removed. */
 const SWEEP_MS = 7_000;
 const REAL_SWEEP_MS = 1_000;
@@ -150,7 +152,7 @@ export class SimNode {
     const refusedSince = isRefusing ? startedAt + Math.min(...scenario.refusals.map(({ atMs }) => atMs)) : settledAt();
     if (scenario.isRealTime && fate === "killed") {
       journal.loseUnwritten(this.#processNo);
-      journal.loseRequestsSince(settledAt(), fate, this.#processNo);
+      journal.loseRequestsSince(now() - REAL_REWRITE_MS, fate, this.#processNo);
     } else if (fate === "killed" || isRefusing) journal.loseSince(Math.min(settledAt(), refusedSince), fate, this.#processNo);
     for (const reject of this.#asks) reject(new Error("socket hang up"));
     this.#asks.clear();
