@@ -5,6 +5,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { eventTypeQuery } from "../api/queries.ts";
 import type { EventTypeDetails } from "../api/types.ts";
+import { PageTitle } from "../shell/page-title.tsx";
 import { ChartCard } from "../ui/chart-card.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -21,6 +22,7 @@ export function EventTypePage() {
   const { data, error, refetch } = useQuery({ ...eventTypeQuery(env, name), refetchInterval: 10_000 });
   return (
     <div className="page">
+      <PageTitle text={name} />
       <Crumbs env={env} to="/env/$env/event-types" list="Event types">
         {name}
       </Crumbs>

@@ -9,6 +9,7 @@ import type { EventItem } from "../api/types.ts";
 import { RunStatusBadge } from "../runs/run-status.tsx";
 import { environmentTitle } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
+import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
@@ -64,6 +65,7 @@ export function EventPanel() {
 function Details({ env, event }: { env: string; event: EventItem }) {
   return (
     <div className="panel-body">
+      <PageTitle text={event.name} />
       <h2 className="event-title">
         {event.name}
         <FilterLink env={env} id={event.id} search={{ name: event.name }} label={`Only events named ${event.name}`} />

@@ -8,6 +8,7 @@ import { SpanButtons } from "../lists/span-buttons.tsx";
 import { DEFAULT_SPAN, SPANS, type SpanName } from "../lists/span-search.ts";
 import { FailureGroups } from "../runs/failure-groups.tsx";
 import { RunTable } from "../runs/run-table.tsx";
+import { PageTitle } from "../shell/page-title.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -34,6 +35,7 @@ export function FunctionPage() {
   if (!fn) return <EmptyState icon="function" title={`Function ${id} not found in ${env}`} />;
   return (
     <div className="page">
+      <PageTitle text={fn.name} />
       <Crumbs env={env} to="/env/$env/functions" list="Functions">
         {fn.name}
       </Crumbs>

@@ -5,6 +5,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { cancelJob, jobQuery } from "../api/jobs.ts";
 import { useMayRepair } from "../api/session.ts";
+import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -23,6 +24,7 @@ export function JobPage() {
   if (!job) return <SkeletonRows />;
   return (
     <div className="page">
+      <PageTitle text={`${wordsOf(job.kind).title} ${job.status}`} />
       <Crumbs env={env} to="/env/$env/jobs" list="Jobs">
         <span className="mono">{job.id}</span>
       </Crumbs>

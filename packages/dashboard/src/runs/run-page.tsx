@@ -11,6 +11,7 @@ import { useMayChange, useMayRepair } from "../api/session.ts";
 import type { Run, RunItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { SendEventDialog } from "../events/send-event.tsx";
+import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -45,6 +46,7 @@ export function RunPage() {
   if (!run) return <SkeletonRows />;
   return (
     <div className="page">
+      <PageTitle text={`${run.function.name} ${run.status}`} />
       <Crumbs env={env} to="/env/$env/runs" list="Runs">
         <span className="mono">{run.id}</span>
       </Crumbs>

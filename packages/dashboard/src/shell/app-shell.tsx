@@ -14,6 +14,7 @@ import { environmentTitle } from "./environment-names.ts";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
 import { FindEvent } from "./find-event.tsx";
 import { NAVIGATION } from "./navigation.ts";
+import { usePageTitle } from "./page-title.tsx";
 import { ServiceNotices } from "./service-notices.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { ThemeButton } from "./theme.tsx";
@@ -23,13 +24,14 @@ import { UserMenu } from "./user-menu.tsx";
 export function AppShell() {
   const { env } = useParams({ from: "/env/$env" });
   const colour = useEnvironmentColour(env);
+  const object = usePageTitle();
   const [menuOpen, setMenuOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes on navigation
   useEffect(() => setMenuOpen(false), [path]);
   return (
     <div className="shell" style={{ "--env-colour": colour } as React.CSSProperties}>
-      <title>{`${pageLabel(path)} · ${environmentTitle(env)} · Inlet`}</title>
+      <title>{`${object === null ? "" : `${object} · `}${pageLabel(path)} · ${environmentTitle(env)} · Inlet`}</title>
       <a className="skip-link" href="#main">
         Skip to content
       </a>

@@ -1,5 +1,5 @@
 /**
- * A list of any length that renders only visible rows. Rows move smoothly when others are inserted above. Arrow keys and
+ * A list of any length that renders only visible rows. Rows are not animated: under load that would cost most of the time. Arrow keys and
  * j and k move the focus between rows, also from outside the list; Enter opens a row, x marks it.
  */
 

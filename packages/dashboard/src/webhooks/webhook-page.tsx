@@ -9,6 +9,7 @@ import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
+import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -33,6 +34,7 @@ export function WebhookPage() {
   if (!webhook) return <SkeletonRows />;
   return (
     <div className="page wide">
+      <PageTitle text={webhook.name} />
       <Crumbs env={env} to="/env/$env/webhooks" list="Webhooks">
         {webhook.name}
       </Crumbs>
