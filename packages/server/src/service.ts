@@ -98,7 +98,7 @@ async function serve(
   observed: { metrics?: Metrics },
 ): Promise<Service> {
   const oidc = await connectOidc(config);
-  const newKeys = await bootstrap(store, config, log, now);
+  const createKeys = await bootstrap(store, config, log, now);
   const directory = new Directory(store);
   await directory.refresh();
 
@@ -207,11 +207,14 @@ async function serve(
   const stopFollowing = followChanges(store, { directory, registry: functions.registry, catalogue }, log);
   const work = [...jobsAndAlerts.work, mirror];
   const listening: { metrics: MetricsListener | null } = { metrics: null };
+  let newKeys: NewKey[] = [];
   async function start(): Promise<void> {
     await functions.open();
     await app.listen({ port: config.port, host: config.host });
     listening.metrics = config.metricsListen && (await openMetrics(config.metricsListen, metrics));
     if (listening.metrics) log.info(`metrics on ${listening.metrics.url}`);
+    newKeys = await createKeys();
+    if (newKeys.length > 0) await directory.refresh();
     await functions.start((app.server.address() as AddressInfo).port);
     for (const part of [...maintenance, ...work]) part.start();
   }

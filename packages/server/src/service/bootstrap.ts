@@ -1,6 +1,6 @@
 /**
- * Creates what must exist before the service starts: the default environment, the shared scope of branch environments and, if
- * keys are required, at least one key of each kind. Runs at every start and changes nothing that exists.
+ * Creates what must exist before the service starts: the default environment, the shared scope of branch environments and the configured
+ * keys; and, once it listens, at least one key of each kind if keys are required. Runs at every start and changes nothing that exists.
  */
 
 import { isSigningKey } from "@inlet/protocol";
@@ -23,7 +23,8 @@ export function defaultEnvironmentOf(config: Config): string {
   return config.mode === "dev" ? "dev" : "production";
 }
 
-export async function bootstrap(store: Store, config: Config, log: Logger, now: () => number): Promise<NewKey[]> {
+/** Returns the function that creates the missing keys. Their texts are shown once: it is called when nothing can keep them from being shown. */
+export async function bootstrap(store: Store, config: Config, log: Logger, now: () => number): Promise<() => Promise<NewKey[]>> {
   const environment = await ensureEnvironment(store, defaultEnvironmentOf(config), "default", now);
   const shared = await ensureEnvironment(store, SHARED_SCOPE, "shared", now);
   const keys = await retireUnusable(store, log, now);
@@ -37,7 +38,7 @@ export async function bootstrap(store: Store, config: Config, log: Logger, now: 
     adopt("signing", config.signingKey, null),
     adopt("api", config.apiKey, null),
   ]);
-  if (config.mode === "dev") return [];
+  if (config.mode === "dev") return async () => [];
 
   // Revoked keys count: an operator who revoked the last key did not ask for a new one. Keys that were retired here do not count.
   const missing = (kind: KeyKind, home: Environment | null, configured: readonly string[] = []) =>
@@ -48,13 +49,15 @@ export async function bootstrap(store: Store, config: Config, log: Logger, now: 
     ["signing", null, missing("signing", null, config.signingKey)],
     ["api", null, missing("api", null, config.apiKey)],
   ];
-  const created: NewKey[] = [];
-  for (const [kind, home] of wanted.filter(([, , isMissing]) => isMissing)) {
-    const issued = issueKey(kind);
-    await insertKey(store, kind, issued, home, "first start", now);
-    created.push({ kind, environment: home?.name ?? null, text: issued.text });
-  }
-  return created;
+  return async () => {
+    const created: NewKey[] = [];
+    for (const [kind, home] of wanted.filter(([, , isMissing]) => isMissing)) {
+      const issued = issueKey(kind);
+      await insertKey(store, kind, issued, home, "first start", now);
+      created.push({ kind, environment: home?.name ?? null, text: issued.text });
+    }
+    return created;
+  };
 }
 
 /** Revokes signing keys that are not hexadecimal: anyone who knows their hash could impersonate an app. Returns the other keys. */

@@ -88,7 +88,8 @@ export class SimProcess {
         removals: parts.removals,
       });
       const process = new SimProcess(life, store, tapped, parts);
-      await bootstrap(tapped, configOf(parts), process.#log, now);
+      const createKeys = await bootstrap(tapped, configOf(parts), process.#log, now);
+      await createKeys();
       await process.#directory.refresh();
       await process.#catalogue.refresh();
       followChanges(
