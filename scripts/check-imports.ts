@@ -47,7 +47,7 @@ const RULES: Rule[] = [
     may: ["@inlet/protocol", CONTRACT, ...[...STAGES, "catalogue", "api"].map((stage) => `${SERVER}/${stage}`)],
   },
   { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },
-  { folder: "packages/dashboard/src", may: ["@inlet/protocol"] },
+  { folder: "packages/dashboard/src", may: ["@inlet/protocol", "@inlet/protocol/json"] },
   // Published separately, for every runtime: it may import only itself.
   { folder: "packages/sdk/src", may: [], packages: [], builtins: false },
   {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type JsonMember, joinMembers, jsonMembers, scanJson } from "./json-scan.ts";
+import { type JsonMember, joinMembers, jsonEntries, jsonMembers, scanJson } from "./json-scan.ts";
 
 function texts(text: string, members: JsonMember[]): [string, string][] {
   return members.map(({ key, start, end }) => [key, text.slice(start, end)]);
@@ -113,6 +113,22 @@ test("an escaped key is not taken for another one met before, as JSON.parse of V
   assert.deepEqual(keys(String.raw`{"a":1,"\\":2}`), ["a", "\\"]);
   assert.deepEqual(keys(String.raw`{"a":1,"\"":2}`), ["a", '"']);
   assert.deepEqual(keys(String.raw`{"a":1,"\n":2}`), ["a", "\n"]);
+});
+
+test("entries are members or elements, with their text as written", () => {
+  const entries = (text: string) => jsonEntries(text).map(({ key, start, end }) => [key, text.slice(start, end)]);
+  assert.deepEqual(entries('{"a":1.0,"a":[2]}'), [
+    ["a", "1.0"],
+    ["a", "[2]"],
+  ]);
+  assert.deepEqual(entries(' [1e400 , "]", [ ] ,{"b":0}]'), [
+    [null, "1e400"],
+    [null, '"]"'],
+    [null, "[ ]"],
+    [null, '{"b":0}'],
+  ]);
+  assert.deepEqual([entries("[]"), entries("{}")], [[], []]);
+  for (const text of ["[1,]", "[1", "[,1]", "[1 2]", "1", "", '{"a":}']) assert.throws(() => jsonEntries(text), TypeError, text);
 });
 
 test("elements that are no objects are null", () => {

@@ -64,6 +64,25 @@ export function jsonMembers(text: string): JsonMember[] {
   return scanned.object;
 }
 
+/** The members of an object's text, or the elements of an array's, whose `key` is null. */
+export function jsonEntries(text: string): { key: string | null; start: number; end: number }[] {
+  const units = codeUnitsOf(text);
+  const start = skipSpace(units, 0);
+  if (units[start] !== BRACKET_OPEN) return jsonMembers(text);
+  const entries: ReturnType<typeof jsonEntries> = [];
+  let at = skipSpace(units, start + 1);
+  if (units[at] === BRACKET_CLOSE) return entries;
+  for (;;) {
+    const end = valueEnd(units, at);
+    if (end < 0) throw new TypeError("not the text of a JSON array");
+    entries.push({ key: null, start: at, end });
+    at = skipSpace(units, end);
+    if (units[at] === BRACKET_CLOSE) return entries;
+    if (units[at] !== COMMA) throw new TypeError("not the text of a JSON array");
+    at = skipSpace(units, at + 1);
+  }
+}
+
 /** `{"a":1}` from members of another text, each value as written there. */
 export function joinMembers(text: string, members: readonly JsonMember[]): string {
   return `{${members.map((member) => `${JSON.stringify(member.key)}:${text.slice(member.start, member.end)}`).join(",")}}`;

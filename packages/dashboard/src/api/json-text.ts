@@ -3,6 +3,8 @@
  * from these slices, so large numbers, key order and duplicate keys appear as they were sent.
  */
 
+import { jsonEntries } from "@inlet/protocol/json";
+
 /** The text of one JSON value. */
 export type JsonText = string;
 
@@ -32,25 +34,9 @@ export function kindOf(text: JsonText): JsonKind {
   }
 }
 
-/** The members of an object or the elements of an array. The text must be valid JSON. */
+/** The members of an object or the elements of an array. Throws if the text is not valid JSON. */
 export function entriesOf(text: JsonText): JsonEntry[] {
-  const isObject = text[0] === "{";
-  const entries: JsonEntry[] = [];
-  let at = skipSpace(text, 1);
-  while (at < text.length && text[at] !== "}" && text[at] !== "]") {
-    let key: string | null = null;
-    if (isObject) {
-      const keyEnd = stringEnd(text, at);
-      key = JSON.parse(text.slice(at, keyEnd)) as string;
-      at = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    }
-    const end = valueEnd(text, at);
-    if (end <= at) throw new SyntaxError("not JSON");
-    entries.push({ key, text: text.slice(at, end) });
-    at = skipSpace(text, end);
-    if (text[at] === ",") at = skipSpace(text, at + 1);
-  }
-  return entries;
+  return jsonEntries(text).map(({ key, start, end }) => ({ key, text: text.slice(start, end) }));
 }
 
 /** The members of an object by name. For a duplicate name, the last one. */
@@ -82,38 +68,4 @@ export function formatJson(text: JsonText, indent = ""): string {
 
 export function objectText(members: Iterable<readonly [string, JsonText]>): JsonText {
   return `{${[...members].map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(",")}}`;
-}
-
-function valueEnd(text: string, start: number): number {
-  const first = text[start];
-  if (first === '"') return stringEnd(text, start);
-  if (first === "{" || first === "[") return containerEnd(text, start);
-  let at = start;
-  while (at < text.length && !/[\s,\]}]/.test(text[at] as string)) at++;
-  return at;
-}
-
-function containerEnd(text: string, start: number): number {
-  let depth = 0;
-  for (let at = start; at < text.length; at++) {
-    const char = text[at];
-    if (char === '"') at = stringEnd(text, at) - 1;
-    else if (char === "{" || char === "[") depth++;
-    else if ((char === "}" || char === "]") && --depth === 0) return at + 1;
-  }
-  return text.length;
-}
-
-function stringEnd(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === "\\") at++;
-    else if (text[at] === '"') return at + 1;
-  }
-  return text.length;
-}
-
-function skipSpace(text: string, start: number): number {
-  let at = start;
-  while (at < text.length && text.charCodeAt(at) <= 0x20) at++;
-  return at;
 }
