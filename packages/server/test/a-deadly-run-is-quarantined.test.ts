@@ -13,8 +13,8 @@ import { queryStore } from "./support/store-contents.ts";
 
 /** Many more than it takes. */
 const DEATHS_MAX = 30;
-const ON_TRIAL = "SELECT entry_no FROM queue WHERE calling_trials > 0";
-/** For so long the harmless run is left without an answer: it is suspected as well. */
+const IN_PROBE = "SELECT entry_no FROM queue WHERE calling_probes > 0";
+/** For so long the harmless run is left without an answer: it is probed as well. */
 const DEATHS_SHARED = 4;
 
 test("a run that kills the service whenever it is called is quarantined, and no other run suffers", async (t) => {
@@ -70,7 +70,7 @@ test("a long step of a service that is killed for other reasons, however often, 
   for (let deaths = 0; deaths < 10; deaths++) {
     await scene.app.next();
     // The service outlives the beginning of the call: what it dies of is something else.
-    await until("the end of the trial", async () => ((await queryStore(scene, ON_TRIAL)).length === 0 ? true : undefined));
+    await until("the end of the probe", async () => ((await queryStore(scene, IN_PROBE)).length === 0 ? true : undefined));
     await scene.inlet.end("SIGKILL");
     await scene.restart();
   }

@@ -58,7 +58,7 @@ test("the index tells where at least thirty everyday changes are made", () => {
 const WAITS_ONCE: Readonly<Record<string, string>> = {
   "execute/call/response-collector.ts": "the time limit of a call",
   "execute/clock.ts": "defines the timers that others use",
-  "execute/queue/suspects.ts": "the end of a trial",
+  "execute/queue/poison-detector.ts": "the end of a probe",
   "jobs/jobs.ts": "how long a response waits for the items of a job",
   "main.ts": "the time limit of a stop after a fault",
   "receive/connections/close-lingering.ts": "how long the rest of a body is read",

@@ -34,9 +34,9 @@ import {
 } from "./function-calls.ts";
 import { GatewayCalls } from "./gateway/gateway-calls.ts";
 import { type GateRule, Gates } from "./queue/gates.ts";
+import { PoisonDetector } from "./queue/poison-detector.ts";
 import { Resumptions } from "./queue/resumptions.ts";
 import { type LaneRules, Scheduler } from "./queue/scheduler.ts";
-import { Suspects } from "./queue/suspects.ts";
 import { Timers } from "./queue/timers.ts";
 import { failRun } from "./steps/run-changes.ts";
 import { arrivedMeanwhile, timerChange } from "./steps/timer-change.ts";
@@ -91,7 +91,7 @@ export class Executor {
   readonly #timers: Timers;
   readonly #calls: FunctionCalls;
   readonly #gateway: GatewayCalls;
-  readonly #suspects: Suspects;
+  readonly #poison: PoisonDetector;
   readonly #gates: Gates;
   readonly #resumptions: Resumptions;
   readonly #renewIntervalMs: number;
@@ -115,9 +115,9 @@ export class Executor {
       prefetch,
       clock,
     });
-    this.#suspects = new Suspects({
-      begin: (entry, phase) => this.#untilWritten(() => store.queueTry({ ...entry, phase })),
-      acquit: (entry, phase) => store.queueAcquit({ ...entry, phase }),
+    this.#poison = new PoisonDetector({
+      begin: (entry, phase) => this.#untilWritten(() => store.queueProbeBegin({ ...entry, phase })),
+      clear: (entry, phase) => store.queueProbeClear({ ...entry, phase }),
       clock,
     });
     this.#resumptions = new Resumptions(parts);
@@ -282,10 +282,10 @@ export class Executor {
 
   async #work(entry: ClaimedEntry, signal: AbortSignal): Promise<void> {
     const { runNo } = entry;
-    if (runNo === null) return this.take(await this.#suspects.watch(entry, "concluding", () => this.#parts.starts.work(entry)));
-    if (this.#suspects.isGuilty(entry)) return this.#fail(entry, runNo, QUARANTINED);
+    if (runNo === null) return this.take(await this.#poison.guard(entry, "concluding", () => this.#parts.starts.work(entry)));
+    if (this.#poison.isPoison(entry)) return this.#fail(entry, runNo, QUARANTINED);
     if (entry.kind === "call") return this.#call(entry, runNo, signal);
-    await this.#suspects.watch(entry, "concluding", () => this.#workRunTimer(entry, runNo));
+    await this.#poison.guard(entry, "concluding", () => this.#workRunTimer(entry, runNo));
   }
 
   async #workRunTimer(entry: ClaimedEntry, runNo: RunNo): Promise<void> {
@@ -327,7 +327,7 @@ export class Executor {
     if (target.isPaused) return this.#hold(entry);
     const isFirst = context.run.startedAt === null;
     if (isFirst) await this.#begin(entry, runNo, target);
-    const call = await this.#suspects.watch(entry, "calling", async () => {
+    const call = await this.#poison.guard(entry, "calling", async () => {
       // It may have been paused while the start was stored: nothing is awaited between this and the call.
       if (this.#parts.functionOf(entry.functionNo)?.isPaused) return null;
       if (isFirst) this.#parts.onStart(entry);
@@ -338,7 +338,7 @@ export class Executor {
       call.span?.end(call.endedAt, "The call was given up.");
       return this.#release([entry]);
     }
-    await this.#suspects.watch(entry, "concluding", () => this.#conclude(entry, runNo, call));
+    await this.#poison.guard(entry, "concluding", () => this.#conclude(entry, runNo, call));
   }
 
   #hold(entry: ClaimedEntry): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo } from "@inlet/protocol";
-import { type ClaimedEntry, type LimitRule, NO_TRIALS } from "../../store/contract/index.ts";
+import { type ClaimedEntry, type LimitRule, NO_PROBES } from "../../store/contract/index.ts";
 import { Scheduler } from "./scheduler.ts";
 
 function entry(lane: string, no: number, rank = no, leasedUntil = 1_000_000): ClaimedEntry {
@@ -14,7 +14,7 @@ function entry(lane: string, no: number, rank = no, leasedUntil = 1_000_000): Cl
       stepId: null,
       attempt: 0,
       claims: 1,
-      trials: NO_TRIALS,
+      probes: NO_PROBES,
       subject: null,
     },
     ...{ eventSequence: null, endedRunNo: null, outcome: null },

@@ -234,23 +234,23 @@ export function queueConformance(engine: Engine): void {
     );
   });
 
-  test(`${engine.name}: trials are counted under the lease, taken back, survive a crash, and end with an outcome`, async (t) => {
+  test(`${engine.name}: probes are counted under the lease, taken back, survive a crash, and end with an outcome`, async (t) => {
     const { store, reopen } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
     const another = { ...begun.entry, leaseId: "another" as LeaseId };
-    await store.queueTry({ ...another, phase: "calling" });
-    for (const phase of ["calling", "concluding", "calling"] as const) await store.queueTry({ ...begun.entry, phase });
-    await store.queueAcquit({ ...another, phase: "calling" });
-    await store.queueAcquit({ ...begun.entry, phase: "concluding" });
+    await store.queueProbeBegin({ ...another, phase: "calling" });
+    for (const phase of ["calling", "concluding", "calling"] as const) await store.queueProbeBegin({ ...begun.entry, phase });
+    await store.queueProbeClear({ ...another, phase: "calling" });
+    await store.queueProbeClear({ ...begun.entry, phase: "concluding" });
     const again = { ...scene, store: await reopen() };
     await again.store.queueRecover({ node: NODE, now: 2_000 });
     const [tried] = await claimAll(again, 2_000, NODE);
     assert.ok(tried);
-    assert.deepEqual([tried.claims, tried.trials], [2, { calling: 2, concluding: 0 }]);
+    assert.deepEqual([tried.claims, tried.probes], [2, { calling: 2, concluding: 0 }]);
     await advance(again, { ...begun, entry: tried }, { entry: { retryAt: 3_000, attempt: 1 } });
     const [fresh] = await claimAll(again, 3_000, NODE);
-    assert.deepEqual([fresh?.claims, fresh?.trials], [1, { calling: 0, concluding: 0 }]);
+    assert.deepEqual([fresh?.claims, fresh?.probes], [1, { calling: 0, concluding: 0 }]);
   });
 
   test(`${engine.name}: an entry's number is not used again for another`, async (t) => {

@@ -53,8 +53,8 @@ export interface ClaimedEntry extends LeasedEntry {
   attempt: number;
   /** How often it was leased without an outcome. */
   claims: number;
-  /** How many of these times its node may have crashed because of it, by phase (queueTry). */
-  trials: Readonly<Record<TrialPhase, number>>;
+  /** How many of these times its node may have crashed because of it, by phase (queueProbeBegin). */
+  probes: Readonly<Record<ProbePhase, number>>;
   /** What the entry refers to, if neither a run nor a step: the cron expression, or the key of a batch or debounce. */
   subject: string | null;
   /** The event of a `start`, the first one of a `gather`; the event that a `timeout` waited for, or that caused a `cancel`. */
@@ -71,9 +71,9 @@ export interface ClaimedEntry extends LeasedEntry {
 export type WaitOutcome = { value: string } | { fault: { name: string; message: string } };
 
 /** What a node might crash on: starting a call, or processing its response. */
-export type TrialPhase = "calling" | "concluding";
+export type ProbePhase = "calling" | "concluding";
 
-export const NO_TRIALS: Readonly<Record<TrialPhase, number>> = { calling: 0, concluding: 0 };
+export const NO_PROBES: Readonly<Record<ProbePhase, number>> = { calling: 0, concluding: 0 };
 
 export interface QueueDepth {
   environmentId: EnvironmentId;
@@ -194,10 +194,10 @@ export interface QueueStore {
   queueFunctionDepths(): Promise<FunctionQueueDepth[]>;
   /** Lanes that contain work. */
   queueLanes(): Promise<string[]>;
-  /** Counts a trial before it begins, for work that may crash its node. */
-  queueTry(params: LeasedEntry & { phase: TrialPhase }): Promise<void>;
-  /** The node survived: resets all trials of this phase. */
-  queueAcquit(params: LeasedEntry & { phase: TrialPhase }): Promise<void>;
+  /** Counts a probe before it begins, for work that may crash its node. */
+  queueProbeBegin(params: LeasedEntry & { phase: ProbePhase }): Promise<void>;
+  /** The node survived: resets all probes of this phase. */
+  queueProbeClear(params: LeasedEntry & { phase: ProbePhase }): Promise<void>;
   /** When the next timer is due, or null. */
   queueNextDue(): Promise<number | null>;
   queueRemove(params: LeasedEntry): Promise<void>;

@@ -4,8 +4,8 @@ import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from 
 import type { ClaimedEntry, EntryKind, WaitOutcome } from "../contract/index.ts";
 
 export const QUEUE_COLUMNS = `
-  entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
-  concluding_trials, subject, event_no, ended_run_no, outcome`;
+  entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_probes,
+  concluding_probes, subject, event_no, ended_run_no, outcome`;
 
 export interface QueueRow {
   entry_no: EntryNo;
@@ -21,8 +21,8 @@ export interface QueueRow {
   step_id: string;
   attempt: number;
   claims: number;
-  calling_trials: number;
-  concluding_trials: number;
+  calling_probes: number;
+  concluding_probes: number;
   subject: string | null;
   event_no: number | null;
   ended_run_no: RunNo | null;
@@ -44,7 +44,7 @@ export function toClaimed(row: QueueRow, leaseId: LeaseId, leasedUntil: number):
     stepId: (row.step_id || null) as StepId | null,
     attempt: row.attempt,
     claims: row.claims + 1,
-    trials: { calling: row.calling_trials, concluding: row.concluding_trials },
+    probes: { calling: row.calling_probes, concluding: row.concluding_probes },
     subject: row.subject,
     eventSequence: row.event_no,
     endedRunNo: row.ended_run_no,

@@ -11,7 +11,7 @@ import { addEntry, startRunForStored } from "../../runs/postgres/start-runs.ts";
 import type { Marks } from "./marks.ts";
 
 const MOVE = `
-  UPDATE queue SET rank = $3, due_at = $3, lease_id = NULL, leased_by = NULL, claims = 0, calling_trials = 0, concluding_trials = 0
+  UPDATE queue SET rank = $3, due_at = $3, lease_id = NULL, leased_by = NULL, claims = 0, calling_probes = 0, concluding_probes = 0
   WHERE environment_id = $1 AND entry_no = $2`;
 
 export interface StartParts {

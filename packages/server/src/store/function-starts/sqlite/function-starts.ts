@@ -32,7 +32,7 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
   const heldEntry = db.prepare("SELECT environment_id FROM queue WHERE entry_no = ? AND lease_id = ?");
   const removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
   const moveEntry = db.prepare(
-    "UPDATE queue SET rank = ?1, due_at = ?1, lease_id = NULL, leased_by = NULL, claims = 0, calling_trials = 0, concluding_trials = 0 WHERE entry_no = ?2",
+    "UPDATE queue SET rank = ?1, due_at = ?1, lease_id = NULL, leased_by = NULL, claims = 0, calling_probes = 0, concluding_probes = 0 WHERE entry_no = ?2",
   );
   const readMark = db.prepare("SELECT value FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
   const writeMark = db.prepare(`

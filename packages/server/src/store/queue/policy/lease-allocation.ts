@@ -1,7 +1,7 @@
 /** Decides which entries written by one transaction are leased to its node at once, and where the others are placed. */
 
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
-import { type ClaimedEntry, type EntryKind, type Lease, NO_TRIALS, TIMER_LANE } from "../../contract/index.ts";
+import { type ClaimedEntry, type EntryKind, type Lease, NO_PROBES, TIMER_LANE } from "../../contract/index.ts";
 
 /** An entry about to be written to the queue. */
 export interface EntryWrite {
@@ -78,7 +78,7 @@ export class LeaseAllocation {
   /** The entry was written with this number. No effect unless its position is leased. */
   noteWritten(entry: EntryWrite, no: EntryNo, { lease, dueAt: leasedUntil }: EntryPosition): void {
     if (!lease) return;
-    this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, trials: NO_TRIALS, endedRunNo: null, outcome: null });
+    this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, probes: NO_PROBES, endedRunNo: null, outcome: null });
   }
 }
 

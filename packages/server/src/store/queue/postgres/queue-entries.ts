@@ -6,7 +6,7 @@
  */
 
 import type { EntryNo, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { fromStoreText, HELD_UNTIL, NO_TRIALS, TIMER_LANE, toStoreText, type WaitOutcome } from "../../contract/index.ts";
+import { fromStoreText, HELD_UNTIL, NO_PROBES, TIMER_LANE, toStoreText, type WaitOutcome } from "../../contract/index.ts";
 import { pausedFunctions } from "../../held-calls/postgres.ts";
 import { freeSlots } from "../../limits/postgres.ts";
 import { endOrder } from "../../orders/postgres.ts";
@@ -39,7 +39,7 @@ const ADD = `${INSERT} ON CONFLICT DO NOTHING RETURNING ${RETURNED}`;
 /** An existing entry of the same subject is moved. */
 const ADD_OR_MOVE = `${INSERT}
   ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET
-    rank = excluded.rank, home_rank = excluded.home_rank, due_at = excluded.due_at, claims = excluded.claims, calling_trials = 0, concluding_trials = 0, lease_id = excluded.lease_id,
+    rank = excluded.rank, home_rank = excluded.home_rank, due_at = excluded.due_at, claims = excluded.claims, calling_probes = 0, concluding_probes = 0, lease_id = excluded.lease_id,
     leased_by = excluded.leased_by, event_no = excluded.event_no
   RETURNING ${RETURNED}`;
 
@@ -53,8 +53,8 @@ const RENEWED = {
   ...{ lease_id: "text", leased_by: "text" },
 };
 const RENEW = `
-  UPDATE queue SET lane = r.lane, rank = r.rank, home_rank = r.home_rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_trials = 0,
-    concluding_trials = 0,
+  UPDATE queue SET lane = r.lane, rank = r.rank, home_rank = r.home_rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_probes = 0,
+    concluding_probes = 0,
     lease_id = r.lease_id, leased_by = r.leased_by, again = 0
   FROM ${recordset(RENEWED)} WHERE queue.environment_id = $2 AND queue.entry_no = r.entry_no`;
 
@@ -237,6 +237,6 @@ function noteDue(writes: GroupWrites, arrival: Arrival & { position: EntryPositi
     ...{ environmentId: writes.environmentId, functionNo: row.function_no as FunctionNo, attempt: row.attempt, runNo, stepId },
     ...{ kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now, subject: null, eventSequence },
   };
-  const held = { no: row.entry_no, leaseId: position.lease.id, leasedUntil: position.dueAt, claims: 1, trials: NO_TRIALS };
+  const held = { no: row.entry_no, leaseId: position.lease.id, leasedUntil: position.dueAt, claims: 1, probes: NO_PROBES };
   allocation.leased.push({ ...write, endedRunNo, outcome, ...held });
 }

@@ -2,7 +2,7 @@
 
 import type { EntryNo, EnvironmentId, LeaseId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { fromStoreText, type LeasedEntry, type QueueStore, StoreUnavailable, TIMER_LANE, type TrialPhase } from "../../contract/index.ts";
+import { fromStoreText, type LeasedEntry, type ProbePhase, type QueueStore, StoreUnavailable, TIMER_LANE } from "../../contract/index.ts";
 import { heldCallStore } from "../../held-calls/postgres.ts";
 import { freeSlots } from "../../limits/postgres.ts";
 import { leaveOrder } from "../../orders/postgres.ts";
@@ -41,9 +41,9 @@ const RESCHEDULE = `
 const REMOVE = `
   DELETE FROM queue WHERE environment_id = ANY ($1::integer[]) AND entry_no = ANY ($2::bigint[]) AND lease_id = ANY ($3::text[])
   RETURNING environment_id, entry_no, run_no, lane`;
-const TRIAL_COLUMNS: Readonly<Record<TrialPhase, string>> = { calling: "calling_trials", concluding: "concluding_trials" };
-const setTrials = (phase: TrialPhase, value: string) => `
-  UPDATE queue SET ${TRIAL_COLUMNS[phase]} = ${value} WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
+const PROBE_COLUMNS: Readonly<Record<ProbePhase, string>> = { calling: "calling_probes", concluding: "concluding_probes" };
+const setProbes = (phase: ProbePhase, value: string) => `
+  UPDATE queue SET ${PROBE_COLUMNS[phase]} = ${value} WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
 const RECOVER = `
   UPDATE queue SET rank = ${rankAt("$2")}, due_at = $2, lease_id = NULL, leased_by = NULL WHERE leased_by = $1
   RETURNING environment_id, entry_no, run_no, lane`;
@@ -126,11 +126,11 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
     async queueLanes() {
       return (await database.query<{ lane: string }>(LANES_IN_USE)).map(({ lane }) => fromStoreText(lane));
     },
-    async queueTry({ environmentId, no, leaseId, phase }) {
-      await database.query(setTrials(phase, `${TRIAL_COLUMNS[phase]} + 1`), [environmentId, no, leaseId]);
+    async queueProbeBegin({ environmentId, no, leaseId, phase }) {
+      await database.query(setProbes(phase, `${PROBE_COLUMNS[phase]} + 1`), [environmentId, no, leaseId]);
     },
-    async queueAcquit({ environmentId, no, leaseId, phase }) {
-      await database.query(setTrials(phase, "0"), [environmentId, no, leaseId]);
+    async queueProbeClear({ environmentId, no, leaseId, phase }) {
+      await database.query(setProbes(phase, "0"), [environmentId, no, leaseId]);
     },
     async queueNextDue() {
       const [row] = await database.query<{ due: number | null }>(`SELECT min(rank) AS due FROM queue WHERE lane = '${TIMER_LANE}'`);

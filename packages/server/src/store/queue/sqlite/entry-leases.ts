@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EntryNo, RunNo } from "@inlet/protocol";
-import { LEASE_WITHOUT_END, type LeasedEntry, TIMER_LANE, type TrialPhase } from "../../contract/index.ts";
+import { LEASE_WITHOUT_END, type LeasedEntry, type ProbePhase, TIMER_LANE } from "../../contract/index.ts";
 import type { Limits } from "../../limits/sqlite.ts";
 import type { RunOrder } from "../../orders/sqlite.ts";
 import type { QueueEntries } from "./queue-entries.ts";
@@ -32,7 +32,7 @@ export class EntryLeases {
   readonly #recover;
   readonly #reschedule;
   readonly #remove;
-  readonly #trials: Readonly<Record<TrialPhase, { count: StatementSync; forget: StatementSync }>>;
+  readonly #probes: Readonly<Record<ProbePhase, { count: StatementSync; forget: StatementSync }>>;
 
   constructor(db: DatabaseSync, parts: EntryLeasesParts) {
     this.#parts = parts;
@@ -49,7 +49,7 @@ export class EntryLeases {
       UPDATE queue SET lane = '${TIMER_LANE}', rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL
       WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
     this.#remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND lease_id = ? RETURNING run_no");
-    this.#trials = { calling: trialsIn(db, "calling_trials"), concluding: trialsIn(db, "concluding_trials") };
+    this.#probes = { calling: probesIn(db, "calling_probes"), concluding: probesIn(db, "concluding_probes") };
   }
 
   /** Whether the lease is still held. */
@@ -80,12 +80,12 @@ export class EntryLeases {
     if (row && row.run_no !== null) this.#parts.order.leave(row.run_no);
   }
 
-  countTrial(phase: TrialPhase, { no, leaseId }: LeasedEntry): void {
-    this.#trials[phase].count.run(no, leaseId);
+  countProbe(phase: ProbePhase, { no, leaseId }: LeasedEntry): void {
+    this.#probes[phase].count.run(no, leaseId);
   }
 
-  forgetTrials(phase: TrialPhase, { no, leaseId }: LeasedEntry): void {
-    this.#trials[phase].forget.run(no, leaseId);
+  clearProbes(phase: ProbePhase, { no, leaseId }: LeasedEntry): void {
+    this.#probes[phase].forget.run(no, leaseId);
   }
 
   /** A released entry needs no slot. */
@@ -95,7 +95,7 @@ export class EntryLeases {
   }
 }
 
-function trialsIn(db: DatabaseSync, column: string): { count: StatementSync; forget: StatementSync } {
+function probesIn(db: DatabaseSync, column: string): { count: StatementSync; forget: StatementSync } {
   const set = (value: string) => db.prepare(`UPDATE queue SET ${column} = ${value} WHERE entry_no = ? AND lease_id = ?`);
   return { count: set(`${column} + 1`), forget: set("0") };
 }

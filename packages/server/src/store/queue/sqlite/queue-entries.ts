@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { HELD_UNTIL, NO_TRIALS, type QueueListener, TIMER_LANE, type WaitOutcome } from "../../contract/index.ts";
+import { HELD_UNTIL, NO_PROBES, type QueueListener, TIMER_LANE, type WaitOutcome } from "../../contract/index.ts";
 import { type EntryPosition, type EntryWrite, type LeaseAllocation, unheld } from "../policy/lease-allocation.ts";
 
 /** What a step waited for. */
@@ -39,11 +39,11 @@ export class QueueEntries {
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (run_no, step_id, kind) WHERE run_no IS NOT NULL DO NOTHING
       ON CONFLICT (function_no, kind, subject) WHERE subject IS NOT NULL DO UPDATE SET
-        rank = excluded.rank, home_rank = excluded.home_rank, due_at = excluded.due_at, claims = excluded.claims, calling_trials = 0, concluding_trials = 0, lease_id = excluded.lease_id,
+        rank = excluded.rank, home_rank = excluded.home_rank, due_at = excluded.due_at, claims = excluded.claims, calling_probes = 0, concluding_probes = 0, lease_id = excluded.lease_id,
         leased_by = excluded.leased_by, event_no = excluded.event_no
       RETURNING entry_no`);
     this.#renew = db.prepare(`
-      UPDATE queue SET lane = ?, rank = ?, home_rank = ?, due_at = ?, attempt = ?, claims = ?, calling_trials = 0, concluding_trials = 0, lease_id = ?, leased_by = ?, again = 0
+      UPDATE queue SET lane = ?, rank = ?, home_rank = ?, due_at = ?, attempt = ?, claims = ?, calling_probes = 0, concluding_probes = 0, lease_id = ?, leased_by = ?, again = 0
       WHERE entry_no = ?`);
     this.#makeDue = db.prepare(`
       UPDATE queue SET rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = ?, event_no = ?, ended_run_no = ?, outcome = ?
@@ -104,7 +104,7 @@ export class QueueEntries {
     else {
       const entry = { environmentId: row.environment_id, functionNo: row.function_no, attempt: row.attempt, runNo, stepId };
       const due = { kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now, subject: null, eventSequence, endedRunNo, outcome } as const;
-      const held = { no: row.entry_no, leaseId: lease.id, leasedUntil: dueAt, claims: 1, trials: NO_TRIALS };
+      const held = { no: row.entry_no, leaseId: lease.id, leasedUntil: dueAt, claims: 1, probes: NO_PROBES };
       allocation.leased.push({ ...entry, ...due, ...held });
     }
     return true;
