@@ -35,7 +35,8 @@ export function NewWebhookPage() {
 }
 
 function CreateForm({ env, providers }: { env: string; providers: Provider[] }) {
-  const [chosen, setChosen] = useState<Provider>(providers.at(-1) as Provider);
+  const anyProvider = providers.at(-1) as Provider;
+  const [wanted, setWanted] = useState<Provider>(anyProvider);
   const [name, setName] = useState("");
   const [search, setSearch] = useState("");
   const [secret, setSecret] = useState("");
@@ -46,6 +47,8 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
   const ordered = [...providers.slice(-1), ...providers.slice(0, -1)];
   const sought = search.trim().toLowerCase();
   const found = ordered.filter(({ id, title, sends, category }) => `${id} ${title} ${sends} ${category}`.toLowerCase().includes(sought));
+  // What the search hides is not chosen.
+  const chosen = found.find(({ id }) => id === wanted.id) ?? found[0] ?? anyProvider;
   const needsToken = chosen.handshake?.preset === "meta";
 
   async function create(event: FormEvent) {
@@ -79,7 +82,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
         <legend className="visually-hidden">Provider</legend>
         {found.map((provider) => (
           <label key={provider.id} className="provider">
-            <input type="radio" name="provider" checked={provider.id === chosen.id} onChange={() => setChosen(provider)} />
+            <input type="radio" name="provider" checked={provider.id === chosen.id} onChange={() => setWanted(provider)} />
             <span className="provider-mark" aria-hidden="true">
               {provider.title[0]}
             </span>

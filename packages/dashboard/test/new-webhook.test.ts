@@ -1,0 +1,27 @@
+/** The provider of a new webhook is one that can be seen. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { startTestService } from "../../server/test/support/service.ts";
+import { launchBrowser, openPage } from "./support/browser.ts";
+
+let browser: Browser;
+before(async () => {
+  browser = await launchBrowser();
+});
+after(() => browser?.close());
+
+test("a provider that the search hides is not chosen", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  const page = await openPage(t, browser, `${service.url}/env/dev/webhooks/new`);
+  const stripe = page.getByRole("radio", { name: /^S?\s*Stripe/ }).first();
+  await stripe.waitFor();
+  assert.equal(await stripe.isChecked(), false);
+  await page.getByRole("searchbox", { name: "Search providers" }).pressSequentially("stripe");
+  await page.getByRole("radio", { checked: true }).first().waitFor();
+  assert.equal(await stripe.isChecked(), true);
+  await page.getByRole("button", { name: /^Create/ }).click();
+  await page.waitForURL("**/webhooks/*");
+  await page.getByRole("heading", { name: "Stripe" }).first().waitFor();
+});
