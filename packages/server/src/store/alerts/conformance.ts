@@ -9,25 +9,21 @@ export function alertConformance(engine: Engine): void {
     const { store, reopen } = await engine.open(t);
     const { id: environmentId } = await makeEnvironment(store);
     const rule: AlertRule = {
-      ...{
-        id: "alr_1",
-        environmentId,
-        name: "back\\slash",
-        kind: "failure_rate",
-        functionId: "shop-\\",
-        threshold: 12.5,
-        windowMs: 60_000,
-      },
-      ...{
-        quietHours: { from: "22:00", to: "06:00" },
-        isEnabled: true,
-        createdAt: 1,
-        updatedAt: 1,
-        raisedAt: null,
-        lastRaisedAt: null,
-        value: null,
-        changes: 0,
-      },
+      id: "alr_1",
+      environmentId,
+      name: "back\\slash",
+      kind: "failure_rate",
+      functionId: "shop-\\",
+      threshold: 12.5,
+      windowMs: 60_000,
+      quietHours: { from: "22:00", to: "06:00" },
+      isEnabled: true,
+      createdAt: 1,
+      updatedAt: 1,
+      raisedAt: null,
+      lastRaisedAt: null,
+      value: null,
+      changes: 0,
     };
     await store.alertRuleInsert(rule);
     const again = await reopen();

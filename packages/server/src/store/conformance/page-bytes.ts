@@ -95,7 +95,13 @@ async function fillRequests(store: Store): Promise<Webhook> {
   const lists = { eventNames: null, ips: null, verify: null, handshake: null, answer: null, mirror: null, secrets: NO_SECRETS };
   const id = "wh_1" as WebhookId;
   const webhook = await store.webhookInsert({
-    ...{ id, environmentId, name: "hook", token: "token", transform: "code", enabled: true, createdAt: 1 },
+    id,
+    environmentId,
+    name: "hook",
+    token: "token",
+    transform: "code",
+    enabled: true,
+    createdAt: 1,
     ...lists,
   });
   for (let n = 0; n < COUNT; n++) await store.webhookRequestInsert(largeRequest(webhook, n));
@@ -104,17 +110,24 @@ async function fillRequests(store: Store): Promise<Webhook> {
 
 function largeRequest({ id: webhookId, environmentId }: Webhook, n: number): NewWebhookRequest {
   return {
-    ...{ id: `req_${n}` as WebhookRequestId, webhookId, environmentId, receivedAt: n, ip: "127.0.0.1", method: "POST" },
-    ...{ headers: "[]", query: "", contentType: null, body: "x".repeat(ROW_BYTES), bodyBase64: null },
-    ...{
-      status: 400,
-      outcome: "transform_failed",
-      error: null,
-      deliveredTo: environmentId,
-      transformVersion: 1,
-      durationMs: 1,
-      logs: "[]",
-      verifiedAt: null,
-    },
+    id: `req_${n}` as WebhookRequestId,
+    webhookId,
+    environmentId,
+    receivedAt: n,
+    ip: "127.0.0.1",
+    method: "POST",
+    headers: "[]",
+    query: "",
+    contentType: null,
+    body: "x".repeat(ROW_BYTES),
+    bodyBase64: null,
+    status: 400,
+    outcome: "transform_failed",
+    error: null,
+    deliveredTo: environmentId,
+    transformVersion: 1,
+    durationMs: 1,
+    logs: "[]",
+    verifiedAt: null,
   };
 }

@@ -51,7 +51,10 @@ export async function copyStore({ folder, url, onProgress }: CopyStoreOptions): 
   try {
     const source = openSource(path);
     const database = new Database({
-      ...{ url, listenUrl: null, connectionsMax: 2, timeoutMs: STATEMENT_MS },
+      url,
+      listenUrl: null,
+      connectionsMax: 2,
+      timeoutMs: STATEMENT_MS,
       onFault: () => undefined,
       onRecovery: () => undefined,
     });
@@ -86,7 +89,10 @@ async function copyAll(source: DatabaseSync, database: Database, { folder, url, 
   for (const table of COPIED_TABLES) {
     const before = rowsDone;
     await copyTable({
-      ...{ source, database, table, beganAt: copy.beganAt },
+      source,
+      database,
+      table,
+      beganAt: copy.beganAt,
       onRows(rows) {
         rowsDone = before + rows;
         onProgress({ table: table.name, rowsDone, rowsTotal });

@@ -14,7 +14,12 @@ export function eventSchemaConformance(engine: Engine): void {
     const first = await store.eventSchemaPut({ ...key, schema: '{"type":"object"}', now: 1_000 });
     const none = { faults: 0, lastFaultAt: null };
     assert.deepEqual(first, {
-      ...{ ...key, schema: '{"type":"object"}', mode: "observe", description: null, version: 1, updatedAt: 1_000 },
+      ...key,
+      schema: '{"type":"object"}',
+      mode: "observe",
+      description: null,
+      version: 1,
+      updatedAt: 1_000,
       ...none,
     });
     await store.eventSchemaPut({ ...key, mode: "refuse", description: "An order\u0000", now: 2_000 });

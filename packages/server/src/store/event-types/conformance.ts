@@ -31,11 +31,19 @@ export function eventTypeConformance(engine: Engine): void {
     assert.deepEqual(list, {
       types: [
         {
-          ...{ name: "b", firstSeenAt: 2 * HOUR_MS, lastSeenAt: 2 * HOUR_MS, count: 1, countSince: 1 },
+          name: "b",
+          firstSeenAt: 2 * HOUR_MS,
+          lastSeenAt: 2 * HOUR_MS,
+          count: 1,
+          countSince: 1,
           hours: [{ at: 2 * HOUR_MS, count: 1 }],
         },
         {
-          ...{ name: "a", firstSeenAt: HOUR_MS, lastSeenAt: 3 * HOUR_MS + 1, count: 7, countSince: 2 },
+          name: "a",
+          firstSeenAt: HOUR_MS,
+          lastSeenAt: 3 * HOUR_MS + 1,
+          count: 7,
+          countSince: 2,
           hours: [{ at: 3 * HOUR_MS, count: 2 }],
         },
       ],
@@ -68,7 +76,11 @@ export function eventTypeConformance(engine: Engine): void {
     const get = (environment: Environment, wanted: string, since: number) =>
       store.eventTypeGet({ environmentId: environment.id, name: wanted, since });
     assert.deepEqual(await get(here, name, 7 * HOUR_MS + 1_000), {
-      ...{ name, firstSeenAt: 5 * HOUR_MS + 1, lastSeenAt: 9 * HOUR_MS + 1, count: 8, countSince: 6 },
+      name,
+      firstSeenAt: 5 * HOUR_MS + 1,
+      lastSeenAt: 9 * HOUR_MS + 1,
+      count: 8,
+      countSince: 6,
       hours: [
         { at: 7 * HOUR_MS, count: 2 },
         { at: 9 * HOUR_MS, count: 4 },

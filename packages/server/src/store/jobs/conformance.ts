@@ -184,8 +184,15 @@ async function makeJob(
   walkedBy?: string,
 ): Promise<Job> {
   const job: NewJob = {
-    ...{ id: ids.next(1_000) as string as JobId, environmentId: environment.id, kind: "runs.rerun", filter: '{"status":"failed"}' },
-    ...{ functionId: "shop-ship", rate: 100, createdAt: 900, items, listCursor: walkedBy ? "c0" : null },
+    id: ids.next(1_000) as string as JobId,
+    environmentId: environment.id,
+    kind: "runs.rerun",
+    filter: '{"status":"failed"}',
+    functionId: "shop-ship",
+    rate: 100,
+    createdAt: 900,
+    items,
+    listCursor: walkedBy ? "c0" : null,
     lease: walkedBy ? { node: walkedBy, until: 2_000 } : null,
   };
   const stored = await store.jobInsert(job);

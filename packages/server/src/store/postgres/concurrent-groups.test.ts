@@ -58,7 +58,13 @@ test("an event cancels no run that a later event starts, however long it takes t
   const { url, nodes, ...scene } = await open(t);
   const { environment, functions } = scene;
   const cancel: NewWait = {
-    ...{ kind: "cancel", eventName: "stop", expression: null, match: null, stepId: null, since: 0, expiresAt: 90_000 },
+    kind: "cancel",
+    eventName: "stop",
+    expression: null,
+    match: null,
+    stepId: null,
+    since: 0,
+    expiresAt: 90_000,
   };
   const begun = await beginOne(scene, { cancels: [cancel] });
   const append = (node: Store, event: Parameters<typeof sampleEvent>[0]) =>
@@ -92,7 +98,12 @@ test("starts are decided in the order submitted, however long one is held up", {
     assert.ok(entry);
     return () =>
       store.functionStart({
-        ...{ environmentId: environment.id, entry, functionNo, marks: [{ kind: "rate", key: name }], now: 2_000, lease: sampleLease() },
+        environmentId: environment.id,
+        entry,
+        functionNo,
+        marks: [{ kind: "rate", key: name }],
+        now: 2_000,
+        lease: sampleLease(),
         decide() {
           decided.push(name);
           return {};

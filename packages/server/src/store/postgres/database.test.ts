@@ -64,8 +64,12 @@ test("work that is over its time limit is a fault of the server; maintenance tha
   const url = await freshDatabase(t);
   const faults: string[] = [];
   const database = new Database({
-    ...{ url, connectionsMax: 4, listenUrl: null, timeoutMs: 500 },
-    ...{ onFault: (reason: string) => faults.push(reason), onRecovery: () => undefined },
+    url,
+    connectionsMax: 4,
+    listenUrl: null,
+    timeoutMs: 500,
+    onFault: (reason: string) => faults.push(reason),
+    onRecovery: () => undefined,
   });
   onEnd(t, () => database.stop());
   await database.query("CREATE TABLE cleaned ()");

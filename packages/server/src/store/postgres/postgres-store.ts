@@ -120,7 +120,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
   const interned = new InternedIds();
   const queue = queueStore({
-    ...{ database, notify },
+    database,
+    notify,
     watch: (listener) => signals.queue.add(listener),
     watchLimits: (listener) => signals.limits.add(listener),
   });

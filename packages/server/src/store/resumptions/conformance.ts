@@ -49,7 +49,13 @@ async function beginMany(scene: Scene, count: number, changes: Partial<NewEvent>
 
 function wait(scene: Scene, begun: Begun, changes: Partial<NewWait> = {}) {
   const waiting: NewWait = {
-    ...{ kind: "event", eventName: "answer", expression: null, match: null, stepId: stepId("wait"), since: 2_000, expiresAt: FAR },
+    kind: "event",
+    eventName: "answer",
+    expression: null,
+    match: null,
+    stepId: stepId("wait"),
+    since: 2_000,
+    expiresAt: FAR,
     ...changes,
   };
   const step = sampleStep("wait", { kind: "wait", status: "waiting", until: FAR, detail: waiting.eventName });
@@ -63,7 +69,8 @@ function wait(scene: Scene, begun: Begun, changes: Partial<NewWait> = {}) {
 }
 
 const sameN = (n: number, changes: Partial<NewWait> = {}): Partial<NewWait> => ({
-  ...{ expression: "same n", match: { path: "n", key: String(n) } },
+  expression: "same n",
+  match: { path: "n", key: String(n) },
   ...changes,
 });
 

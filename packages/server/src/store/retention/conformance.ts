@@ -178,7 +178,11 @@ export function retentionConformance(engine: Engine): void {
     const sequences = (await store.eventList({ environmentId: scene.environment.id, limit: 10 })).events.map(({ sequence }) => sequence);
     const gathered = sampleRun(scene.functions[1], { eventSequences: sequences });
     const { leased } = await store.runStart({
-      ...{ environmentId: scene.environment.id, eventSequence: sequences[0] ?? 0, run: gathered, now: 1_500, lease: sampleLease() },
+      environmentId: scene.environment.id,
+      eventSequence: sequences[0] ?? 0,
+      run: gathered,
+      now: 1_500,
+      lease: sampleLease(),
     });
     await end(scene, { entry: leased[0] as never, runNo: leased[0]?.runNo as RunNo }, 2_000);
     await end(scene, batch, 2_000);

@@ -22,7 +22,11 @@ function makeWebhook(store: Store, environment: Environment, id = "wh_1"): Promi
     transform: "first",
     eventNames: null,
     ips: { mode: "deny", list: ["10.0.0.0/8"] },
-    ...{ verify: null, handshake: null, answer: null, mirror: null, secrets: NO_SECRETS },
+    verify: null,
+    handshake: null,
+    answer: null,
+    mirror: null,
+    secrets: NO_SECRETS,
     enabled: true,
     createdAt: 1,
   });

@@ -98,8 +98,10 @@ function judgeTwins(candidates: readonly Candidate[]): void {
 async function judgeKeys(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
   const keyed = candidates.filter(({ event, verdict }) => event.dedupId !== null && verdict.kind === "stored");
   const claims = keyed.map(({ event, batch }) => ({
-    ...{ key: boundedKey(event.dedupId as string), eventId: event.id },
-    ...{ receivedAt: batch.receivedAt, duplicateSince: batch.duplicateSince },
+    key: boundedKey(event.dedupId as string),
+    eventId: event.id,
+    receivedAt: batch.receivedAt,
+    duplicateSince: batch.duplicateSince,
   }));
   const firsts = await claimKeys(writes, claims);
   for (const [index, candidate] of keyed.entries()) {
@@ -112,7 +114,9 @@ async function store(writes: GroupWrites, interned: InternedNumbers, candidates:
   if (candidates.length === 0) return [];
   const { sequences, runNos, awaited } = await insertEvents(writes, interned, candidates);
   const stored = candidates.map(({ batch, event, allocation }, index) => ({
-    ...{ batch, event, allocation },
+    batch,
+    event,
+    allocation,
     sequence: sequences[index] as number,
   }));
   writes.news.hasEvents = true;

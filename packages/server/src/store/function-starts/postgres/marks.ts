@@ -14,7 +14,12 @@ const READ = `
   WHERE environment_id = $1 AND (function_no, kind, key) IN (SELECT * FROM unnest($2::integer[], $3::text[], $4::text[]))`;
 const WRITE = `
   ${insertInto("marks", {
-    ...{ environment_id: "integer", function_no: "integer", kind: "text", key: "text", value: "text", expires_at: "bigint" },
+    environment_id: "integer",
+    function_no: "integer",
+    kind: "text",
+    key: "text",
+    value: "text",
+    expires_at: "bigint",
   })}
   ON CONFLICT (environment_id, function_no, kind, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`;
 const REMOVE = `
@@ -96,7 +101,12 @@ export class Marks {
     const rows = last
       .filter(({ value }) => value !== null)
       .map(({ functionNo, kind, key, value, expiresAt }) => ({
-        ...{ environment_id: writes.environmentId, function_no: functionNo, kind, key, value, expires_at: expiresAt },
+        environment_id: writes.environmentId,
+        function_no: functionNo,
+        kind,
+        key,
+        value,
+        expires_at: expiresAt,
       }));
     if (rows.length > 0) writes.send(WRITE, JSON.stringify(rows));
   }

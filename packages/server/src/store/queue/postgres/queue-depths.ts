@@ -38,7 +38,10 @@ interface FunctionDepthRow {
 export async function queueFunctionDepths(database: Database): Promise<FunctionQueueDepth[]> {
   const rows = await database.read<FunctionDepthRow>(FUNCTION_DEPTHS);
   return rows.map(({ environment_id: environmentId, function_no: functionNo, waiting, oldest: oldestDueAt }) => ({
-    ...{ environmentId, functionNo, waiting, oldestDueAt },
+    environmentId,
+    functionNo,
+    waiting,
+    oldestDueAt,
   }));
 }
 

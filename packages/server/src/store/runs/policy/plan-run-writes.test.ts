@@ -7,9 +7,24 @@ import { planRunWrites } from "./plan-run-writes.ts";
 
 const NOW = 5_000;
 const RUN: RunRecord = {
-  ...{ no: 7 as RunNo, id: "01RUN" as RunId, environmentId: 1 as EnvironmentId, functionNo: 2 as FunctionNo, status: "running" },
-  ...{ lane: "app:1", eventSequence: 1, createdAt: 1_000, startedAt: 2_000, endedAt: null, requestVersion: 2, isParallel: false },
-  ...{ stateBytes: 10, cron: null, originalRunId: null, jobId: null, invoker: null, orderKey: null },
+  no: 7 as RunNo,
+  id: "01RUN" as RunId,
+  environmentId: 1 as EnvironmentId,
+  functionNo: 2 as FunctionNo,
+  status: "running",
+  lane: "app:1",
+  eventSequence: 1,
+  createdAt: 1_000,
+  startedAt: 2_000,
+  endedAt: null,
+  requestVersion: 2,
+  isParallel: false,
+  stateBytes: 10,
+  cron: null,
+  originalRunId: null,
+  jobId: null,
+  invoker: null,
+  orderKey: null,
 };
 const DISCOVERY: NewEntry = { kind: "call", stepId: null };
 

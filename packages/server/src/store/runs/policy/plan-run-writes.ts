@@ -104,8 +104,17 @@ export function planRunWrites(state: ReadState, entry: EntryRecord | null, chang
 function nothing(runNo: RunNo): Omit<RunWrites, "run" | "steps"> {
   return {
     runNo,
-    ...{ entriesRenewed: [], entriesAdded: [], entriesRemoved: [], entriesAgain: [], entriesReset: [], slotsFreed: [] },
-    ...{ waitsAdded: [], waitsRemoved: [], isEnd: false, order: null, resumed: null },
+    entriesRenewed: [],
+    entriesAdded: [],
+    entriesRemoved: [],
+    entriesAgain: [],
+    entriesReset: [],
+    slotsFreed: [],
+    waitsAdded: [],
+    waitsRemoved: [],
+    isEnd: false,
+    order: null,
+    resumed: null,
   };
 }
 
@@ -198,8 +207,17 @@ function nextOf(entry: EntryRecord, change: RunChange, added: NewEntry[]): NewEn
 function positioned(run: RunRecord, { kind, stepId, attempt = 0, dueAt }: NewEntry, allocation: LeaseAllocation) {
   const { environmentId, lane, functionNo, no, createdAt } = run;
   const write: EntryWrite = {
-    ...{ environmentId, lane, functionNo, runNo: no, rank: createdAt, dueAt: dueAt ?? allocation.now },
-    ...{ kind, stepId, attempt, subject: null, eventSequence: null },
+    environmentId,
+    lane,
+    functionNo,
+    runNo: no,
+    rank: createdAt,
+    dueAt: dueAt ?? allocation.now,
+    kind,
+    stepId,
+    attempt,
+    subject: null,
+    eventSequence: null,
   };
   return { write, position: allocation.position(write) };
 }

@@ -50,8 +50,15 @@ function gather(writes: GroupWrites, allocation: LeaseAllocation, planned: RunWr
 }
 
 const CHANGED = {
-  ...{ run_no: "bigint", status: "text", started_at: "bigint", ended_at: "bigint", request_version: "integer" },
-  ...{ is_parallel: "smallint", state_bytes: "bigint", output: "text", error: "text" },
+  run_no: "bigint",
+  status: "text",
+  started_at: "bigint",
+  ended_at: "bigint",
+  request_version: "integer",
+  is_parallel: "smallint",
+  state_bytes: "bigint",
+  output: "text",
+  error: "text",
 };
 /** The rows are locked, and the numbers are literals that select their partitions: see run-state.ts. */
 const UPDATE_RUNS = `
@@ -60,12 +67,28 @@ const UPDATE_RUNS = `
   FROM ${recordset(CHANGED)}
   WHERE runs.environment_id = $2 AND runs.run_no = ANY ($3::bigint[]) AND runs.run_no = r.run_no`;
 const ADD_ATTEMPTS = insertInto("failed_attempts", {
-  ...{ environment_id: "integer", run_no: "bigint", step_id: "text", attempt: "integer", started_at: "bigint", ended_at: "bigint" },
-  ...{ http_status: "integer", error: "text" },
+  environment_id: "integer",
+  run_no: "bigint",
+  step_id: "text",
+  attempt: "integer",
+  started_at: "bigint",
+  ended_at: "bigint",
+  http_status: "integer",
+  error: "text",
 });
 const ADD_CALLS = insertInto("calls", {
-  ...{ environment_id: "integer", run_no: "bigint", step_id: "text", attempt: "integer", started_at: "bigint", ended_at: "bigint" },
-  ...{ http_status: "integer", is_error: "smallint", path: "text", steps_given: "integer", answer: "text", answer_length: "integer" },
+  environment_id: "integer",
+  run_no: "bigint",
+  step_id: "text",
+  attempt: "integer",
+  started_at: "bigint",
+  ended_at: "bigint",
+  http_status: "integer",
+  is_error: "smallint",
+  path: "text",
+  steps_given: "integer",
+  answer: "text",
+  answer_length: "integer",
 });
 const FIND_CALL = `
   SELECT 1 FROM calls WHERE environment_id = $1 AND run_no = $2 AND started_at = $3 AND step_id IS NOT DISTINCT FROM $4 AND attempt = $5`;
@@ -98,25 +121,45 @@ function lastOfEach(steps: GroupWrites["steps"]): GroupWrites["steps"] {
 function runColumns(runNo: RunNo, run: RunWrites["run"]) {
   const { status, startedAt, endedAt, requestVersion, isParallel, stateBytes, output, error } = run;
   return {
-    ...{ run_no: runNo, status, started_at: startedAt, ended_at: endedAt, request_version: requestVersion },
-    ...{ is_parallel: isParallel ? 1 : 0, state_bytes: stateBytes, output, error: error && JSON.stringify(error) },
+    run_no: runNo,
+    status,
+    started_at: startedAt,
+    ended_at: endedAt,
+    request_version: requestVersion,
+    is_parallel: isParallel ? 1 : 0,
+    state_bytes: stateBytes,
+    output,
+    error: error && JSON.stringify(error),
   };
 }
 
 function attemptColumns({ runNo, attempt: failed }: { runNo: RunNo; attempt: FailedAttempt }) {
   const { stepId, attempt, startedAt, endedAt, httpStatus, error } = failed;
   return {
-    ...{ run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId), attempt, started_at: startedAt, ended_at: endedAt },
-    ...{ http_status: httpStatus, error: JSON.stringify(error) },
+    run_no: runNo,
+    step_id: stepId === null ? null : toStoreText(stepId),
+    attempt,
+    started_at: startedAt,
+    ended_at: endedAt,
+    http_status: httpStatus,
+    error: JSON.stringify(error),
   };
 }
 
 function callColumns({ runNo, call }: { runNo: RunNo; call: CallRecord }) {
   const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
   return {
-    ...{ run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId), attempt, started_at: startedAt, ended_at: endedAt },
-    ...{ http_status: httpStatus, is_error: outcome === "error" ? 1 : 0, path: toStoreText(path), steps_given: stepsGiven },
-    ...{ answer: answer === null ? null : toStoreText(answer), answer_length: answerLength },
+    run_no: runNo,
+    step_id: stepId === null ? null : toStoreText(stepId),
+    attempt,
+    started_at: startedAt,
+    ended_at: endedAt,
+    http_status: httpStatus,
+    is_error: outcome === "error" ? 1 : 0,
+    path: toStoreText(path),
+    steps_given: stepsGiven,
+    answer: answer === null ? null : toStoreText(answer),
+    answer_length: answerLength,
   };
 }
 

@@ -38,7 +38,10 @@ export async function timeRuns(
   const bound = [environmentId, functionNos, firstIdAt(from), firstIdAt(to), limit, others];
   const rows = await database.read<TimingRow>(NEWEST, bound);
   return rows.map(({ status, created_at, started_at, ended_at }) => ({
-    ...{ status, createdAt: created_at, startedAt: started_at, endedAt: ended_at },
+    status,
+    createdAt: created_at,
+    startedAt: started_at,
+    endedAt: ended_at,
   }));
 }
 

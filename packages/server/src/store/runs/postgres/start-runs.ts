@@ -8,9 +8,21 @@ import { insertInto } from "../../postgres/json-rows.ts";
 import type { EntryWrite, LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 
 const INSERT = insertInto("runs", {
-  ...{ run_no: "bigint", environment_id: "integer", run_id: "text", function_no: "integer", event_no: "bigint", event_nos: "text" },
-  ...{ status: "text", lane: "text", created_at: "bigint", cron: "text", original_run_id: "text", invoker_run_no: "bigint" },
-  ...{ invoker_step_id: "text", job_id: "text", order_key: "text" },
+  run_no: "bigint",
+  environment_id: "integer",
+  run_id: "text",
+  function_no: "integer",
+  event_no: "bigint",
+  event_nos: "text",
+  status: "text",
+  lane: "text",
+  created_at: "bigint",
+  cron: "text",
+  original_run_id: "text",
+  invoker_run_no: "bigint",
+  invoker_step_id: "text",
+  job_id: "text",
+  order_key: "text",
 });
 const INSERT_BATCHED = `
   INSERT INTO batched_events (environment_id, event_no, run_no)
@@ -43,8 +55,17 @@ export function requestStart(
   { functionNo, dueAt }: NewStart,
 ): void {
   addEntry(writes, allocation, {
-    ...{ environmentId: writes.environmentId, functionNo, dueAt, eventSequence, kind: "start", lane: TIMER_LANE, rank: dueAt },
-    ...{ runNo: null, stepId: null, attempt: 0, subject: null },
+    environmentId: writes.environmentId,
+    functionNo,
+    dueAt,
+    eventSequence,
+    kind: "start",
+    lane: TIMER_LANE,
+    rank: dueAt,
+    runNo: null,
+    stepId: null,
+    attempt: 0,
+    subject: null,
   });
 }
 
@@ -69,10 +90,20 @@ function runColumns({ environmentId }: GroupWrites, added: RunInsert) {
   const { runNo, run, eventSequence, status, createdAt } = added;
   const { id, functionNo, lane, eventSequences, cron, originalRunId, jobId, invoker, order } = run;
   return {
-    ...{ run_no: runNo, environment_id: environmentId, run_id: id, function_no: functionNo, event_no: eventSequence, status },
-    ...{ event_nos: eventSequences ? JSON.stringify(eventSequences) : null, lane: toStoreText(lane), created_at: createdAt },
-    ...{ cron: cron === undefined ? null : toStoreText(cron), original_run_id: originalRunId ?? null, job_id: jobId ?? null },
-    ...{ invoker_run_no: invoker?.runNo ?? null, invoker_step_id: invoker ? toStoreText(invoker.stepId) : null },
+    run_no: runNo,
+    environment_id: environmentId,
+    run_id: id,
+    function_no: functionNo,
+    event_no: eventSequence,
+    status,
+    event_nos: eventSequences ? JSON.stringify(eventSequences) : null,
+    lane: toStoreText(lane),
+    created_at: createdAt,
+    cron: cron === undefined ? null : toStoreText(cron),
+    original_run_id: originalRunId ?? null,
+    job_id: jobId ?? null,
+    invoker_run_no: invoker?.runNo ?? null,
+    invoker_step_id: invoker ? toStoreText(invoker.stepId) : null,
     order_key: order ? toStoreText(order.text) : null,
   };
 }

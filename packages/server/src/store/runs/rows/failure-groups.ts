@@ -71,9 +71,17 @@ function groupOf(groups: Map<string, OpenGroup>, row: FailedRunRow): OpenGroup |
   const known = groups.get(key);
   if (known || groups.size >= GROUPS_MAX) return known;
   const group: OpenGroup = {
-    ...{ functionNo: row.function_no as FunctionNo, name, message: text.slice(0, MESSAGE_UNITS_MAX), pattern, count: 0, rerunCount: 0 },
+    functionNo: row.function_no as FunctionNo,
+    name,
+    message: text.slice(0, MESSAGE_UNITS_MAX),
+    pattern,
+    count: 0,
+    rerunCount: 0,
     trend: Array.from({ length: FAILURE_TREND_PARTS }, () => 0),
-    ...{ firstAt: row.ended_at, lastAt: row.ended_at, runIds: [], rerunIds: [] },
+    firstAt: row.ended_at,
+    lastAt: row.ended_at,
+    runIds: [],
+    rerunIds: [],
   };
   groups.set(key, group);
   return group;

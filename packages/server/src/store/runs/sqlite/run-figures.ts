@@ -37,7 +37,10 @@ export function timeRuns(db: DatabaseSync, { environmentId, functionNos, from, t
   );
   const newest = rows.sort((a, b) => (a.run_id < b.run_id ? 1 : -1)).slice(0, limit);
   return newest.map(({ status, created_at, started_at, ended_at }) => ({
-    ...{ status, createdAt: created_at, startedAt: started_at, endedAt: ended_at },
+    status,
+    createdAt: created_at,
+    startedAt: started_at,
+    endedAt: ended_at,
   }));
 }
 

@@ -76,8 +76,17 @@ export class StartRuns {
   /** A function with rules about its starts: the decision is made when the entry is processed. */
   request(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, { functionNo, dueAt }: NewStart): void {
     this.#entries.add(allocation, {
-      ...{ environmentId, functionNo, dueAt, eventSequence, kind: "start", lane: TIMER_LANE, rank: dueAt },
-      ...{ runNo: null, stepId: null, attempt: 0, subject: null },
+      environmentId,
+      functionNo,
+      dueAt,
+      eventSequence,
+      kind: "start",
+      lane: TIMER_LANE,
+      rank: dueAt,
+      runNo: null,
+      stepId: null,
+      attempt: 0,
+      subject: null,
     });
   }
 }

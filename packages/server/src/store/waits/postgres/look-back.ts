@@ -67,7 +67,11 @@ async function lookBackFor(writes: GroupWrites, rules: WaitRules, eventName: str
   await resumeBy(
     writes,
     matches.map(({ wait: { allocation, runNo, stepId }, seen }) => ({
-      ...{ allocation, runNo, stepId, eventSequence: seen.sequence, endedRunNo: null },
+      allocation,
+      runNo,
+      stepId,
+      eventSequence: seen.sequence,
+      endedRunNo: null,
     })),
   );
 }

@@ -31,7 +31,10 @@ export async function resumeRuns(writes: GroupWrites, rules: WaitRules, stored: 
   const [paths, pending] = await Promise.all([waitPaths(writes, names), pendingNames(writes, names)]);
   if (paths.size === 0) return;
   const arrived = stored.map(({ batch, event, sequence, allocation }) => ({
-    ...{ event, sequence, receivedAt: batch.receivedAt, allocation },
+    event,
+    sequence,
+    receivedAt: batch.receivedAt,
+    allocation,
     keys: waitKeysOf(event, paths, rules),
   }));
   const keys = new Map(arrived.flatMap((one) => one.keys.map((key) => [idOf(key), key] as const)));
@@ -132,8 +135,17 @@ export async function cancelRuns(
     if (!start) return [];
     const { now } = allocation;
     const write = {
-      ...{ environmentId: writes.environmentId, functionNo: start.functionNo, runNo, rank: now, dueAt: now, lane: TIMER_LANE },
-      ...{ kind: "cancel" as const, stepId: null, attempt: 0, subject: null, eventSequence },
+      environmentId: writes.environmentId,
+      functionNo: start.functionNo,
+      runNo,
+      rank: now,
+      dueAt: now,
+      lane: TIMER_LANE,
+      kind: "cancel" as const,
+      stepId: null,
+      attempt: 0,
+      subject: null,
+      eventSequence,
     };
     return [{ allocation, write, position: allocation.position(write) }];
   });

@@ -14,8 +14,16 @@ import type { MatchedWait } from "../policy.ts";
 export const ANY_PATH = "*";
 
 const INSERT = insertInto("waits", {
-  ...{ environment_id: "integer", event_name: "text", match_path: "text", match_key: "text", kind: "text", run_no: "bigint" },
-  ...{ step_id: "text", expression: "text", since: "bigint", expires_at: "bigint" },
+  environment_id: "integer",
+  event_name: "text",
+  match_path: "text",
+  match_key: "text",
+  kind: "text",
+  run_no: "bigint",
+  step_id: "text",
+  expression: "text",
+  since: "bigint",
+  expires_at: "bigint",
 });
 /** Skips from path to path: most names have one or two, however many waits they have. */
 const PATHS = `
@@ -106,8 +114,15 @@ export function insertWaits(writes: GroupWrites): void {
     const { name, path, key } = waitKey(wait.eventName, wait.match);
     const { kind, stepId, expression, since, expiresAt } = wait;
     return {
-      ...{ environment_id: environmentId, event_name: name, match_path: path, match_key: key, kind, run_no: runNo },
-      ...{ step_id: stepId === null ? null : toStoreText(stepId), since, expires_at: expiresAt },
+      environment_id: environmentId,
+      event_name: name,
+      match_path: path,
+      match_key: key,
+      kind,
+      run_no: runNo,
+      step_id: stepId === null ? null : toStoreText(stepId),
+      since,
+      expires_at: expiresAt,
       expression: expression === null ? null : toStoreText(expression),
     };
   });
@@ -204,8 +219,13 @@ interface LookRow {
 
 function toWait(row: WaitRow): FoundWait {
   return {
-    ...{ no: row.wait_no, kind: row.kind, eventName: fromStoreText(row.event_name), runNo: row.run_no },
-    ...{ since: row.since, expiresAt: row.expires_at, expression: row.expression === null ? null : fromStoreText(row.expression) },
+    no: row.wait_no,
+    kind: row.kind,
+    eventName: fromStoreText(row.event_name),
+    runNo: row.run_no,
+    since: row.since,
+    expiresAt: row.expires_at,
+    expression: row.expression === null ? null : fromStoreText(row.expression),
     stepId: row.step_id === null ? null : (fromStoreText(row.step_id) as StepId),
     kept: keptOf({ path: row.match_path, key: row.match_key }),
   };

@@ -140,8 +140,16 @@ export class ResumeRuns {
     const { environmentId, functionNo } = run;
     const due = { rank: allocation.now, dueAt: allocation.now };
     this.#parts.entries.add(allocation, {
-      ...{ environmentId, functionNo, runNo, ...due, kind: "cancel", lane: TIMER_LANE },
-      ...{ stepId: null, attempt: 0, subject: null, eventSequence: sequence },
+      environmentId,
+      functionNo,
+      runNo,
+      ...due,
+      kind: "cancel",
+      lane: TIMER_LANE,
+      stepId: null,
+      attempt: 0,
+      subject: null,
+      eventSequence: sequence,
     });
   }
 }

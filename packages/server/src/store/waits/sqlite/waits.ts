@@ -149,8 +149,13 @@ interface LookRow {
 
 function toWait(row: WaitRow): FoundWait {
   return {
-    ...{ no: row.wait_no, kind: row.kind, expression: row.expression, since: row.since, expiresAt: row.expires_at },
-    ...{ runNo: row.run_no as RunNo, stepId: row.step_id as StepId | null },
+    no: row.wait_no,
+    kind: row.kind,
+    expression: row.expression,
+    since: row.since,
+    expiresAt: row.expires_at,
+    runNo: row.run_no as RunNo,
+    stepId: row.step_id as StepId | null,
     kept: row.match_path === ANY_PATH ? null : { path: row.match_path, key: row.match_key },
   };
 }

@@ -28,10 +28,27 @@ import { type RequestRow, toRequest, writeQuery } from "../rows/request-rows.ts"
 
 const INSERT = `
   ${insertInto("webhook_requests", {
-    ...{ sequence: "bigint", environment_id: "integer", webhook_id: "text", request_id: "text", received_at: "bigint", ip: "text" },
-    ...{ method: "text", headers: "text", query: "text", content_type: "text", body: "text", body_base64: "text", status: "integer" },
-    ...{ outcome: "text", error: "text", event_id: "text", delivered_to: "integer", transform_version: "integer" },
-    ...{ duration_ms: "double precision", logs: "text", verified_at: "bigint" },
+    sequence: "bigint",
+    environment_id: "integer",
+    webhook_id: "text",
+    request_id: "text",
+    received_at: "bigint",
+    ip: "text",
+    method: "text",
+    headers: "text",
+    query: "text",
+    content_type: "text",
+    body: "text",
+    body_base64: "text",
+    status: "integer",
+    outcome: "text",
+    error: "text",
+    event_id: "text",
+    delivered_to: "integer",
+    transform_version: "integer",
+    duration_ms: "double precision",
+    logs: "text",
+    verified_at: "bigint",
   })}
   ON CONFLICT (environment_id, webhook_id, request_id) DO NOTHING`;
 
@@ -58,10 +75,27 @@ function requestColumns({ request, eventId }: Recorded, sequence: number) {
   const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs, verifiedAt } = request;
   const text = (value: string | null) => (value === null ? null : toStoreText(value));
   return {
-    ...{ sequence, environment_id: environmentId, webhook_id: webhookId, request_id: id, received_at: receivedAt, ip, method, headers },
-    ...{ query: writeQuery(query), content_type: text(contentType), body: text(body), body_base64: bodyBase64, status, outcome },
-    ...{ error: text(error), event_id: eventId, delivered_to: deliveredTo, transform_version: transformVersion },
-    ...{ duration_ms: durationMs, logs, verified_at: verifiedAt },
+    sequence,
+    environment_id: environmentId,
+    webhook_id: webhookId,
+    request_id: id,
+    received_at: receivedAt,
+    ip,
+    method,
+    headers,
+    query: writeQuery(query),
+    content_type: text(contentType),
+    body: text(body),
+    body_base64: bodyBase64,
+    status,
+    outcome,
+    error: text(error),
+    event_id: eventId,
+    delivered_to: deliveredTo,
+    transform_version: transformVersion,
+    duration_ms: durationMs,
+    logs,
+    verified_at: verifiedAt,
   };
 }
 
