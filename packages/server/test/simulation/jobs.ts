@@ -16,14 +16,13 @@ import type { Store } from "../../src/store/contract/index.ts";
 import { now } from "./virtual-time.ts";
 
 const RATE = 100;
-const LEASE_MS = 30_000;
 
 export interface SimJobs {
   jobs: JobsPart;
   runner: JobRunner;
 }
 
-export function createSimJobs(store: Store, functions: Functions, directory: Directory, log: Logger): SimJobs {
+export function createSimJobs(store: Store, functions: Functions, directory: Directory, log: Logger, leaseMs: number): SimJobs {
   const { runs, jobStarts } = functions;
   const kinds = [
     replayEvents({ store, sourceName: () => "", ...jobStarts }),
@@ -31,7 +30,7 @@ export function createSimJobs(store: Store, functions: Functions, directory: Dir
     eraseEvents({ store, sourceName: () => "", cancel: functions.cancelRun, gatheringWithout }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
   ];
-  const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), leaseMs: LEASE_MS, log, now });
+  const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), leaseMs, log, now });
   const ids = createEventIdGenerator();
   const newId = () => ids.next(now()) as string as JobId;
   return { runner, jobs: createJobs({ store, kinds, runner, rate: RATE, newId, now }) };

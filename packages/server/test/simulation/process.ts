@@ -137,7 +137,7 @@ export class SimProcess {
     this.life = life;
     this.store = store;
     this.#tapped = tapped;
-    this.#jobs = createSimJobs(tapped, functions, directory, log);
+    this.#jobs = createSimJobs(tapped, functions, directory, log, config.lease);
     this.#upkeep = parts.sweepMs === null ? [] : createSimMaintenance(config, tapped, log, parts.sweepMs);
     this.functions = functions;
     this.#directory = directory;

@@ -21,9 +21,8 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     events: scenario.events.map((event) => ({ ...event, atMs: Math.ceil(event.atMs / SPEED) })),
     signals: (scenario.signals ?? []).map((signal) => ({ ...signal, atMs: Math.ceil(signal.atMs / SPEED) })),
     pauses: (scenario.pauses ?? []).map((pause) => ({ ...pause, atMs: Math.ceil(pause.atMs / SPEED), forMs: quick(pause.forMs) })),
-    // Nodes are told of these by parts of the service that are not simulated.
-    archives: [],
-    jobs: [],
+    archives: (scenario.archives ?? []).map((archive) => ({ atMs: Math.ceil(archive.atMs / SPEED), forMs: quick(archive.forMs) })),
+    jobs: (scenario.jobs ?? []).map((job) => ({ ...job, atMs: Math.ceil(job.atMs / SPEED) })),
     reruns: (scenario.reruns ?? []).map((rerun) => ({ ...rerun, atMs: Math.ceil(rerun.atMs / SPEED) })),
     outages: scenario.outages.map((outage, index) => ({
       ...outage,

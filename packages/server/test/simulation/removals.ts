@@ -7,8 +7,6 @@ import { now } from "./virtual-time.ts";
 
 const PAGE = 500;
 
-type Asked = RemovalParams & { environmentId: EnvironmentId };
-
 export class Removals {
   readonly #journal: Journal;
   /** Those that had ended. */
@@ -17,23 +15,31 @@ export class Removals {
   readonly #known = new Map<string, EnvironmentId>();
   readonly #reached = new Map<EnvironmentId, number>();
 
+  /** Nothing gets old within an instant. */
+  readonly #seenAt = { runs: 0, events: 0 };
+
+  /** What is older may be removed: by any node, on several. */
+  readonly #until = { runs: 0, events: 0 };
+
   constructor(journal: Journal) {
     this.#journal = journal;
   }
 
   async ofRuns(store: Store, { environmentId, ...params }: RemovalParams, remove: () => Promise<Removal>): Promise<Removal> {
     if (environmentId === undefined) return remove();
-    if (params.after === null) await this.#rememberRuns(store, environmentId);
+    if (this.#seenAt.runs !== now()) await this.#rememberRuns(store, environmentId);
+    this.#until.runs = Math.max(this.#until.runs, params.until);
     const removal = await remove();
-    if (removal.next === null) await this.#noteRuns(store, { ...params, environmentId });
+    if (removal.next === null) await this.#noteRuns(store, environmentId);
     return removal;
   }
 
   async ofEvents(store: Store, { environmentId, ...params }: RemovalParams, remove: () => Promise<Removal>): Promise<Removal> {
     if (environmentId === undefined) return remove();
-    if (params.after === null) await this.#rememberEvents(store, environmentId);
+    if (this.#seenAt.events !== now()) await this.#rememberEvents(store, environmentId);
+    this.#until.events = Math.max(this.#until.events, params.until);
     const removal = await remove();
-    if (removal.next === null) await this.#noteEvents(store, { ...params, environmentId });
+    if (removal.next === null) await this.#noteEvents(store, environmentId);
     return removal;
   }
 
@@ -42,18 +48,21 @@ export class Removals {
     await this.#rememberEvents(store, environmentId);
   }
 
-  /** Those given, and those that were removed. Oldest first. */
-  withRuns(runs: readonly RunDetails[]): RunDetails[] {
-    const all = [...new Map([...this.#runs.values(), ...runs].map((run) => [run.id, run])).values()];
+  /** Those given, and those that were removed, of an environment. Oldest first. */
+  withRuns(environmentId: EnvironmentId, runs: readonly RunDetails[]): RunDetails[] {
+    const known = [...this.#runs.values()].filter((run) => run.environmentId === environmentId);
+    const all = [...new Map([...known, ...runs].map((run) => [run.id, run])).values()];
     return all.map((run) => ({ ...run, event: run.event ?? this.#eventOf(run) })).sort((a, b) => a.no - b.no);
   }
 
-  withEvents(events: readonly StoredEvent[]): StoredEvent[] {
-    const all = new Map([...this.#events.values(), ...events].map((event) => [event.sequence, event]));
+  withEvents(environmentId: EnvironmentId, events: readonly StoredEvent[]): StoredEvent[] {
+    const known = [...this.#events.values()].filter((event) => event.environmentId === environmentId);
+    const all = new Map([...known, ...events].map((event) => [event.sequence, event]));
     return [...all.values()].sort((a, b) => a.sequence - b.sequence);
   }
 
   async #rememberRuns(store: Store, environmentId: EnvironmentId): Promise<void> {
+    this.#seenAt.runs = now();
     for (const { id, endedAt } of await listRuns(store, environmentId)) {
       this.#known.set(id, environmentId);
       if (endedAt === null || this.#runs.has(id)) continue;
@@ -63,6 +72,7 @@ export class Removals {
   }
 
   async #rememberEvents(store: Store, environmentId: EnvironmentId): Promise<void> {
+    this.#seenAt.events = now();
     for (;;) {
       const { events, reached } = await store.eventFollow({ environmentId, after: this.#reached.get(environmentId) ?? 0, limit: PAGE });
       for (const event of events) this.#events.set(event.sequence, event);
@@ -77,19 +87,22 @@ export class Removals {
     return event ? { id: event.id, name: event.name, preview: "" } : null;
   }
 
-  async #noteRuns(store: Store, { environmentId, until }: Asked): Promise<void> {
+  async #noteRuns(store: Store, environmentId: EnvironmentId): Promise<void> {
+    const until = this.#until.runs;
     const present = new Set((await listRuns(store, environmentId)).map(({ id }) => id as string));
     for (const [id, home] of this.#known) {
       if (home !== environmentId || present.has(id)) continue;
       this.#known.delete(id);
       this.#journal.removedRuns.set(id, now());
       const endedAt = this.#runs.get(id)?.endedAt ?? null;
-      if (endedAt === null) this.#journal.fault(`run ${id} was removed, which had not ended`);
+      if (endedAt === null)
+        this.#journal.fault(`run ${id} was removed, which ${this.#journal.endedRuns.has(id) ? "nobody had seen ended" : "had not ended"}`);
       else if (endedAt > until) this.#journal.fault(`run ${id} was removed ${endedAt - until} ms too early`);
     }
   }
 
-  async #noteEvents(store: Store, { environmentId, until }: Asked): Promise<void> {
+  async #noteEvents(store: Store, environmentId: EnvironmentId): Promise<void> {
+    const until = this.#until.events;
     const present = new Set<number>();
     for (let after = 0; ; ) {
       const { events, reached } = await store.eventFollow({ environmentId, after, limit: PAGE });

@@ -141,8 +141,8 @@ export class World {
       branch,
       traces,
       left,
-      runs: removals.withRuns(runs),
-      events: removals.withEvents(events),
+      runs: removals.withRuns(environmentId, runs),
+      events: removals.withEvents(environmentId, events),
     };
   }
 

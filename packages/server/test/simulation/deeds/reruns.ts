@@ -1,6 +1,7 @@
 /** Runs that have ended are rerun. */
 
 import type { RunId } from "@inlet/protocol";
+import { ERASED_DATA } from "../../../src/store/erasure/policy.ts";
 import type { Random } from "../random.ts";
 import { now } from "../virtual-time.ts";
 import type { SimRerun } from "./deeds.ts";
@@ -22,11 +23,13 @@ export async function rerun({ journal, nextNode }: DeedParts, { pick, step }: Si
   const done = nextNode().operate(async ({ functions, store, environment }) => {
     const run = await store.runGet({ environmentId: environment.id, id });
     if (!run) throw new Error(`there is no run ${id}`);
+    const event = await store.eventAt({ environmentId: environment.id, sequence: run.eventSequence });
+    // Nobody runs again what was erased.
+    if (event?.data === ERASED_DATA) return;
     const from = step === null ? null : (run.steps[step % Math.max(run.steps.length, 1)]?.id ?? null);
     const note = journal.noteRerun(id, from);
     note.newId = await functions.runs.rerun(run, from ?? undefined);
     note.doneAt = now();
-    const event = await store.eventAt({ environmentId: environment.id, sequence: run.eventSequence });
     if (note.newId === null && event) journal.fault(`run ${id} could not be rerun`);
   });
   await done.catch(() => undefined);

@@ -139,8 +139,10 @@ export class Evidence {
   /** Whether an event was acknowledged before the store was asked to end the step. In virtual time, storing takes none. */
   couldSee(run: RunDetails, stepId: string, event: StoredEvent): boolean {
     const { scenario, journal } = this.played;
-    if (!scenario.isRealTime) return true;
     const endAskedAt = journal.stepEndAskedAt.get(`${run.id}/${stepId}`) ?? 0;
+    // A wait may be stored long after it began, when the answer that asks for it was lost: by then, retention may have removed the event.
+    if ((journal.removedEvents.get(event.sequence) ?? Number.POSITIVE_INFINITY) <= endAskedAt) return false;
+    if (!scenario.isRealTime) return true;
     return (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) < endAskedAt;
   }
 
