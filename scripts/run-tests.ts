@@ -39,6 +39,7 @@ const SLOWEST_SHOWN = 15;
 /** Longest first. */
 const LONG = [
   "browser.test.ts",
+  "postgres-runs.test.ts",
   "postgres-store.test.ts",
   "a-deadly-run-is-quarantined.test.ts",
   "runs-survive-crashes-at-each-point.test.ts",

@@ -39,6 +39,12 @@ import type { Engine } from "./engine.ts";
 import { pageBytesConformance } from "./page-bytes.ts";
 
 export function storeConformance(engine: Engine): void {
+  eventConformance(engine);
+  runConformance(engine);
+}
+
+/** Events, and who may send and read them. */
+export function eventConformance(engine: Engine): void {
   eventAppendConformance(engine);
   eventReadConformance(engine);
   pageBytesConformance(engine);
@@ -55,6 +61,10 @@ export function storeConformance(engine: Engine): void {
   webhookConformance(engine);
   mirrorConformance(engine);
   appConformance(engine);
+}
+
+/** Runs, and what works on them. */
+export function runConformance(engine: Engine): void {
   queueConformance(engine);
   limitConformance(engine);
   admissionConformance(engine);

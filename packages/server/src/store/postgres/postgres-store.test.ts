@@ -1,33 +1,20 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { freshDatabase, inDatabase, migratedDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
-import { storeConformance } from "../conformance/conformance.ts";
-import { SAMPLE_RULES } from "../conformance/run-samples.ts";
+import { test } from "node:test";
+import { HOOKS, openForConformance } from "../../../test/support/conformance-store.ts";
+import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { eventConformance } from "../conformance/conformance.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
-const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
 
-async function open(t: TestContext) {
-  const url = await migratedDatabase(t);
-  let store: Store = await openPostgresStore({ url, ...hooks });
-  t.after(() => store.stop());
-  const reopen = async () => {
-    await store.stop();
-    store = await openPostgresStore({ url, ...hooks });
-    return store;
-  };
-  return { store, reopen, url };
-}
-
-if (skip) test("postgres: conformance", { skip });
-else storeConformance({ name: "postgres", open });
+if (skip) test("postgres: conformance of events", { skip });
+else eventConformance({ name: "postgres", open: openForConformance });
 
 test("postgres: ten nodes that start at once migrate an empty database once", { skip }, async (t) => {
   const url = await freshDatabase(t);
-  const stores = await Promise.all(Array.from({ length: 10 }, () => openPostgresStore({ url, connectionsMax: 2, ...hooks })));
+  const stores = await Promise.all(Array.from({ length: 10 }, () => openPostgresStore({ url, connectionsMax: 2, ...HOOKS })));
   t.after(() => Promise.all(stores.map((store) => store.stop())));
   const environment = await makeEnvironment(stores[0] as Store);
   assert.deepEqual(await stores[9]?.environmentList(), [environment]);
@@ -35,21 +22,21 @@ test("postgres: ten nodes that start at once migrate an empty database once", { 
 
 test("postgres: a newer schema is refused, and so is a server that cannot be reached", { skip }, async (t) => {
   const url = await freshDatabase(t);
-  await (await openPostgresStore({ url, ...hooks })).stop();
+  await (await openPostgresStore({ url, ...HOOKS })).stop();
   await inDatabase(url, (client) => client.query("UPDATE schema_version SET version = 99, oldest_program = 98"));
   await assert.rejects(
-    openPostgresStore({ url, ...hooks }),
+    openPostgresStore({ url, ...HOOKS }),
     (error) => error instanceof StoreRefused && /newer version/.test(error.message),
   );
   const nowhere = "postgres://postgres@127.0.0.1:1/none";
   await assert.rejects(
-    openPostgresStore({ url: nowhere, ...hooks }),
+    openPostgresStore({ url: nowhere, ...HOOKS }),
     (error) => error instanceof StoreRefused && /--database-url/.test(error.message),
   );
 });
 
 test("postgres: a stopped store refuses work, can be stopped again, and has kept what was submitted", { skip }, async (t) => {
-  const { store, reopen } = await open(t);
+  const { store, reopen } = await openForConformance(t);
   const environment = await makeEnvironment(store);
   const event = sampleEvent();
   const appended = store.eventAppend(sampleBatch(environment, [event]));
