@@ -87,3 +87,14 @@ test("payloads are private: a folder made by the service is the owner's alone", 
   await startTestService(t, { dataDir });
   assert.equal(statSync(dataDir).mode & 0o777, 0o700);
 });
+
+test("a folder below one that takes none", { skip: process.platform !== "linux" }, async (t) => {
+  for (const [command, dataDir] of [
+    ["start", "/proc/x"],
+    ["dev", "/proc/x/deeper"],
+  ] as const) {
+    const { code, stderr } = await runInlet(t, [command, ...flags(dataDir)]);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /the data folder \/proc\/x\S* cannot be made/);
+  }
+});

@@ -3,12 +3,13 @@
  * the whole database or none. A folder whose restore was killed can be used again.
  */
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreRefused } from "../../contract/index.ts";
 import { DATABASE_FILE } from "../database.ts";
 import { diskFault } from "../failures.ts";
 import { KEY_FILE } from "../folder/key-file.ts";
+import { makeFolder } from "../folder/make-folder.ts";
 import { type BackupHeader, copyHashed, HEADER_BYTES, readHeader, refuseCutOff } from "./backup-file.ts";
 import { checkDatabase } from "./check-database.ts";
 import { syncFolder } from "./make-backup.ts";
@@ -34,7 +35,7 @@ export function restoreBackup({ from, folder }: RestoreBackupOptions): BackupHea
 
 function restoreChecked(from: string, folder: string, header: BackupHeader): BackupHeader {
   refuseFull(folder);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const part = join(folder, RESTORING_FILE);
   try {
     copyChecked(from, part, header);

@@ -3,11 +3,12 @@
  * with this mode before SQLite opens them; files that SQLite adds get the mode of the database.
  */
 
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { StoreRefused } from "../../contract/index.ts";
 import { DATABASE_FILE } from "../database.ts";
 import { LOCK_FILE } from "./folder-lock.ts";
+import { makeFolder } from "./make-folder.ts";
 
 const OTHERS = 0o077;
 /** The prefix of every file of the store. */
@@ -17,7 +18,7 @@ const NOBODYS_FILES: ReadonlySet<string> = new Set(["lost+found"]);
 
 export function makePrivateFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (error) {
     throw new StoreRefused(`the data folder ${folder} cannot be made: ${(error as Error).message}`, error);
   }
