@@ -89,8 +89,10 @@ export class Removals {
 
   async #noteRuns(store: Store, environmentId: EnvironmentId): Promise<void> {
     const until = this.#until.runs;
+    // Another node may get to know more while this one lists those that are there.
+    const known = [...this.#known];
     const present = new Set((await listRuns(store, environmentId)).map(({ id }) => id as string));
-    for (const [id, home] of this.#known) {
+    for (const [id, home] of known) {
       if (home !== environmentId || present.has(id)) continue;
       this.#known.delete(id);
       this.#journal.removedRuns.set(id, now());
@@ -103,6 +105,7 @@ export class Removals {
 
   async #noteEvents(store: Store, environmentId: EnvironmentId): Promise<void> {
     const until = this.#until.events;
+    const known = [...this.#events.values()];
     const present = new Set<number>();
     for (let after = 0; ; ) {
       const { events, reached } = await store.eventFollow({ environmentId, after, limit: PAGE });
@@ -110,7 +113,7 @@ export class Removals {
       if (events.length === 0) break;
       after = reached;
     }
-    for (const { sequence, receivedAt, name, ...event } of this.#events.values()) {
+    for (const { sequence, receivedAt, name, ...event } of known) {
       if (event.environmentId !== environmentId || present.has(sequence) || this.#journal.removedEvents.has(sequence)) continue;
       this.#journal.removedEvents.set(sequence, now());
       if (receivedAt > until) this.#journal.fault(`event ${sequence} (${name}) was removed ${receivedAt - until} ms too early`);

@@ -101,7 +101,7 @@ export class World {
   async play(): Promise<Played> {
     const [first, ...others] = this.#nodes as [SimNode, ...SimNode[]];
     await first.start();
-    if (this.scenario.hooks?.length) await first.operate(createBranch);
+    if (this.scenario.hooks?.length) await createBranch(first);
     for (const [sdk, app] of this.#apps) await this.#register(sdk, app);
     for (const node of others) await node.start();
     this.#people.begin();
@@ -248,7 +248,18 @@ export class World {
   }
 }
 
-async function createBranch({ store, directory }: Operated): Promise<void> {
-  await store.environmentInsert({ name: BRANCH, kind: "branch", bodyBytesMax: null, createdAt: now() });
-  await directory.refresh();
+/** Again, if the connection to the store breaks: one that exists already is not created twice. */
+async function createBranch(node: SimNode): Promise<void> {
+  const create = async ({ store, directory }: Operated) => {
+    await store.environmentInsert({ name: BRANCH, kind: "branch", bodyBytesMax: null, createdAt: now() });
+    await directory.refresh();
+  };
+  for (let tries = 1; ; tries++) {
+    const error = await node.operate(create).then(
+      () => null,
+      (fault: unknown) => fault,
+    );
+    if (error === null) return;
+    if (tries === REGISTRATIONS_MAX) throw error;
+  }
 }
