@@ -57,6 +57,8 @@ test("everything is there afterwards, and what was under way goes on", { skip },
   await poll(async () => ((await runOf(before, sent.sleep))?.status === "sleeping" ? true : null), "the sleep");
   await poll(async () => ((await runOf(before, sent.wait))?.status === "waiting" ? true : null), "the wait");
   await runsOf(before, sent.fail);
+  const decision = { function: "shop-fails", pattern: "Error: on purpose", state: "ignored" };
+  assert.equal((await before.rest("PUT", "/failures", { body: decision })).status, 200);
   await poll(async () => ((await before.rest("GET", "/event-types")).body.data.length > 8 ? true : null), "the counts of event types");
   const told = await everythingTold(before, sent.webhook);
   await before.stop();
