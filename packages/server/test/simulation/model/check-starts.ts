@@ -54,7 +54,8 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   if (batchEvents) return checkBatches(evidence, runs, triggering, batchEvents.maxSize, fault);
   if (debounce) return checkDebounced(evidence, runs, triggering, debounce.key, fault);
   for (const event of triggering) {
-    const started = runs.filter((run) => run.event?.id === event.id).length;
+    // By number: what is sent again with its id after retention removed the first is another event.
+    const started = runs.filter((run) => run.event?.id === event.id && run.eventSequence === event.sequence).length;
     const mayBeDropped = rateLimit !== undefined || singleton?.mode === "skip";
     if (started > 1 || (started === 0 && !mayBeDropped)) fault(`event ${dataOf(event).n} started ${started} runs`);
   }
