@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGES = join(ROOT, "packages");
 /** Ours, and part of the package; everything else it depends on comes from npm. */
-const OWN = ["protocol", "server", "cli"];
+const OWN = ["protocol", "providers", "server", "cli"];
 
 interface PackageFile {
   exports?: string | Record<string, string>;

@@ -32,6 +32,7 @@ interface Rule {
 
 const RULES: Rule[] = [
   { folder: "packages/protocol/src", may: [], packages: [] },
+  { folder: "packages/providers/src", may: ["@inlet/protocol"], packages: [] },
   // What its parts may import of each other: store-parts.ts.
   { folder: STORE, may: ["@inlet/protocol", "packages/server/test/support"] },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
@@ -52,7 +53,7 @@ const RULES: Rule[] = [
   { folder: "packages/sdk/src", may: [], packages: [], builtins: false },
   {
     folder: "packages/cli",
-    may: ["@inlet/protocol", "@inlet/server", "@inlet/server/registration", "@inlet/server/transform"],
+    may: ["@inlet/protocol", "@inlet/providers", "@inlet/server", "@inlet/server/registration", "@inlet/server/transform"],
     packages: [],
   },
 ];

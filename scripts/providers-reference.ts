@@ -1,6 +1,6 @@
 /** docs/providers.md, generated from the catalogue of providers. */
 
-import { CATEGORIES, FACTS, PROVIDERS, type Provider } from "@inlet/server/transform";
+import { CATEGORIES, FACTS, PROVIDERS, type Provider } from "@inlet/providers";
 
 const TITLES: Readonly<Record<Provider["category"], string>> = {
   payments: "Payments",

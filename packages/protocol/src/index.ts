@@ -24,3 +24,4 @@ export * from "./sessions.ts";
 export * from "./sign.ts";
 export * from "./stable-uuid.ts";
 export * from "./traceparent.ts";
+export * from "./webhook-settings.ts";

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { EventIdGenerator } from "@inlet/protocol";
+import { readProviderTemplates } from "@inlet/providers";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageFile from "../../package.json" with { type: "json" };
@@ -33,7 +34,7 @@ import type { Directory } from "../receive/senders/directory.ts";
 import { isIpRange } from "../receive/senders/ip-list.ts";
 import { issueKey, issueWebhookToken } from "../receive/senders/issue-key.ts";
 import type { SessionPerson, Store } from "../store/contract/index.ts";
-import { completeVerify, readProviderTemplates, type TransformRunner, tryTransform, verifySettingFault } from "../transform/index.ts";
+import { completeVerify, type TransformRunner, tryTransform, verifySettingFault } from "../transform/index.ts";
 import type { Functions } from "./functions.ts";
 
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));

@@ -3,7 +3,6 @@
 export * from "./admit-request.ts";
 export * from "./body/request-body.ts";
 export * from "./handshake/handshake-answer.ts";
-export * from "./providers/index.ts";
 export * from "./threads/transform-runner.ts";
 export * from "./transform-outcome.ts";
 export * from "./transform-request.ts";

@@ -1,7 +1,7 @@
 /** `inlet webhooks new`: creates the files of a webhook. Overwrites nothing. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
-import { PROVIDERS, type Provider, readProviderFixtures, readProviderTransform } from "@inlet/server/transform";
+import { PROVIDERS, type Provider, readProviderFixtures, readProviderTransform } from "@inlet/providers";
 import { CommandFault } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";

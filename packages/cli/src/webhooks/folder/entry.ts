@@ -8,7 +8,7 @@
 
 import { join } from "node:path";
 import type { AcceptList } from "@inlet/protocol";
-import type { ProviderFixture } from "@inlet/server/transform";
+import type { ProviderFixture } from "@inlet/providers";
 
 export type Fixture = ProviderFixture;
 

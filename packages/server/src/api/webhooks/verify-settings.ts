@@ -3,18 +3,14 @@
  * response contains only the last four characters of secrets that are long enough.
  */
 
+import { HANDSHAKE_PRESETS, type HandshakePreset, VERIFY_SCHEMES, type WebhookHandshake, type WebhookVerify } from "@inlet/protocol";
 import {
-  HANDSHAKE_PRESETS,
-  type HandshakePreset,
   SECRETS_MAX,
-  VERIFY_SCHEMES,
   type Webhook,
   type WebhookAnswer,
   type WebhookChanges,
-  type WebhookHandshake,
   type WebhookMirror,
   type WebhookSecrets,
-  type WebhookVerify,
 } from "../../store/contract/index.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HandshakePreset, WebhookVerify } from "../../store/contract/index.ts";
+import type { HandshakePreset, WebhookVerify } from "@inlet/protocol";
 import { admitRequest } from "../admit-request.ts";
 import type { TransformRunner } from "../threads/transform-runner.ts";
 import { CLAIMS } from "../verify/schemes.ts";

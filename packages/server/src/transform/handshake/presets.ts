@@ -7,7 +7,7 @@
  */
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { HandshakePreset, WebhookHandshake } from "../../store/contract/index.ts";
+import type { HandshakePreset, WebhookHandshake } from "@inlet/protocol";
 import { type HandshakeAnswer, jsonAnswer, plainAnswer } from "./handshake-answer.ts";
 
 export interface HandshakeRequest {

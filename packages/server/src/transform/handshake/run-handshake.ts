@@ -1,8 +1,7 @@
 /** The handshake of a webhook: a preset, or the user's own function in the transform sandbox. */
 
 import { createHash } from "node:crypto";
-import { Refusal } from "@inlet/protocol";
-import type { WebhookHandshake } from "../../store/contract/index.ts";
+import { Refusal, type WebhookHandshake } from "@inlet/protocol";
 import type { TransformRunner } from "../threads/transform-runner.ts";
 import type { TransformOwner } from "../transform-outcome.ts";
 import { answerFault, formsOf, type HandshakeAnswer, readHandshakeAnswer } from "./handshake-answer.ts";

@@ -1,6 +1,6 @@
 /** Validates the settings of a verification and fills in defaults: the rules that a JSON schema cannot express. */
 
-import type { VerifyScheme, WebhookVerify } from "../../store/contract/index.ts";
+import type { VerifyScheme, WebhookVerify } from "@inlet/protocol";
 import { templateFault } from "./signed-template.ts";
 import { secretFault } from "./verify-request.ts";
 

@@ -3,7 +3,7 @@
  * differ in what precedes and follows these bytes, and in where signature and time are sent.
  */
 
-import type { VerifyScheme, WebhookVerify } from "../../store/contract/index.ts";
+import type { VerifyScheme, WebhookVerify } from "@inlet/protocol";
 import { readSignatures } from "./read-signatures.ts";
 import { timeInHeader } from "./sent-times.ts";
 import {

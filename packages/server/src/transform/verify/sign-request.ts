@@ -1,8 +1,7 @@
 /** Signs a request as its provider would: for tests of a webhook, and for the sample requests of providers. */
 
 import { createHmac, randomUUID } from "node:crypto";
-import { canonicalName } from "@inlet/protocol";
-import type { WebhookVerify } from "../../store/contract/index.ts";
+import { canonicalName, type WebhookVerify } from "@inlet/protocol";
 import { DIGEST_BYTES, type Encoding } from "./read-signatures.ts";
 import { CLAIMS } from "./schemes.ts";
 import { type Algorithm, headerOf, isFault, type SignedRequest } from "./signed-request.ts";

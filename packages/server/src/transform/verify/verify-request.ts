@@ -4,8 +4,7 @@
  */
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { canonicalName } from "@inlet/protocol";
-import type { VerifyScheme, WebhookVerify } from "../../store/contract/index.ts";
+import { canonicalName, type VerifyScheme, type WebhookVerify } from "@inlet/protocol";
 import { explainMismatch } from "./explain-mismatch.ts";
 import { isBase64 } from "./read-signatures.ts";
 import { CLAIMS } from "./schemes.ts";

@@ -1,6 +1,6 @@
 /** The catalogue entry of a provider. */
 
-import type { WebhookHandshake, WebhookVerify } from "../../store/contract/index.ts";
+import type { WebhookHandshake, WebhookVerify } from "@inlet/protocol";
 
 export const CATEGORIES = [
   ...(["payments", "code", "chat", "commerce", "mail", "identity", "crm", "storage", "calendars", "forms", "work", "any"] as const),

@@ -1,6 +1,6 @@
 /**
  * The catalogue of providers: what each sends, how it is verified and where its URL is entered (catalogue/), with a starter transform. Each
- * folder has `transform.js`, a file to copy and change, and `fixtures.json`, requests based on the provider's public documentation
+ * folder of starters/ has `transform.js`, a file to copy and change, and `fixtures.json`, requests based on the provider's public documentation
  * with the event each becomes. A test signs them all, verifies them and runs them in the real sandbox.
  */
 
@@ -92,5 +92,5 @@ export function readProviderTemplates() {
 /** Only listed names can select a file. */
 function fileOf(id: string, name: string): URL {
   if (!PROVIDERS.some((provider) => provider.id === id)) throw new Error(`there is no provider "${id}"`);
-  return new URL(`./${id}/${name}`, import.meta.url);
+  return new URL(`./starters/${id}/${name}`, import.meta.url);
 }

@@ -3,15 +3,22 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { after, describe, it } from "node:test";
-import { canonicalHeaders, canonicalName, eventNameFault, parseQuery } from "@inlet/protocol";
-import type { WebhookVerify } from "../../store/contract/index.ts";
-import { type Admission, admitRequest } from "../admit-request.ts";
-import { readRequestBody } from "../body/request-body.ts";
-import { testRunner } from "../threads/run-for-test.ts";
-import { completeVerify, verifySettingFault } from "../verify/check-verify.ts";
-import { signRequest } from "../verify/sign-request.ts";
-import { headersRead } from "../verify/verify-request.ts";
-import { CATEGORIES, FACTS, PROVIDERS, type Provider, type ProviderFixture, readProviderFixtures, readProviderTransform } from "./index.ts";
+import { canonicalHeaders, canonicalName, eventNameFault, parseQuery, type WebhookVerify } from "@inlet/protocol";
+import {
+  CATEGORIES,
+  FACTS,
+  PROVIDERS,
+  type Provider,
+  type ProviderFixture,
+  readProviderFixtures,
+  readProviderTransform,
+} from "@inlet/providers";
+import { type Admission, admitRequest } from "../../server/src/transform/admit-request.ts";
+import { readRequestBody } from "../../server/src/transform/body/request-body.ts";
+import { testRunner } from "../../server/src/transform/threads/run-for-test.ts";
+import { completeVerify, verifySettingFault } from "../../server/src/transform/verify/check-verify.ts";
+import { signRequest } from "../../server/src/transform/verify/sign-request.ts";
+import { headersRead } from "../../server/src/transform/verify/verify-request.ts";
 
 const { runner, event } = testRunner();
 after(() => runner.stop());
@@ -89,9 +96,8 @@ for (const provider of PROVIDERS) {
 }
 
 it("each folder is in the list, and the list leads nowhere else", async () => {
-  const folders = readdirSync(new URL(".", import.meta.url), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const names = folders.map(({ name }) => name).filter((name) => name !== "catalogue");
-  assert.deepEqual(names.sort(), PROVIDERS.map(({ id }) => id).sort());
+  const folders = readdirSync(new URL("../src/starters/", import.meta.url));
+  assert.deepEqual(folders.sort(), PROVIDERS.map(({ id }) => id).sort());
   assert.ok(PROVIDERS.length >= 30);
   assert.deepEqual([...new Set(PROVIDERS.map(({ category }) => category))], [...CATEGORIES]);
   assert.throws(() => readProviderTransform("../../../../package.json"), /there is no provider/);
