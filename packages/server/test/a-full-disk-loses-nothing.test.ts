@@ -16,7 +16,7 @@ import { GroupCommit } from "../src/store/sqlite/group-commit.ts";
 import { onEnd } from "./support/on-end.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts";
-import { DISK_BYTES, smallDisk } from "./support/small-disk.ts";
+import { DISK_BYTES, folderOnDisk, smallDisk } from "./support/small-disk.ts";
 
 const PAYLOAD = "x".repeat(100_000);
 
@@ -101,7 +101,7 @@ test("a folder that is read-only at start is refused with the reason", async (t)
 });
 
 test("files that become read-only under a running service, and writable again", async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = folderOnDisk(t);
   const inlet = await start(t, dataDir);
   const before = await send(inlet, 1);
   const log = join(dataDir, "inlet.db-wal");

@@ -7,13 +7,13 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { onEnd } from "./support/on-end.ts";
 import { startOneRun } from "./support/one-run.ts";
 import { call } from "./support/service.ts";
-import { smallDisk } from "./support/small-disk.ts";
+import { folderOnDisk, smallDisk } from "./support/small-disk.ts";
 
 const LARGE = "x".repeat(200_000);
 const WRITES_LATER = 5;
@@ -39,13 +39,6 @@ test("a full disk: the answer waits for room, and its step runs once", async (t)
   assert.equal((await scene.ended()).status, "completed");
   assert.equal(scene.app.calls, 2);
 });
-
-/** A file system in memory lets a file that is open be written, immutable or not. */
-function folderOnDisk(t: TestContext): string {
-  const folder = mkdtempSync("/var/tmp/inlet-test-");
-  onEnd(t, () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 async function sendLarge(url: string): Promise<number> {
   const body = JSON.stringify({ name: "disk/event", data: { LARGE } });

@@ -94,6 +94,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "DELETE /v1/alert-rules/{id}": { path: ({ alertRuleId }) => [alertRuleId] },
   "GET /v1/alerts": {},
   "GET /v1/failures": {},
+  "PUT /v1/failures": { body: { function: "shop-ship", pattern: "Error: *", state: "ignored" } },
   "GET /v1/find": { query: "?id=order-1" },
   "POST /v1/functions/{id}/pause": { path: () => ["shop-ship"] },
   "POST /v1/functions/{id}/resume": { path: () => ["shop-ship"], body: { held: "cancel" } },

@@ -1,7 +1,7 @@
-/** A disk that is soon full: a small tmpfs of the test's own. Making it needs root on Linux. */
+/** Disks for tests of full and read-only ones. Making a small one needs root on Linux. */
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { onEnd } from "./on-end.ts";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "./service.ts";
 
 export const DISK_BYTES = 8 * 1024 * 1024;
 
-/** A folder on a disk of its own, or null where none can be made. */
+/** A folder on a small tmpfs of its own, or null where none can be made. */
 export function smallDisk(t: TestContext): string | null {
   const folder = join(temporaryFolder(t), "disk");
   mkdirSync(folder);
@@ -19,5 +19,12 @@ export function smallDisk(t: TestContext): string | null {
     return null;
   }
   onEnd(t, () => execFileSync("umount", ["-l", folder], { stdio: "ignore" }));
+  return folder;
+}
+
+/** A folder that is not in memory: file systems there let a file that is open be written, immutable or not. */
+export function folderOnDisk(t: TestContext): string {
+  const folder = mkdtempSync("/var/tmp/inlet-test-");
+  onEnd(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
