@@ -69,7 +69,7 @@ test("operator reads and repairs, viewer reads, metrics does neither, owner does
   const rules: Record<string, (method: string, path: string) => boolean> = {
     owner: () => true,
     operator: (method, path) =>
-      method === "GET" || (method === "POST" && REPAIRS.test(path)) || /^\/(session$|signals$|alert-rules)/.test(path),
+      method === "GET" || (method === "POST" && REPAIRS.test(path)) || /^\/(session$|signals$|alert-rules|failures$)/.test(path),
     viewer: (method, path) => method === "GET" || path === "/session",
     metrics: (_method, path) => path === "/session",
   };
