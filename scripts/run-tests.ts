@@ -73,7 +73,7 @@ const found = globSync(wanted.length > 0 ? wanted : ALL, { cwd: ROOT, exclude: [
 const all = options.fast ? found.filter((file) => FAST.test(file)) : found;
 const units = all.filter((file) => UNIT.test(file));
 const files = all.filter((file) => !UNIT.test(file));
-const chromium = files.some((file) => file.includes("/browser")) ? await chromiumPath() : null;
+const chromium = files.some((file) => file.startsWith("packages/dashboard/")) ? await chromiumPath() : null;
 process.env.TMPDIR = temporaryRoot();
 const needsPostgres = !options.fast && isPostgresInstalled() && !process.env.TEST_DATABASE_URL;
 const postgres = needsPostgres ? await startPostgres({ fsync: false }) : null;
