@@ -31,6 +31,8 @@ const START_MS = 4_000;
 const WAKE_EVERY_MS = 10;
 /** Generous, for machines that do other things as well: on an idle one it is a few milliseconds, and who is forgotten never wakes. */
 const LATE_MS_MAX = 10_000;
+/** A node knows the time of PostgreSQL to half of a round trip, which a busy machine can prolong. */
+const CLOCKS_APART_MS = { sqlite: 0, postgres: 1_000 };
 const MEMORY_MORE_MAX = 64 * 1024 * 1024;
 
 const ids = createEventIdGenerator();
@@ -63,7 +65,7 @@ test(`${SLEEPERS} sleeping runs survive restarts, and wake on time`, async (t, s
     const [called, ...again] = calls.get(id) ?? [];
     assert.ok(called !== undefined, `a run that was due ${Date.now() - dueAt} ms ago has not woken`);
     assert.deepEqual(again, [], "woken once");
-    assert.ok(called >= dueAt, "not too early");
+    assert.ok(called >= dueAt - CLOCKS_APART_MS[store], `woken ${dueAt - called} ms too early`);
     assert.ok(called - Math.max(dueAt, started) <= LATE_MS_MAX, `woken ${called - Math.max(dueAt, started)} ms late`);
   }
   const memoryMore = residentBytes(inlet) - memoryBefore;

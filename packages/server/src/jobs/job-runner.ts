@@ -134,7 +134,7 @@ export class JobRunner {
       await store.jobRenew({ ...job, node: store.storeNode, until: this.#leaseEnd() }).catch(() => false);
       isRenewing = false;
     };
-    const timer = setInterval(renew, leaseMs / RENEWALS);
+    const timer = setInterval(renew, leaseMs / RENEWALS).unref();
     await this.#advance(job, walkedBy).finally(() => clearInterval(timer));
   }
 

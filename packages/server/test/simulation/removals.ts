@@ -88,10 +88,10 @@ export class Removals {
   }
 
   async #noteRuns(store: Store, environmentId: EnvironmentId): Promise<void> {
-    const until = this.#until.runs;
-    // Another node may get to know more while this one lists those that are there.
+    // Another node may get to know more, and remove more, while this one lists those that are there.
     const known = [...this.#known];
     const present = new Set((await listRuns(store, environmentId)).map(({ id }) => id as string));
+    const until = this.#until.runs;
     for (const [id, home] of known) {
       if (home !== environmentId || present.has(id)) continue;
       this.#known.delete(id);
@@ -104,7 +104,6 @@ export class Removals {
   }
 
   async #noteEvents(store: Store, environmentId: EnvironmentId): Promise<void> {
-    const until = this.#until.events;
     const known = [...this.#events.values()];
     const present = new Set<number>();
     for (let after = 0; ; ) {
@@ -113,6 +112,7 @@ export class Removals {
       if (events.length === 0) break;
       after = reached;
     }
+    const until = this.#until.events;
     for (const { sequence, receivedAt, name, ...event } of known) {
       if (event.environmentId !== environmentId || present.has(sequence) || this.#journal.removedEvents.has(sequence)) continue;
       this.#journal.removedEvents.set(sequence, now());
