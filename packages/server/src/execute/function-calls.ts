@@ -1,6 +1,6 @@
 /** One call of a function: calls the app, and decides what follows from its response. */
 
-import { secretsOf, withoutSecrets } from "@inlet/protocol";
+import { type FunctionNo, secretsOf, withoutSecrets } from "@inlet/protocol";
 import type { App, CallRecord, ClaimedEntry, LateCall, RunChange, RunContext, RunError, RunState } from "../store/contract/index.ts";
 import { appAddress } from "./call/app-address.ts";
 import type { AppCaller } from "./call/call-app.ts";
@@ -26,6 +26,9 @@ export interface ExecutedFunction extends CallTarget {
   /** After a failed run, later runs of its order key wait. */
   holdsOrder: boolean;
 }
+
+/** Undefined for a function that is not registered. */
+export type FunctionOf = (no: FunctionNo) => ExecutedFunction | undefined;
 
 export interface FunctionCallsParts {
   caller: Pick<AppCaller, "call" | "fetch" | "stop">;
