@@ -2,9 +2,9 @@
  * The main thread's side of one sandbox thread: sends it work, returns its results, and terminates it when it is stuck.
  *
  * Code in the sandbox is stopped by the engine itself, but some native work never reaches the interrupt check, such as joining an array
- * of four billion holes. The thread stores the id of its current job in shared memory; if it stays at one job for `hardMs`, it is
- * terminated. Because shared memory is read instead of measuring from the time of sending, a busy main thread never terminates a healthy
- * thread.
+ * of four billion holes. The thread stores the id of its current job in shared memory; if it spends `hardMs` of its CPU time on one job,
+ * it is terminated. Neither a busy main thread nor a machine that gives the thread little time terminates a healthy thread: shared memory
+ * is read instead of measuring from the time of sending, and time in which the thread could not work does not count.
  */
 
 import assert from "node:assert/strict";
@@ -18,6 +18,7 @@ import type { Work } from "./waiting-work.ts";
 export interface SandboxThreadOptions {
   limits: SandboxLimits;
   niceness: number;
+  /** CPU time. */
   hardMs: number;
   /** The compiled engine, if a thread has already compiled it; otherwise this one compiles and shares it. */
   module: WebAssembly.Module | null;
@@ -45,9 +46,10 @@ export class SandboxThread {
   /** Jobs sent and not answered. The thread answers in order. */
   readonly #sent: Work[] = [];
   #watch: NodeJS.Timeout | null = null;
-  /** The current job at the last check, and since when. */
+  /** The current job at the last check, and the thread's CPU time when it was first seen. */
   #seen = 0;
-  #seenAt = 0;
+  #seenAtMs: number | null = null;
+  #isAsking = false;
   #idleSince = 0;
   #reason: LossReason = "crashed";
   #lost = false;
@@ -120,16 +122,26 @@ export class SandboxThread {
     const current = this.#sent.length === 0 ? 0 : Atomics.load(this.#current, 0);
     if (current !== this.#seen) {
       this.#seen = current;
-      this.#seenAt = now;
-    } else if (current !== 0 && now - this.#seenAt > this.#options.hardMs) {
-      this.#reason = "stuck";
-      void this.#worker.terminate();
-      this.#endWatch();
+      this.#seenAtMs = null;
     }
+    if (current !== 0 && !this.#isAsking) void this.#checkUse(current);
     if (this.#sent.length === 0 && now - this.#idleSince >= this.#options.idleMs) {
       this.#endWatch();
       this.#options.onIdle();
     }
+  }
+
+  /** Terminates the thread if it has spent too much time on this job. */
+  async #checkUse(job: number): Promise<void> {
+    this.#isAsking = true;
+    const ms = await threadCpuMs(this.#worker);
+    this.#isAsking = false;
+    if (ms === null || this.#lost || this.#seen !== job) return;
+    this.#seenAtMs ??= ms;
+    if (ms - this.#seenAtMs <= this.#options.hardMs || Atomics.load(this.#current, 0) !== job) return;
+    this.#reason = "stuck";
+    void this.#worker.terminate();
+    this.#endWatch();
   }
 
   #lose(): void {
@@ -147,6 +159,20 @@ export class SandboxThread {
     if (this.#watch) clearInterval(this.#watch);
     this.#watch = null;
     this.#seen = 0;
+  }
+}
+
+/**
+ * Null if the thread has ended. The engine answers this in native work, too: it is asked in the way in which it is told to terminate.
+ * Node 22 cannot read the CPU time of one thread; wall-clock time is used there.
+ */
+async function threadCpuMs(worker: Worker): Promise<number | null> {
+  if (typeof worker.cpuUsage !== "function") return performance.now();
+  try {
+    const { user, system } = await worker.cpuUsage();
+    return (user + system) / 1_000;
+  } catch {
+    return null;
   }
 }
 

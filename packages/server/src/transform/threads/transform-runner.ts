@@ -232,7 +232,7 @@ class Runner implements TransformRunner {
   }
 
   #spawn(limits: SandboxLimits, niceness: number, forget: () => void, mayEnd: () => boolean): SandboxThread {
-    // Far beyond the CPU time limit, because a busy machine may give the thread little time.
+    // Far beyond the limit that the engine itself keeps to, which it may notice late.
     const hardMs = 4 * limits.timeoutMs + 500;
     const thread: SandboxThread = new SandboxThread({
       limits,
