@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { createDefer, Inlet, type InletFunction, NonRetriableError, RetryAfterError, StepError } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
+import * as v from "valibot";
 import { EVENT_KEY, startTestService, type TestService } from "../../server/test/support/service.ts";
 import { listen } from "./listen.ts";
 import { quiet } from "./test-app.ts";
@@ -227,4 +228,35 @@ test("deferred functions start when the run has ended, however it ends; sessions
   const { body } = await service.rest("GET", "/events?name=shop/seen");
   const told = await ended(seen, body.data[0].id);
   assert.deepEqual(told.output, [{ chat: "7" }, { chat: "7" }]);
+});
+
+test("mistakes in a function fail with a sentence: a step that is not awaited, data that breaks a schema, a misspelt trigger", async (t) => {
+  const { open, ended, service } = await setStage(t, "dev");
+  const events = { "shop/paid": v.strictObject({ at: v.pipe(v.string(), v.isoDate()) }), "shop/go": v.object({}) };
+  const inlet = new Inlet({ id: "shop", isDev: true, baseUrl: service.url, logger: quiet, events, validate: true });
+  const lost = inlet.createFunction({ id: "lost", retries: 1 }, { event: "shop/go" }, async ({ step, attempt }) => {
+    step.run("charge", () => attempt);
+    return attempt;
+  });
+  const paid = inlet.createFunction({ id: "paid" }, { event: "shop/paid" }, ({ event }) => event.data.at);
+  const caller = inlet.createFunction({ id: "caller" }, { event: "shop/go" }, async ({ step }) => {
+    const fine = await step.invoke("fine", { function: paid, data: { at: "2030-01-01" } });
+    const broken = await step.invoke("by name", { function: "shop-paid", data: { at: "someday" } }).catch((error: Error) => error.message);
+    return [fine, broken];
+  });
+  await open(lost, paid, caller);
+  await inlet.send({ name: "shop/go", data: {} });
+  const { status, error } = await ended(lost);
+  assert.deepEqual([status, error?.message], ["failed", 'Step "charge" was begun and never awaited. Write "await" before it']);
+  const [fine, broken] = (await ended(caller)).output as string[];
+  assert.equal(fine, "2030-01-01");
+  assert.match(broken ?? "", /The data of the invocation of "paid" breaks its schema: data\.at/);
+  const step = { id: "step", name: "step", runtime: { type: "http", url: "http://127.0.0.1:1/" } };
+  const functions = [{ id: "x-y", name: "y", triggers: [{ event: "a", iff: "true" }], steps: { step } }];
+  const body = JSON.stringify({ url: "http://127.0.0.1:1/", appName: "x", framework: "test", sdk: "js:1", v: "0.1", functions });
+  const register = (header: string) => fetch(`${service.url}/fn/register`, { method: "POST", body, headers: { [header]: "js:1" } });
+  const refused = await register("x-service-sdk");
+  assert.equal(refused.status, 400);
+  assert.match(((await refused.json()) as { error: string }).error, /triggers\[0\]\.iff is not a field/);
+  assert.equal((await register("x-inngest-sdk")).status, 200);
 });

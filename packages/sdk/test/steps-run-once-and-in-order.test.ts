@@ -217,3 +217,37 @@ test("state too large for a call is fetched from the service", async (t) => {
 
 /** printf kept | sha1sum */
 const KEPT = "1e61fe1e47593d783345ac78ef213cc0446fd78c";
+
+test("a step that is begun and never awaited fails the attempt; the loser of a race was awaited", async (t) => {
+  const { inlet } = await testApp(t);
+  const alone = inlet.createFunction({ id: "alone" }, { event: "test/event" }, async ({ step }) => {
+    step.run("charge", () => 1);
+    return "done";
+  });
+  const beside = inlet.createFunction({ id: "beside" }, { event: "test/event" }, async ({ step }) => {
+    step.sendEvent("tell", { name: "test/told", data: {} });
+    await step.run("other", () => 1);
+  });
+  for (const [fn, name] of [
+    [alone, "charge"],
+    [beside, "tell"],
+  ] as const) {
+    const { status, output } = await run(t, fn, { maxAttempts: 1 });
+    assert.deepEqual(
+      [status, (output as Error).message],
+      ["failed", `Step "${name}" was begun and never awaited. Write "await" before it`],
+    );
+  }
+  const fine = inlet.createFunction({ id: "fine" }, { event: "test/event" }, async ({ step }) => {
+    const early = step.run("early", () => "early");
+    const caught = step.run("caught", () => 1).catch(() => 2);
+    const first = await Promise.race([step.run("quick", () => "quick"), step.sleep("day", "1d").then(() => "day")]);
+    return [first, await early, await caught];
+  });
+  assert.deepEqual((await run(t, fine)).output, ["quick", "early", 1]);
+  const throwing = inlet.createFunction({ id: "throwing" }, { event: "test/event" }, async ({ step }) => {
+    step.run("charge", () => 1);
+    throw new Error("its own");
+  });
+  assert.equal(((await run(t, throwing, { maxAttempts: 1 })).output as Error).message, "its own");
+});

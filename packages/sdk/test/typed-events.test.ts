@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type CronEvent, Inlet, type Jsonified, NonRetriableError, SendError } from "@inlet/sdk";
+import { runFunction } from "@inlet/sdk/testing";
 import * as v from "valibot";
 import { z } from "zod";
 import { startRecordingService } from "./recording-service.ts";
@@ -120,6 +121,51 @@ test("types: steps know what they yield", () => {
   same<Jsonified<{ a: Map<string, number>; b: bigint[]; c: { toJSON(): number } }>["c"], number>();
 });
 
+test("types: invocations and test runs take what the schema takes, and need what it needs", () => {
+  const dated = { "shop/dated": v.object({ at: v.pipe(v.string(), v.toDate()) }), "crm/note": events["crm/note"] };
+  const inlet = new Inlet({ id: "shop", events: dated, validate: true, isDev: true });
+  const ship = inlet.createFunction({ id: "ship" }, { event: "shop/dated" }, ({ event }) => same<typeof event.data.at, Date>());
+  const note = inlet.createFunction({ id: "note" }, { event: "crm/note" }, () => {});
+  const hourly = inlet.createFunction({ id: "hourly" }, { cron: "0 * * * *" }, () => {});
+  inlet.createFunction({ id: "caller" }, { event: "crm/note" }, async ({ step }) => {
+    await step.invoke("a", { function: ship, data: { at: "2030-01-01" } });
+    await step.invoke("b", { function: note });
+    await step.invoke("c", { function: hourly });
+    // @ts-expect-error: the schema's output is not its input
+    await step.invoke("d", { function: ship, data: { at: new Date() } });
+    // @ts-expect-error: the schema requires data
+    await step.invoke("e", { function: ship });
+  });
+  const never = () => [
+    runFunction(ship, { event: { data: { at: "2030-01-01" } } }),
+    runFunction(ship, { events: [{ data: { at: "2030-01-01" } }] }),
+    runFunction(note),
+    runFunction(hourly),
+    // @ts-expect-error: the schema's output is not its input
+    runFunction(ship, { event: { data: { at: new Date() } } }),
+    // @ts-expect-error: the schema requires data
+    runFunction(ship, { event: {} }),
+    // @ts-expect-error: the schema requires an event with data
+    runFunction(ship),
+  ];
+  assert.equal(typeof never, "function");
+});
+
+test("types: a misspelt field of a trigger is a mistake, for the compiler and where the function is created", () => {
+  const inlet = new Inlet({ id: "shop", events, isDev: true });
+  inlet.createFunction(
+    { id: "fine" },
+    [{ event: "crm/note", if: "event.data.text != null" }, { cron: "TZ=Europe/Paris 0 9 * * *" }],
+    () => {},
+  );
+  // @ts-expect-error: it is called if
+  assert.throws(() => inlet.createFunction({ id: "a" }, { event: "crm/note", iff: "true" }, () => {}), /"a": a trigger is .*"iff"/);
+  // @ts-expect-error: it is called if
+  assert.throws(() => inlet.createFunction({ id: "a" }, [{ event: "crm/note", expression: "true" }], () => {}), /"expression"/);
+  // @ts-expect-error: the time zone is a part of the schedule
+  assert.throws(() => inlet.createFunction({ id: "a" }, { cron: "0 9 * * *", timezone: "Europe/Paris" }, () => {}), /TZ=.*"timezone"/);
+});
+
 test("types: without schemas data is open", () => {
   const inlet = new Inlet({ id: "shop", isDev: true });
   inlet.createFunction({ id: "open" }, { event: "any/thing" }, ({ event }) => {
@@ -162,4 +208,27 @@ test("with validate, a handler gets the schema's output, and a payload that brea
   const broken = await run(t, fn, { event: { ...event, data: { at: "someday" } }, maxAttempts: 5 });
   assert.deepEqual([broken.status, broken.calls.length, (broken.output as Error).name], ["failed", 1, NonRetriableError.name]);
   assert.match((broken.output as Error).message, /event shop\/order\.shipped breaks its schema: data\.at/);
+});
+
+test("with validate, an invocation stands for an event of the invoked function: its data is checked on both sides", async (t) => {
+  const inlet = new Inlet({ id: "shop", events, validate: true, isDev: true, logger: quiet });
+  const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.shipped" }, ({ event }) => event.data.at.getUTCFullYear());
+  const either = inlet.createFunction({ id: "either" }, [{ event: "shop/order.shipped" }, { event: "shop/order.created" }], ({ event }) =>
+    Object.keys(event.data),
+  );
+  const invoked = (data: object) => ({ name: "inngest/function.invoked", data: { ...data, _inngest: { source_fn_id: "x" } } });
+  assert.equal((await run(t, ship, { event: invoked({ at: "2030-01-01" }) })).output, 2030);
+  const broken = await run(t, ship, { event: invoked({ at: "someday" }), maxAttempts: 5 });
+  assert.deepEqual([broken.status, broken.calls.length, (broken.output as Error).name], ["failed", 1, NonRetriableError.name]);
+  assert.match((broken.output as Error).message, /invocation of "ship" breaks its schema: data\.at/);
+  assert.deepEqual((await run(t, either, { event: invoked({ orderId: "1", total: 2 }) })).output, ["orderId", "total"]);
+  assert.equal((await run(t, either, { event: invoked({ orderId: "1" }) })).status, "failed");
+  const caller = inlet.createFunction({ id: "caller" }, { event: "crm/note" }, ({ event, step }) =>
+    step.invoke("ship", { function: ship, data: { at: event.data.text } }),
+  );
+  const mocks = { steps: { ship: 2030 } };
+  assert.equal((await runFunction(caller, { event: { data: { text: "2030-01-01" } }, ...mocks })).result, 2030);
+  const refused = await runFunction(caller, { event: { data: { text: "someday" } }, ...mocks });
+  assert.match(refused.error?.message ?? "", /invocation of "ship" breaks its schema: data\.at/);
+  assert.deepEqual(refused.steps, []);
 });

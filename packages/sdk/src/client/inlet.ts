@@ -1,6 +1,16 @@
 /** The client: an app's name and settings. It sends events and creates functions. */
 
-import type { EventPayload, EventSchemas, KnownName, NoSchemas, SendableEvent, Trigger, TriggeredEvent } from "../events/event-types.ts";
+import type {
+  EventPayload,
+  EventSchemas,
+  InvocableData,
+  KnownName,
+  NoSchemas,
+  OnlyTriggerFields,
+  SendableEvent,
+  Trigger,
+  TriggeredEvent,
+} from "../events/event-types.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
 import { stampedEvent } from "../events/sessions.ts";
 import { validateSent } from "../events/validate-events.ts";
@@ -77,9 +87,9 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
   createFunction<const Triggers extends Trigger<Schemas> | readonly Trigger<Schemas>[], Result>(
     // The event inside a failure is the original one: it is not validated.
     config: FunctionConfig<Schemas, Checked, TriggeredEvent<Schemas, false, Triggers>>,
-    trigger: Triggers,
+    trigger: Triggers & OnlyTriggerFields<Triggers>,
     handler: (context: FunctionContext<Schemas, Checked, TriggeredEvent<Schemas, Checked, Triggers>>) => Result,
-  ): InletFunction<Awaited<Result>, TriggeredEvent<Schemas, Checked, Triggers>["data"]> {
+  ): InletFunction<Awaited<Result>, InvocableData<Schemas, Triggers>> {
     const { onFailure, ...flow } = config;
     const triggers = (Array.isArray(trigger) ? trigger : [trigger]) as PlainTrigger[];
     return createInletFunction({ client: this, config: flow, triggers, handler, onFailure });

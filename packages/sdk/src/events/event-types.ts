@@ -53,6 +53,29 @@ export type KnownName<Schemas> = IsOpen<Schemas> extends true ? string : Name<Sc
 /** A trigger can also be a pattern over declared names. */
 export type SubscribableName<Schemas> = KnownName<Schemas> | `${string}/*` | `${string}.*`;
 
+/** The data with which a function can be invoked, derived from its trigger or triggers. */
+export type InvocableData<Schemas, Triggers> = Triggers extends readonly (infer One)[]
+  ? OneInvocableData<Schemas, One>
+  : OneInvocableData<Schemas, Triggers>;
+
+type OneInvocableData<Schemas, One> = One extends { event: `${infer Prefix}*` }
+  ? [Extract<Name<Schemas>, `${Prefix}${string}`>] extends [never]
+    ? OpenData
+    : { [K in Extract<Name<Schemas>, `${Prefix}${string}`>]: GivenData<Schemas, K> }[Extract<Name<Schemas>, `${Prefix}${string}`>]
+  : One extends { event: infer Wanted extends string }
+    ? GivenData<Schemas, Wanted>
+    : OpenData;
+
+/** `data` of an event before validation: the input of its schema. */
+type GivenData<Schemas, K extends string> = K extends keyof Schemas
+  ? Schemas[K] extends StandardSchemaV1
+    ? InferInput<Schemas[K]>
+    : never
+  : OpenData;
+
+/** Data can be left out where the types accept an empty object. */
+export type DataField<Data> = Record<never, never> extends Data ? { data?: Data } : { data: Data };
+
 /** The event or events that a name or pattern matches. */
 export type EventNamed<Schemas, Checked, Wanted extends string> = Wanted extends `${infer Prefix}*`
   ? [Extract<Name<Schemas>, `${Prefix}${string}`>] extends [never]
@@ -73,6 +96,14 @@ type DataOf<Schemas, Checked, K extends string> = K extends keyof Schemas
   : OpenData;
 
 export type Trigger<Schemas> = { event: SubscribableName<Schemas>; if?: string | undefined } | { cron: string };
+
+/** Makes a misspelt field of a trigger a type error. */
+export type OnlyTriggerFields<Triggers> = Triggers extends readonly unknown[]
+  ? { readonly [I in keyof Triggers]: OnlyFieldsOf<Triggers[I]> }
+  : OnlyFieldsOf<Triggers>;
+
+type OnlyFieldsOf<One> = One extends { cron: string } ? OnlyFields<One, "cron"> : OnlyFields<One, "event" | "if">;
+type OnlyFields<One, Known extends string> = { readonly [K in keyof One]: K extends Known ? One[K] : never };
 
 /** The event of a handler, derived from its trigger or triggers. */
 export type TriggeredEvent<Schemas, Checked, Triggers> = Triggers extends readonly (infer One)[]

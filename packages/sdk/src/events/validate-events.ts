@@ -22,8 +22,11 @@ export async function validateReceived(schemas: EventSchemas, event: ReceivedEve
   if (!schema) return event;
   const result = await schema["~standard"].validate(event.data);
   if (!result.issues) return { ...event, data: result.value as ReceivedEvent["data"] };
-  const faults = result.issues.map((issue) => `${fieldOf(issue)}: ${issue.message}`).join("; ");
-  throw new NonRetriableError(`The event ${event.name} breaks its schema: ${faults}`);
+  throw new NonRetriableError(`The event ${event.name} breaks its schema: ${faultText(result.issues)}`);
+}
+
+export function faultText(issues: readonly SchemaIssue[]): string {
+  return issues.map((issue) => `${fieldOf(issue)}: ${issue.message}`).join("; ");
 }
 
 function schemaFor(schemas: EventSchemas, { name }: EventPayload): StandardSchemaV1 | undefined {

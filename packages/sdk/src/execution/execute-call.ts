@@ -20,10 +20,11 @@ import type { Deferred } from "../functions/defer.ts";
 import { hashStepId } from "../wire/sha1.ts";
 import { type DeferOperation, type Memo, readMemo, type StepMemos, type StepOperation } from "../wire/step-operations.ts";
 import { type DeferRequest, DeferredCalls } from "./deferred-calls.ts";
-import { type FoundStep, plannedOperation, type StepPromise, type StepRequest } from "./found-step.ts";
+import { type FoundStep, plannedOperation, type StepRequest } from "./found-step.ts";
 import { ReplayOrder } from "./replay-order.ts";
 import { refuseNested, runStep, type StepOutcome } from "./run-step.ts";
 import { afterTurn } from "./settle-turn.ts";
+import { settleableStep } from "./step-promise.ts";
 
 /** How long the code may take to reach the step of this call once it requests others. */
 const STEP_SEARCH_MS = 10_000;
@@ -70,6 +71,7 @@ class CallExecution implements Execution {
   readonly #replay: ReplayOrder<FoundStep & { memo: Memo }>;
   readonly #used = new Set<string>();
   readonly #nextIndex = new Map<string, number>();
+  readonly #begun: FoundStep[] = [];
   #fresh: FoundStep[] = [];
   #isScheduled = false;
   #isOver = false;
@@ -94,9 +96,16 @@ class CallExecution implements Execution {
     const { runId, sessions, capture } = this.#call;
     const context: RunContext = { runId, sessions, capture };
     inRunContext(context, async () => code(this)).then(
-      (data) => this.#settle({ kind: "returned", data }),
+      (data) => this.#settle(this.#neverAwaited() ?? { kind: "returned", data }),
       (error: unknown) => this.#settle({ kind: "threw", error }),
     );
+  }
+
+  /** Whether such a step runs at all depends on what else the code awaits: it fails the attempt, so that it cannot go unnoticed. */
+  #neverAwaited(): CallEnd | undefined {
+    const step = this.#begun.find(({ promise }) => !promise.isAwaited);
+    if (!step) return undefined;
+    return { kind: "threw", error: new Error(`Step "${step.id}" was begun and never awaited. Write "await" before it`) };
   }
 
   /** The code has ended. In a call for one step that is an error: the step should have been reached. */
@@ -116,8 +125,7 @@ class CallExecution implements Execution {
     const memo = Object.hasOwn(this.#call.memos, step.hash) ? readMemo(value) : undefined;
     if (!memo || memo.kind === "input") {
       if (memo) step.input = memo.input;
-      this.#fresh.push(step);
-      this.#schedule();
+      this.#begin(step);
     } else if (!this.#isScheduled && this.#replay.isSimplyNext({ ...step, memo })) {
       this.#handOver(step, memo);
     } else {
@@ -129,7 +137,29 @@ class CallExecution implements Execution {
 
   #newStep(request: StepRequest): FoundStep {
     const { id, index } = this.#uniqueId(request.id);
-    return { ...request, ...withResolvers(), hash: hashStepId(id), index };
+    const step = { ...request, ...settleableStep(), hash: hashStepId(id), index };
+    this.#begun.push(step);
+    return step;
+  }
+
+  /** A step without a result. One whose arguments are refused is rejected in the code, and never planned. */
+  #begin(step: FoundStep): void {
+    const plan = () => {
+      this.#fresh.push(step);
+      this.#schedule();
+    };
+    if (!step.check) plan();
+    else this.#afterCheck(step, step.check, plan);
+  }
+
+  #afterCheck(step: FoundStep, check: () => void | Promise<void>, plan: () => void): void {
+    try {
+      const checked = check();
+      if (checked) checked.then(plan, step.reject);
+      else plan();
+    } catch (error) {
+      step.reject(error);
+    }
   }
 
   /** `id`, then `id:1`, `id:2`, …, skipping names that the code itself uses. */
@@ -166,8 +196,7 @@ class CallExecution implements Execution {
 
   #handOver(step: FoundStep, memo: Memo): void {
     this.#replay.handedOut();
-    // Code that no longer waits, for example after a race, must not crash the process.
-    if (memo.kind === "error" || step.revive) step.promise.catch(() => {});
+    if (memo.kind === "error" || step.revive) step.promise.ignoreRejection();
     if (memo.kind === "error") step.reject(new StepError(step.id, memo.error));
     else if (memo.kind === "data") step.resolve(step.revive ? step.revive(memo.data) : memo.data);
   }
@@ -206,15 +235,4 @@ class CallExecution implements Execution {
   #stepMissing(): CallEnd {
     return { kind: "step-missing", requested: this.#call.requestedStep ?? "", found: this.#fresh.map(({ id }) => id) };
   }
-}
-
-/** Promise.withResolvers, which Node has since 22. */
-function withResolvers(): StepPromise {
-  let resolve: StepPromise["resolve"] = () => {};
-  let reject: StepPromise["reject"] = () => {};
-  const promise = new Promise<unknown>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  return { promise, resolve, reject };
 }

@@ -1,6 +1,7 @@
 /** A step as requested by the function's code, and the operation that describes it to the service. */
 
 import type { ServiceOperation, StepOperation } from "../wire/step-operations.ts";
+import type { SettleableStep } from "./step-promise.ts";
 
 /** What the code requests. */
 export interface StepRequest {
@@ -13,18 +14,13 @@ export interface StepRequest {
   /** For StepRun: the code to run, with the input as given or as edited for a rerun. */
   run?: (step: { hash: string }, input: unknown[]) => unknown;
   input?: unknown[];
+  /** Checks the arguments of a step that is not completed, and throws or rejects with what is wrong. */
+  check?: () => void | Promise<void>;
   /** Converts a stored result to the value that the code receives. */
   revive?: (data: unknown) => unknown;
 }
 
-/** What the code receives for a step, and how it is settled. */
-export interface StepPromise {
-  promise: Promise<unknown>;
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
-}
-
-export interface FoundStep extends StepRequest, StepPromise {
+export interface FoundStep extends StepRequest, SettleableStep {
   hash: string;
   /** 0 for the first use of the id. */
   index: number;

@@ -3,11 +3,13 @@
 import type { Client } from "../client/client.ts";
 import { stepSeed } from "../client/event-seed.ts";
 import { durationText, instantText } from "../duration.ts";
+import { NonRetriableError } from "../errors.ts";
 import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
 import type { RealtimeTopic } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
 import { type EventMeta, type Sessions, stampedMeta } from "../events/sessions.ts";
 import { validateReceived } from "../events/validate-events.ts";
+import { type InvocationVerdict, validateInvocation } from "../events/validate-invocation.ts";
 import type { FetchOptions, InferOptions } from "../functions/ai-tools.ts";
 import { fullId, type InletFunction } from "../functions/inlet-function.ts";
 import { matchExpression } from "../functions/registration.ts";
@@ -82,7 +84,8 @@ export function makeStepTools({ client, runId, eventMs, sessions, find }: StepSo
         payload: { data, ...(user && { user }), ...(v !== undefined && { v }), ...(meta && { meta }) },
         ...(timeout === undefined ? {} : { timeout: limitText(timeout) }),
       };
-      return find({ id, op: "InvokeFunction", opts });
+      const check = typeof called === "string" ? {} : { check: () => checkInvocation(called, data) };
+      return find({ id, op: "InvokeFunction", opts, ...check });
     },
   };
   return tools as unknown as AnyStepTools;
@@ -95,6 +98,16 @@ interface InvokeParameters {
   v?: string;
   meta?: EventMeta;
   timeout?: number | string | Date;
+}
+
+/** Data that breaks the schema of the invoked function always will: no retry. */
+function checkInvocation(called: InletFunction, data: unknown): void | Promise<void> {
+  const verdict = validateInvocation(called, data);
+  return verdict instanceof Promise ? verdict.then(refuse) : refuse(verdict);
+}
+
+function refuse(verdict: InvocationVerdict): void {
+  if (!verdict.ok) throw new NonRetriableError(verdict.fault);
 }
 
 /** A wait that timed out returns null. */

@@ -3,6 +3,9 @@
  * the same path in every call, although all results are available from the start.
  */
 
+import { afterMicrotasks } from "./settle-turn.ts";
+import { TURNS_UNTIL_CODE } from "./step-promise.ts";
+
 export interface Replayed {
   hash: string;
 }
@@ -50,7 +53,7 @@ export class ReplayOrder<Step extends Replayed> {
   handedOut(): void {
     this.#handedOut++;
     this.#settling = true;
-    queueMicrotask(() => {
+    afterMicrotasks(TURNS_UNTIL_CODE, () => {
       this.#settling = false;
     });
   }

@@ -1,11 +1,11 @@
 /** Builds the context of a handler, and executes one call of it. */
 
-import type { Client } from "../client/client.ts";
 import type { RunContext } from "../client/run-context.ts";
 import type { Logger } from "../client/settings.ts";
 import type { ReceivedEvent } from "../events/event-types.ts";
 import { type Sessions, sharedSessions } from "../events/sessions.ts";
 import { validateReceived } from "../events/validate-events.ts";
+import { INVOKED_EVENT, validateInvoked } from "../events/validate-invocation.ts";
 import type { FunctionContext } from "../functions/context.ts";
 import type { Defer } from "../functions/defer.ts";
 import { FAILURE_SUFFIX, type InletFunction } from "../functions/inlet-function.ts";
@@ -37,7 +37,7 @@ export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capt
   const handler = fn.handler as (context: PlainContext) => unknown;
   return executeCall(call, (execution) =>
     fn.client.validates
-      ? validated(fn.client, body).then((events) => handler(contextOf(fn, { ...body, ...events }, execution, sessions)))
+      ? validated(fn, body).then((events) => handler(contextOf(fn, { ...body, ...events }, execution, sessions)))
       : handler(contextOf(fn, body, execution, sessions)),
   );
 }
@@ -60,8 +60,10 @@ function contextOf({ client, id }: InletFunction, body: CallBody, { find, isNew,
   return Object.assign(context, { error: fromWireError(error) });
 }
 
-async function validated(client: Client, { events }: CallBody): Promise<Pick<CallBody, "event" | "events">> {
-  const checked = await Promise.all(events.map((event) => validateReceived(client.schemas, event)));
+async function validated(fn: InletFunction, { events }: CallBody): Promise<Pick<CallBody, "event" | "events">> {
+  const checked = await Promise.all(
+    events.map((event) => (event.name === INVOKED_EVENT ? validateInvoked(fn, event) : validateReceived(fn.client.schemas, event))),
+  );
   return { event: checked[0] as ReceivedEvent, events: checked };
 }
 

@@ -12,6 +12,7 @@ export function afterTurn(callback: () => void): void {
   else afterMicrotasks(TURNS, callback);
 }
 
-function afterMicrotasks(turns: number, callback: () => void): void {
-  queueMicrotask(turns === 0 ? callback : () => afterMicrotasks(turns - 1, callback));
+/** `callback` runs in the turn of that number, counted from 1. */
+export function afterMicrotasks(turns: number, callback: () => void): void {
+  queueMicrotask(turns === 1 ? callback : () => afterMicrotasks(turns - 1, callback));
 }

@@ -9,7 +9,7 @@ export type PlainTrigger = { event: string; if?: string | undefined } | { cron: 
 /** Handlers have different event types; callers check that a handler receives the right ones. */
 export type PlainHandler = (context: never) => unknown;
 
-/** `Result` is the type of the handler's return value, `Data` that of its event's data: `step.invoke` uses both. */
+/** `Result` is the type of the handler's return value, `Data` that of the data it can be invoked with: `step.invoke` uses both. */
 export interface InletFunction<Result = unknown, Data = unknown> {
   readonly id: string;
   readonly client: Client;
@@ -51,11 +51,17 @@ export function createInletFunction<Result, Data>({
 }: FunctionParts): InletFunction<Result, Data> {
   checkConfig(config);
   if (typeof handler !== "function") throw new TypeError(`Function "${config.id}" has no handler`);
-  for (const trigger of triggers) {
-    const subject = "cron" in trigger ? trigger.cron : trigger.event;
-    if (typeof subject !== "string" || !subject) throw new TypeError(`Function "${config.id}": a trigger is { event, if? } or { cron }`);
-  }
+  for (const trigger of triggers) checkTrigger(config.id, trigger);
   return { id: config.id, client, config, triggers, handler, onFailure };
+}
+
+/** A misspelt field would be a condition or a time zone that does not hold. */
+function checkTrigger(id: string, trigger: PlainTrigger): void {
+  const [subject, known] = "cron" in trigger ? [trigger.cron, ["cron"]] : [trigger.event, ["event", "if"]];
+  const unknown = Object.keys(trigger).find((field) => !known.includes(field));
+  const fault = unknown === undefined ? "" : `, not with "${unknown}"`;
+  if (typeof subject !== "string" || !subject || fault)
+    throw new TypeError(`Function "${id}": a trigger is { event, if? } or { cron: "TZ=Europe/Paris 0 9 * * *" }${fault}`);
 }
 
 /** The function's name in the whole installation. */

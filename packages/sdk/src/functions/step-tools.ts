@@ -1,6 +1,6 @@
 /** The `step` object of a handler, as types. The implementation is in `execution/`. */
 
-import type { EventNamed, KnownName, SendableEvent } from "../events/event-types.ts";
+import type { DataField, EventNamed, KnownName, SendableEvent } from "../events/event-types.ts";
 import type { Jsonified, StepResult } from "../events/jsonified.ts";
 import type { RealtimeTopic } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
@@ -28,10 +28,13 @@ export interface SignalOptions {
   onConflict?: "fail" | "replace" | undefined;
 }
 
-export interface InvokeOptions<Called> {
+/** The data is that of the function's event before validation: the input of its schema. */
+export type InvokeOptions<Called> = InvokeSettings<Called> &
+  DataField<Called extends InletFunction<unknown, infer Data> ? Data : Record<string, unknown>>;
+
+interface InvokeSettings<Called> {
   /** A function, or `<app id>-<function id>` for a function of another app. */
   function: Called;
-  data?: Called extends InletFunction<unknown, infer Data> ? Data : Record<string, unknown>;
   /** Becomes the `user` of the invoked function's event. */
   user?: Readonly<Record<string, unknown>> | undefined;
   /** Becomes the `v` of the invoked function's event. */

@@ -5,7 +5,7 @@
 
 import type { Capture } from "../client/run-context.ts";
 import { isFinal } from "../errors.ts";
-import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
+import type { DataField, EventPayload, ReceivedEvent } from "../events/event-types.ts";
 import type { StepResult } from "../events/jsonified.ts";
 import type { PublishedMessage } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
@@ -16,13 +16,18 @@ import type { CallBody } from "../wire/call-body.ts";
 import type { DeferOperation, StepOperation } from "../wire/step-operations.ts";
 import { type RanStep, type SettledStep, type StepMock, settleStep, timeLeftMs } from "./settle-step.ts";
 
-type GivenEvent<Data> = { name?: string; data?: Data; id?: string; ts?: number; meta?: { sessions?: Sessions } };
+/** The data is that before validation: the input of the event's schema. */
+type GivenEvent<Data> = { name?: string; id?: string; ts?: number; meta?: { sessions?: Sessions } } & DataField<Data>;
 
-export interface RunFunctionOptions<Data> {
-  /** Default: the first trigger's name and no data. */
-  event?: GivenEvent<Data>;
-  /** Instead of one event: a batch. */
-  events?: readonly GivenEvent<Data>[];
+/** `event`, by default the first trigger's name without data, or instead a batch as `events`. Required where the schema requires data. */
+type GivenEvents<Data> =
+  Record<never, never> extends Data
+    ? { event?: GivenEvent<Data>; events?: readonly GivenEvent<Data>[] }
+    : { event: GivenEvent<Data>; events?: never } | { event?: never; events: readonly GivenEvent<Data>[] };
+
+export type RunFunctionOptions<Data> = GivenEvents<Data> & RunSettings;
+
+interface RunSettings {
   /** Mocks by step id: the result of the step, or a function of the step's input that returns it (or throws). `run` steps without a mock execute. */
   steps?: Readonly<Record<string, StepMock>>;
   /** Retries after the first attempt, per step and of the function; default 0. */
@@ -58,8 +63,9 @@ const ROUNDS_MAX = 1_000;
 
 export async function runFunction<Result, Data>(
   fn: InletFunction<Result, Data>,
-  options: RunFunctionOptions<Data> = {},
+  ...[given]: Record<never, never> extends Data ? [options?: RunFunctionOptions<Data>] : [options: RunFunctionOptions<Data>]
 ): Promise<FunctionRun<Result>> {
+  const options: RunFunctionOptions<unknown> = given ?? {};
   const run: FunctionRun<Result> = { result: undefined, error: undefined, steps: [], sent: [], signals: [], published: [], deferred: [] };
   const capture: Capture = {
     events: (events) => events.map((event) => `test-event-${run.sent.push(event)}`),

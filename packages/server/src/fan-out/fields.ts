@@ -93,6 +93,12 @@ export class Fields {
     });
   }
 
+  /** Reports every field that is set and not one of these. */
+  refuseOthers(known: readonly string[]): void {
+    for (const name of Object.keys(this.#values))
+      if (!known.includes(name) && this.value(name) !== null) this.fault(name, `is not a field here; known are ${known.join(" and ")}`);
+  }
+
   /** Every field that is an object. */
   objects(): Record<string, Fields> {
     const names = Object.keys(this.#values).filter((name) => isObject(this.#values[name]));

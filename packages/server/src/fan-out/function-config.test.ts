@@ -259,3 +259,17 @@ test("every fault is a sentence that names function and field", () => {
   for (const registered of [null, [], "x", 7])
     assert.deepEqual(readFunctionConfig(registered), { faults: ["A function must be registered as an object."] });
 });
+
+test("unknown fields of triggers are refused where asked for, each by its name, and else ignored", () => {
+  const triggers = [
+    { event: "shop/a", iff: "true", expression: null },
+    { cron: "0 9 * * *", timezone: "Europe/Paris", event: null },
+    { cron: "0 8 * * *", jitter: "2s" },
+  ];
+  const strict = readFunctionConfig({ ...PLAIN, triggers }, { isStrict: true });
+  assert.deepEqual("faults" in strict && strict.faults, [
+    "Function shop-plain: triggers[0].iff is not a field here; known are event and expression.",
+    "Function shop-plain: triggers[1].timezone is not a field here; known are cron and jitter.",
+  ]);
+  assert.deepEqual(faultsOf({ triggers }), []);
+});

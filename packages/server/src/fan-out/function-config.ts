@@ -61,25 +61,25 @@ export interface Cancellation {
   timeoutMs: number | null;
 }
 
-/** Each fault is a sentence that names the function and the field. */
-export function readFunctionConfig(registered: unknown): { config: FunctionConfig } | { faults: string[] } {
+/** Each fault is a sentence that names the function and the field. `isStrict` refuses unknown fields of triggers. */
+export function readFunctionConfig(registered: unknown, { isStrict = false } = {}): { config: FunctionConfig } | { faults: string[] } {
   if (typeof registered !== "object" || registered === null || Array.isArray(registered))
     return { faults: ["A function must be registered as an object."] };
   const raw = registered as Record<string, unknown> & { id?: unknown };
   const faults: string[] = [];
   const owner = typeof raw.id === "string" && raw.id !== "" ? raw.id.slice(0, FUNCTION_ID_LENGTH_MAX) : "(without id)";
   const fields = new Fields(raw, "", (field, message) => faults.push(`Function ${owner}: ${field} ${message}.`));
-  const config = readConfig(fields, raw);
+  const config = readConfig(fields, raw, isStrict);
   return faults.length > 0 ? { faults } : { config };
 }
 
-function readConfig(fields: Fields, raw: Record<string, unknown>): FunctionConfig {
+function readConfig(fields: Fields, raw: Record<string, unknown>, isStrict: boolean): FunctionConfig {
   const id = fields.requiredText("id", FUNCTION_ID_LENGTH_MAX);
   const batch = readBatch(fields);
   const config: FunctionConfig = {
     id,
     name: fields.text("name") ?? id,
-    triggers: readTriggers(fields),
+    triggers: readTriggers(fields, { isStrict }),
     ...readStep(fields),
     concurrency: readConcurrency(fields),
     throttle: readThrottle(fields),

@@ -7,6 +7,8 @@ import { TRIGGER_NAME_LENGTH_MAX, triggerNameFault } from "./triggers.ts";
 const TRIGGERS_MAX = 10;
 const JITTER_MS_MIN = 1_000;
 const JITTER_MS_MAX = 300_000;
+const EVENT_FIELDS: readonly string[] = ["event", "expression"];
+const CRON_FIELDS: readonly string[] = ["cron", "jitter"];
 
 export interface RegisteredEventTrigger {
   event: string;
@@ -26,9 +28,14 @@ export interface CronTrigger {
 
 export type Trigger = RegisteredEventTrigger | CronTrigger;
 
-/** An empty list is allowed: such a function can only be invoked. */
-export function readTriggers(fields: Fields): Trigger[] {
-  const triggers = fields.list("triggers", TRIGGERS_MAX).flatMap((given) => readTrigger(given) ?? []);
+/**
+ * An empty list is allowed: such a function can only be invoked. `isStrict` refuses unknown fields: our SDK sends none, so each is a
+ * mistake. The published SDKs of Inngest may send fields that mean nothing here.
+ */
+export function readTriggers(fields: Fields, { isStrict }: { isStrict: boolean }): Trigger[] {
+  const list = fields.list("triggers", TRIGGERS_MAX);
+  if (isStrict) for (const given of list) given.refuseOthers(given.value("cron") === null ? EVENT_FIELDS : CRON_FIELDS);
+  const triggers = list.flatMap((given) => readTrigger(given) ?? []);
   const texts = triggers.map((trigger) => JSON.stringify(trigger));
   if (new Set(texts).size < texts.length) fields.fault("triggers", "has the same trigger twice");
   return triggers;

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { type AppId, type EnvironmentId, type Fault, Refusal } from "@inlet/protocol";
 import type { App, AppStore, HeaderSet, NewFunction } from "../store/contract/index.ts";
-import { readFunctionConfig } from "./function-config.ts";
+import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
 import type { Registry } from "./registry.ts";
 import { nextTick } from "./starts/crons.ts";
 
@@ -30,7 +30,13 @@ export async function registerApp(parts: RegisterAppParts, registration: Registr
   const body = readBody(withoutDeployId(registration.body));
   if (body instanceof Refusal) return body;
   const faults: Fault[] = [];
-  const functions = body.functions.flatMap((registered, index) => readFunction(registered, index, faults, parts.now()));
+  const isStrict = headers === "service";
+  const functions = body.functions.flatMap((registered, index) => {
+    const read = readFunctionConfig(registered, { isStrict });
+    if ("config" in read) return [newFunction(registered, read.config, parts.now())];
+    for (const message of read.faults) faults.push({ index, field: "functions", message });
+    return [];
+  });
   for (const repeated of repeatedIds(functions))
     faults.push({ field: "functions", message: `The function ${repeated} is registered twice.` });
   if (faults.length > 0) return refusal(faults);
@@ -70,18 +76,12 @@ function readBody(body: unknown): { appName: string; url: string; functions: unk
   return { appName: appName as string, url: url as string, functions: functions as unknown[] };
 }
 
-function readFunction(registered: unknown, index: number, faults: Fault[], now: number): NewFunction[] {
-  const read = readFunctionConfig(registered);
-  if ("faults" in read) {
-    for (const message of read.faults) faults.push({ index, field: "functions", message });
-    return [];
-  }
-  const { id, name, triggers } = read.config;
+function newFunction(registered: unknown, { id, name, triggers }: FunctionConfig, now: number): NewFunction {
   const crons = triggers.flatMap((trigger) => {
     const dueAt = "cron" in trigger ? nextTick(trigger.cron, now) : null;
     return "cron" in trigger && dueAt !== null ? [{ cron: trigger.cron, dueAt }] : [];
   });
-  return [{ id, name, config: JSON.stringify(registered), crons }];
+  return { id, name, config: JSON.stringify(registered), crons };
 }
 
 function repeatedIds(functions: readonly NewFunction[]): string[] {
