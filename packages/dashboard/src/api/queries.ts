@@ -100,20 +100,21 @@ export const webhooksQuery = (env: string) =>
   queryOptions({ queryKey: ["webhooks", env], queryFn: () => callForAll<Webhook>("/webhooks", { env, query: { limit: 100 } }) });
 
 export const webhookQuery = (id: string) =>
-  queryOptions({ queryKey: ["webhook", id], queryFn: () => call<Webhook>(`/webhooks/${encodeURIComponent(id)}`) });
+  queryOptions({ queryKey: ["webhook", id], queryFn: ({ signal }) => call<Webhook>(`/webhooks/${encodeURIComponent(id)}`, { signal }) });
 
 export const versionsQuery = (id: string) =>
   queryOptions({
     queryKey: ["webhook-versions", id],
-    queryFn: () => callForAll<WebhookVersion>(`/webhooks/${encodeURIComponent(id)}/versions`, { query: { limit: 100 } }),
+    queryFn: ({ signal }) => callForAll<WebhookVersion>(`/webhooks/${encodeURIComponent(id)}/versions`, { query: { limit: 100 }, signal }),
   });
 
 export const requestsQuery = (id: string, filters: Filters) =>
   infiniteQueryOptions({
     queryKey: ["webhook-requests", id, filters],
-    queryFn: ({ pageParam }) =>
+    queryFn: ({ pageParam, signal }) =>
       callForPage<WebhookRequest>(`/webhooks/${encodeURIComponent(id)}/requests`, parsed, {
         query: { ...filters, limit: 20, cursor: pageParam },
+        signal,
       }),
     initialPageParam: noCursor,
     getNextPageParam: nextPage,
@@ -123,8 +124,8 @@ export const requestsQuery = (id: string, filters: Filters) =>
 export const lastRequestQuery = (id: string) =>
   queryOptions({
     queryKey: ["webhook-requests", id, "last"],
-    queryFn: async () =>
-      (await callForPage<WebhookRequest>(`/webhooks/${encodeURIComponent(id)}/requests`, parsed, { query: { limit: 20 } })).items,
+    queryFn: async ({ signal }) =>
+      (await callForPage<WebhookRequest>(`/webhooks/${encodeURIComponent(id)}/requests`, parsed, { query: { limit: 20 }, signal })).items,
     // A user who waits for the first request looks at the page.
     refetchInterval: (query) => (query.state.data?.length === 0 ? 2_000 : 10_000),
   });

@@ -1,13 +1,10 @@
 /** Shows that a new webhook waits for its first request, and when it has arrived. Refreshes automatically. */
 
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { lastRequestQuery } from "../api/queries.ts";
-import type { Webhook } from "../api/types.ts";
+import type { WebhookRequest } from "../api/types.ts";
 import { Notice } from "../ui/states.tsx";
 
-export function FirstRequest({ webhook }: { webhook: Webhook }) {
-  const { data: requests } = useQuery(lastRequestQuery(webhook.id));
+export function FirstRequest({ requests }: { requests: readonly WebhookRequest[] | undefined }) {
   const [waited, setWaited] = useState(false);
   if (!requests) return null;
   const first = requests.at(-1);

@@ -1,25 +1,22 @@
-/** Settings of a webhook: name, lists, enabled or disabled, deletion. */
+/** Settings of a webhook: name, lists, enabled or disabled, and the button that deletes it. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { AcceptListFields, draftOf, listOf } from "../keys/accept-list-field.tsx";
-import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { toast, withToast } from "../ui/toasts.tsx";
+import { withToast } from "../ui/toasts.tsx";
 import { ChecksForm } from "./checks-form.tsx";
 import { MirrorForm } from "./mirror-form.tsx";
 
-export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook }) {
+export function SettingsTab({ webhook, onDelete }: { webhook: Webhook; onDelete: () => void }) {
   const [name, setName] = useState(webhook.name);
   const [enabled, setEnabled] = useState(webhook.enabled);
   const [eventNames, setEventNames] = useState(draftOf(webhook.eventNames));
   const [ips, setIps] = useState(draftOf(webhook.ips));
-  const [deleting, setDeleting] = useState(false);
   const queries = useQueryClient();
   const mayChange = useMayChange();
 
@@ -56,7 +53,7 @@ export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook })
               Save
             </button>
             <span className="grow" />
-            <button type="button" className="button danger" onClick={() => setDeleting(true)}>
+            <button type="button" className="button danger" onClick={onDelete}>
               <Icon name="trash" /> Delete webhook
             </button>
           </div>
@@ -64,23 +61,6 @@ export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook })
       </form>
       <ChecksForm webhook={webhook} />
       {webhook.environment !== "branch" && <MirrorForm webhook={webhook} />}
-      {deleting && <DeleteDialog env={env} webhook={webhook} onClose={() => setDeleting(false)} />}
     </>
-  );
-}
-
-function DeleteDialog({ env, webhook, onClose }: { env: string; webhook: Webhook; onClose: () => void }) {
-  const queries = useQueryClient();
-  const navigate = useNavigate();
-  async function remove() {
-    await call(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "DELETE" });
-    await queries.invalidateQueries({ queryKey: ["webhooks"] });
-    toast("ok", `${webhook.name} deleted.`);
-    await navigate({ to: "/env/$env/webhooks", params: { env } });
-  }
-  return (
-    <FormDialog title={`Delete ${webhook.name}?`} submit="Delete" danger onClose={onClose} onSubmit={remove}>
-      <p className="second">Its URL returns 404 from then on and is never reused. Its events remain.</p>
-    </FormDialog>
   );
 }

@@ -16,6 +16,7 @@ import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { toast } from "../ui/toasts.tsx";
+import { DeleteWebhook } from "./delete-webhook.tsx";
 import { FirstRequest } from "./first-request.tsx";
 import { RequestsTab } from "./requests-tab.tsx";
 import { SettingsTab } from "./settings-tab.tsx";
@@ -29,7 +30,9 @@ const TITLES: Record<WebhookTab, string> = { transform: "Transform", requests: "
 export function WebhookPage() {
   const { env, id } = useParams({ from: "/env/$env/webhooks/$id" });
   const { tab = "transform" } = useSearch({ from: "/env/$env/webhooks/$id" });
-  const { data: webhook, error, refetch } = useQuery(webhookQuery(id));
+  const [deletedId, setDeletedId] = useState<string | null>(null);
+  const isDeleting = deletedId === id;
+  const { data: webhook, error, refetch } = useQuery({ ...webhookQuery(id), enabled: !isDeleting });
   if (error) return <ErrorState error={error} title="This webhook could not be loaded" onRetry={() => void refetch()} />;
   if (!webhook) return <SkeletonRows />;
   return (
@@ -38,7 +41,7 @@ export function WebhookPage() {
       <Crumbs env={env} to="/env/$env/webhooks" list="Webhooks">
         {webhook.name}
       </Crumbs>
-      <WebhookHead webhook={webhook} />
+      <WebhookHead webhook={webhook} isDeleting={isDeleting} />
       <nav className="tabs" aria-label="Webhook sections">
         {WEBHOOK_TABS.map((name) => (
           <Link
@@ -56,14 +59,15 @@ export function WebhookPage() {
       {tab === "transform" && <TransformTab key={webhook.id} webhook={webhook} />}
       {tab === "requests" && <RequestsTab env={env} webhook={webhook} />}
       {tab === "versions" && <VersionsTab webhook={webhook} />}
-      {tab === "settings" && <SettingsTab key={webhook.updatedAt} env={env} webhook={webhook} />}
+      {tab === "settings" && <SettingsTab key={webhook.updatedAt} webhook={webhook} onDelete={() => setDeletedId(id)} />}
+      {isDeleting && <DeleteWebhook env={env} webhook={webhook} onClose={() => setDeletedId(null)} />}
     </div>
   );
 }
 
-function WebhookHead({ webhook }: { webhook: Webhook }) {
+function WebhookHead({ webhook, isDeleting }: { webhook: Webhook; isDeleting: boolean }) {
   const [rotating, setRotating] = useState(false);
-  const { data: requests } = useQuery(lastRequestQuery(webhook.id));
+  const { data: requests } = useQuery({ ...lastRequestQuery(webhook.id), enabled: !isDeleting });
   const mayChange = useMayChange();
   return (
     <>
@@ -86,7 +90,7 @@ function WebhookHead({ webhook }: { webhook: Webhook }) {
           </button>
         )}
       </div>
-      <FirstRequest key={webhook.id} webhook={webhook} />
+      <FirstRequest key={webhook.id} requests={requests} />
       {rotating && <RotateDialog webhook={webhook} onClose={() => setRotating(false)} />}
     </>
   );

@@ -165,7 +165,9 @@ export function webhookCases(browser: () => Browser): void {
       body: { name: "Hook", transform: 'transform = () => ({ name: "a/b", data: {} })' },
     });
     const { id, url } = made.body.data;
-    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${id}`);
+    const page = await openPage(t, browser(), "about:blank");
+    await page.clock.install();
+    await page.goto(`${service.url}/env/dev/webhooks/${id}`);
     await page.getByRole("button", { name: "Rotate" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
     await page.getByText("The webhook has a new URL").waitFor();
@@ -185,8 +187,18 @@ export function webhookCases(browser: () => Browser): void {
     const { data } = (await service.rest("GET", `/webhooks/${id}`)).body;
     assert.deepEqual([data.enabled, data.eventNames], [false, { mode: "allow", list: ["a/*", "b/c"] }]);
 
+    const asked: string[] = [];
+    await page.route(`**/v1/webhooks/${id}`, async (route) => {
+      if (route.request().method() !== "DELETE") return route.fallback();
+      page.on("request", (request) => request.url().includes(id) && asked.push(request.url()));
+      const response = await route.fetch();
+      // The webhook is gone and the page does not know it yet: whatever polls asks now.
+      await page.clock.runFor(15_000);
+      await route.fulfill({ response });
+    });
     await page.getByRole("button", { name: "Delete webhook" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("No webhooks yet").waitFor();
+    assert.deepEqual(asked, [], "nothing asks for a webhook that was deleted");
   });
 }
