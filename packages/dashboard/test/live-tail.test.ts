@@ -1,7 +1,8 @@
-/** The live list of events has no gap: after pauses, scrolling and bursts it shows what the store has, in the same order. */
+/** The live lists of events and runs have no gap: after pauses, scrolling and bursts they show what the store has, in the same order. */
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService, type TestService } from "../../server/test/support/service.ts";
@@ -26,10 +27,10 @@ async function send(service: TestService, name: string, count: number): Promise<
   }
 }
 
-async function stored(service: TestService): Promise<string[]> {
+async function stored(service: TestService, items: "events" | "runs" = "events"): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
-    const { body } = await service.rest("GET", `/events?limit=100${cursor && `&cursor=${cursor}`}`);
+    const { body } = await service.rest("GET", `/${items}?limit=100${cursor && `&cursor=${cursor}`}`);
     ids.push(...body.data.map(({ id }: { id: string }) => id));
     cursor = body.page.next;
   }
@@ -93,19 +94,47 @@ test("the live tail shows what the store has after a pause, after scrolling and 
   await assertComplete(page, service, "after a burst");
 });
 
-test("a list of runs that was paused while more than a page of them started shows all of them", async (t) => {
+test("a list of runs has no gap: after a pause, while it is joined with the stream, and after a burst", { timeout: 120_000 }, async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   const app = await startShopApp(service.url);
   onEnd(t, () => app.stop());
   await service.rest("POST", "/apps", { body: { url: app.url } });
-  await service.send({ name: "shop/cart.left", data: {} });
+  // Runs of a paused function do not change any more, so that each is reported once.
+  await service.rest("POST", "/functions/shop-remind/pause");
   const page = await openPage(t, browser, `${service.url}/env/dev/runs`, { viewport });
-  await page.getByRole("listitem").first().waitFor();
-  await page.getByRole("button", { name: /^Live/ }).click();
-  await service.send(Array.from({ length: 130 }, (_, n) => ({ name: "shop/cart.left", data: { n } })));
-  await until("all runs", async () => (await service.rest("GET", "/runs?limit=100")).body.data.length === 100);
+  const rows = page.getByRole("listitem");
+  const live = page.getByRole("button", { name: /^Live/ });
+  await live.waitFor();
+  await send(service, "shop/cart.left", 4);
+  await until("four rows", async () => (await rows.count()) === 4);
+
+  await live.click();
+  await send(service, "shop/cart.left", 130);
+  await untilStored(service, 134);
+  assert.equal(await rows.count(), 4, "a paused list keeps its rows");
+  const answers = Promise.withResolvers<void>();
+  await page.route("**/v1/runs?*", (route) => answers.promise.then(() => route.fallback()));
+  const opened = page.waitForResponse((response) => response.url().includes("/runs/stream"));
   await page.getByRole("button", { name: /^Paused/ }).click();
-  await until("the newest run", async () => (await page.getByRole("listitem").count()) > 10);
-  const shown = (await page.evaluate(READ_LIST)) as string[];
-  assert.equal(shown.length, 131);
+  await opened;
+  await send(service, "shop/cart.left", 10);
+  await untilStored(service, 144);
+  assert.deepEqual([await live.count(), await rows.count()], [0, 4], "not live without the runs that started during the pause");
+  answers.resolve();
+  await live.waitFor();
+  await untilComplete(page, service, 144, "after a pause");
+
+  await send(service, "shop/cart.left", 400);
+  await untilStored(service, 544);
+  await untilComplete(page, service, 544, "after a burst");
 });
+
+async function untilStored(service: TestService, count: number): Promise<void> {
+  await until(`${count} runs`, async () => (await stored(service, "runs")).length === count);
+}
+
+async function untilComplete(page: Page, service: TestService, count: number, when: string): Promise<void> {
+  const all = await stored(service, "runs");
+  assert.equal(all.length, count);
+  await until(`all runs ${when}`, async () => isDeepStrictEqual(await page.evaluate(READ_LIST), all));
+}

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { API_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
@@ -154,4 +155,20 @@ test("what is not understood is refused", async (t) => {
     const { status, body } = await service.rest("GET", `/events/stream${query}`);
     assert.deepEqual([status, body.code], [400, "request_invalid"], query);
   }
+});
+
+test("a stream of runs reports each run, or says that there is a gap", async (t) => {
+  const service = await startTestService(t);
+  await startApp(t, service, (inlet) => [inlet.createFunction({ id: "tailed" }, { event: "tail/event" }, () => "done")]);
+  // The runs of a paused function do not change after their start.
+  const [{ id }] = (await service.rest("GET", "/functions")).body.data;
+  await service.rest("POST", `/functions/${id}/pause`);
+  const response = await fetch(`${service.url}/v1/runs/stream`, { headers: { authorization: `Bearer ${API_KEY}` } });
+  const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+  onEnd(t, () => reader.cancel());
+  const sent = 250;
+  await service.send(Array.from({ length: sent }, (_, n) => event(n)));
+  let text = "";
+  const isComplete = () => text.split("event: run\n").length > sent || text.includes('event: gap\ndata: {"kind":"gap"}\n\n');
+  while (!isComplete()) text += (await reader.read()).value ?? assert.fail("the stream ended");
 });

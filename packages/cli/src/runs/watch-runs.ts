@@ -45,7 +45,7 @@ function linesOf(run: RunDetails): string[] {
   ];
 }
 
-/** After a disconnect, changed runs are printed first, each in its current state. */
+/** After a disconnect, and where the stream has a gap, the lists tell which runs changed; each is printed in its current state. */
 async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<CommandResult> {
   const rest = createRestClient(options);
   const missed = new MissedRuns(rest, options.function);
@@ -67,7 +67,11 @@ async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<Comm
       },
     },
   );
-  for await (const { data } of parts) {
+  for await (const { event, data } of parts) {
+    if (event === "gap") {
+      await catchUp().catch(() => undefined);
+      continue;
+    }
     const run = JSON.parse(data ?? "{}") as RunFields;
     missed.note(run);
     print(run, data ?? "");

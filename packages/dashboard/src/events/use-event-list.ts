@@ -5,7 +5,8 @@
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { follow, type LiveState } from "../api/live.ts";
+import { followJoined } from "../api/joined-stream.ts";
+import type { LiveState } from "../api/live.ts";
 import { eventPage, eventsQuery, type Filters } from "../api/queries.ts";
 import { readEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
@@ -37,51 +38,37 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
   const heldNow = useRef(held);
   heldNow.current = held;
 
-  const startOver = () => {
-    setTails(NOTHING);
-    void queries.resetQueries({ queryKey: query.queryKey });
-  };
-
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   useEffect(() => {
     setTails(NOTHING);
-    let arrived: EventItem[] = [];
-    const show = () => {
-      if (arrived.length === 0) return;
-      const batch = arrived;
-      arrived = [];
-      setTails((before) => (heldNow.current ? { ...before, waiting: extendTail(before.waiting, batch) } : extendShown(before, batch)));
+    const startOver = () => {
+      setTails(NOTHING);
+      return queries.resetQueries({ queryKey: query.queryKey });
     };
+    let isContinuous = false;
     /** Adds the events that arrived between loading the list and opening the stream. */
-    const closeGap = async () => {
-      if (isSearch) return;
+    const join = async () => {
+      // A stream that was open before resumes where it ended.
+      const isOpenedFirst = !isContinuous;
+      isContinuous = true;
+      if (queries.getQueryState(query.queryKey)?.status === "error") return startOver();
+      if (isSearch || !isOpenedFirst) return;
       const { pages: loadedPages } = await queries.ensureInfiniteQueryData(query);
       const missed = await readMissed(env, filters, new Set(loadedPages[0]?.items.map(({ id }) => id)));
       setTails((before) => (heldNow.current ? { ...before, waiting: joinTails(before.waiting, missed) } : joinShown(before, missed)));
     };
-    let isContinuous = false;
-    const timer = setInterval(show, SHOW_EVERY_MS);
-    const stop = follow({
+    return followJoined({
       path: "/events/stream",
       env,
       ...(filters.name ? { query: { name: String(filters.name) } } : {}),
-      onMessage: (text) => {
-        const event = readEvent(text);
-        if (isWanted(event, filters)) arrived.push(event);
+      everyMs: SHOW_EVERY_MS,
+      join: () => join().catch(startOver),
+      onMessages: (messages) => {
+        const batch = messages.map(readEvent).filter((event) => isWanted(event, filters));
+        if (batch.length > 0) setTails((before) => (heldNow.current ? keepBack(before, batch) : extendShown(before, batch)));
       },
-      onState: (state) => {
-        setLive(state);
-        if (state !== "live") return;
-        if (queries.getQueryState(query.queryKey)?.status === "error") startOver();
-        // A stream that was open before resumes where it ended.
-        else if (!isContinuous) void closeGap().catch(startOver);
-        isContinuous = true;
-      },
+      onState: setLive,
     });
-    return () => {
-      clearInterval(timer);
-      stop();
-    };
   }, [key]);
 
   const showWaiting = () => setTails(release);
@@ -106,6 +93,10 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
     return [...shown.events.filter(({ id }) => !known.has(id)), ...loaded];
   }, [shown, loaded]);
   return { pages, events, live, waiting: waiting.events.length + waiting.dropped, showWaiting };
+}
+
+function keepBack({ shown, waiting }: Tails, arrived: readonly EventItem[]): Tails {
+  return { shown, waiting: extendTail(waiting, arrived) };
 }
 
 function extendShown({ shown, waiting }: Tails, arrived: readonly EventItem[]): Tails {

@@ -2,8 +2,9 @@
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useMemo, useState } from "react";
-import { follow, type LiveState } from "../api/live.ts";
-import { type Filters, PAGE_ITEMS, runPage, runsQuery } from "../api/queries.ts";
+import { followJoined } from "../api/joined-stream.ts";
+import type { LiveState } from "../api/live.ts";
+import { type Filters, runsQuery } from "../api/queries.ts";
 import type { RunItem } from "../api/types.ts";
 import { isWantedRun } from "./run-search.ts";
 
@@ -24,43 +25,31 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
   const [changed, setChanged] = useState<ReadonlyMap<string, RunItem>>(new Map());
   const [live, setLive] = useState<LiveState>("connecting");
 
-  const startOver = () => void queries.resetQueries({ queryKey: query.queryKey });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
+  useEffect(() => setChanged(new Map()), [key]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   useEffect(() => {
-    setChanged(new Map());
     if (paused) return;
-    let arrived: RunItem[] = [];
-    const timer = setInterval(() => {
-      if (arrived.length === 0) return;
-      const batch = arrived;
-      arrived = [];
-      setChanged((before) => new Map([...before, ...batch.map((run) => [run.id, run] as const)]));
-    }, SHOW_EVERY_MS);
-    /** Adds the runs that were made before the stream was opened. If they are more than a page, all loaded pages are read again. */
-    const closeGap = async () => {
-      const first = await queries.ensureInfiniteQueryData(query).then(({ pages: [page] }) => page?.items ?? []);
-      const { items, next } = await runPage(env, filters);
-      const known = new Set(first.map(({ id }) => id));
-      if (next !== null && items.length >= PAGE_ITEMS && !items.some(({ id }) => known.has(id)))
-        return queries.refetchQueries({ queryKey: query.queryKey, exact: true });
-      arrived.unshift(...items);
+    const startOver = () => queries.resetQueries({ queryKey: query.queryKey });
+    /** Loads all pages again: the stream tells nothing about runs that changed while it was closed. */
+    const join = async () => {
+      if (queries.getQueryState(query.queryKey)?.status === "error") return startOver();
+      await queries.ensureInfiniteQueryData(query);
+      await queries.refetchQueries({ queryKey: query.queryKey, exact: true }, { throwOnError: true });
+      setChanged(new Map());
     };
-    const stop = follow({
+    return followJoined({
       path: "/runs/stream",
       env,
-      onMessage: (text) => void arrived.push(JSON.parse(text) as RunItem),
-      onState: (state) => {
-        setLive(state);
-        if (state !== "live") return;
-        if (queries.getQueryState(query.queryKey)?.status === "error") startOver();
-        else void closeGap().catch(startOver);
+      everyMs: SHOW_EVERY_MS,
+      join: () => join().catch(startOver),
+      onMessages: (messages) => {
+        const arrived = messages.map((text) => JSON.parse(text) as RunItem);
+        setChanged((before) => new Map([...before, ...arrived.map((run) => [run.id, run] as const)]));
       },
+      onState: setLive,
     });
-    return () => {
-      clearInterval(timer);
-      stop();
-    };
   }, [key, paused]);
 
   const runs = useMemo(() => {
