@@ -7,7 +7,7 @@ import type { SignalsRoutesParts } from "../api/runs/signals-routes.ts";
 import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
 import type { Executor } from "../execute/executor.ts";
 import { createEndEvents, internalBatch } from "../execute/steps/end-events.ts";
-import { cancelRun, resolveStep } from "../execute/steps/run-changes.ts";
+import { cancelRun, failedResult, resolveStep } from "../execute/steps/run-changes.ts";
 import { FanOut } from "../fan-out/fan-out.ts";
 import { Registry } from "../fan-out/registry.ts";
 import { FunctionStarts, type FunctionStartsParts } from "../fan-out/starts/function-starts.ts";
@@ -77,8 +77,8 @@ export function createFunctions(parts: FunctionsParts): Functions {
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
   const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
   const lease = () => executor.lease();
-  const refuse: FunctionStartsParts["refuse"] = async (environmentId, { runNo, stepId }, value) => {
-    await executor.change({ environmentId, no: runNo }, (state) => resolveStep(state, { id: stepId, status: "failed", value }, now()));
+  const refuse: FunctionStartsParts["refuse"] = async (environmentId, { runNo, stepId }, error) => {
+    await executor.change({ environmentId, no: runNo }, (state) => resolveStep(state, { id: stepId, ...failedResult(error) }, now()));
   };
   const starts = new FunctionStarts({ store, registry, fanOut, eventIds, lease, traced, isArchived, now, refuse });
   const executor: Executor = createFunctionExecutor({

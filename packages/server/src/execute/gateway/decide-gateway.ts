@@ -2,7 +2,7 @@
 
 import { type GatewayRequest, shownRequest } from "@inlet/protocol";
 import type { EntryRecord, RunChange, RunError, RunState, StepRecord } from "../../store/contract/index.ts";
-import { type EndEvents, failRun, goOn } from "../steps/run-changes.ts";
+import { type EndEvents, failedResult, failRun, goOn } from "../steps/run-changes.ts";
 import { overLimit } from "../steps/run-limits.ts";
 
 export type GatewayOutcome =
@@ -30,7 +30,7 @@ export function decideGateway(state: RunState, entry: EntryRecord, outcome: Gate
     const retry = { retryAt: facts.retryAt(entry.attempt, retryAfterMs), attempt: attempts };
     return { attempts: [failure], steps: [{ ...step, attempts }], entry: retry };
   }
-  const end = finish(state, { ...step, attempts }, { status: "failed", value: JSON.stringify({ error }) }, facts);
+  const end = finish(state, { ...step, attempts }, failedResult(error), facts);
   return { ...end, attempts: [failure] };
 }
 

@@ -26,7 +26,7 @@ import {
   runKind,
   stepTimes,
 } from "./operations.ts";
-import { completeRun, DISCOVERY, failRun, goOn, restingStatus } from "./run-changes.ts";
+import { completeRun, DISCOVERY, failedResult, failRun, goOn, restingStatus } from "./run-changes.ts";
 import { overLimit } from "./run-limits.ts";
 import { readSignal } from "./step-parameters.ts";
 import { waitSince } from "./wait-since.ts";
@@ -228,8 +228,8 @@ export class OperationsReader {
   #invoke(operation: Operation): void {
     const invocation = this.#facts.invoke(operation, this.#state);
     if (typeof invocation === "string") {
-      const error = JSON.stringify({ name: "InvocationError", message: invocation });
-      this.#write(operation, { kind: "invoke", status: "failed", value: `{"error":${error}}`, endedAt: this.#facts.now });
+      const failed = failedResult({ name: "InvocationError", message: invocation });
+      this.#write(operation, { kind: "invoke", ...failed, endedAt: this.#facts.now });
       this.#done.add(operation.id);
       return;
     }

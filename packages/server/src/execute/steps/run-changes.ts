@@ -31,6 +31,11 @@ export interface StepResult {
   eventId?: EventId;
 }
 
+/** The result of a step that failed, as every SDK reads it. */
+export function failedResult(error: RunError): { status: "failed"; value: string } {
+  return { status: "failed", value: JSON.stringify({ error }) };
+}
+
 /** A waiting step has ended: by timeout, or because its event or invoked run has arrived. No change if it had already ended. */
 export function resolveStep(state: RunState, { id, ...result }: StepResult, now: number): RunChange {
   const step = state.steps.find((candidate) => candidate.id === id);

@@ -15,6 +15,7 @@ import { carriedTrace } from "./carried-trace.ts";
 import { internalBatch } from "./end-events.ts";
 import { invokedData } from "./invoked-data.ts";
 import type { Operation } from "./operations.ts";
+import { failedResult } from "./run-changes.ts";
 
 const LONGEST_MS = 366 * 86_400_000;
 const INVOKE_TIMEOUT_MS = 365 * 86_400_000;
@@ -114,6 +115,5 @@ function memberText(text: string, key: string): string | null {
 /** The result of a step that timed out: null for a wait, an error for an invocation. */
 export function timeoutValue(kind: string): { status: "completed" | "failed"; value: string } {
   if (kind !== "invoke") return { status: "completed", value: "null" };
-  const error = { name: "InvocationTimeout", message: "The invoked function did not end in time." };
-  return { status: "failed", value: JSON.stringify({ error }) };
+  return failedResult({ name: "InvocationTimeout", message: "The invoked function did not end in time." });
 }

@@ -2,7 +2,7 @@
 
 import { eventJson } from "@inlet/protocol";
 import type { ClaimedEntry, RunChange, RunEnd, RunState, StepRecord, StoredEvent } from "../../store/contract/index.ts";
-import { cancelRun, type EndEvents, failRun, resolveStep, type StepResult } from "./run-changes.ts";
+import { cancelRun, type EndEvents, failedResult, failRun, resolveStep, type StepResult } from "./run-changes.ts";
 import { timeoutValue } from "./step-parameters.ts";
 
 export interface TimerFacts {
@@ -54,6 +54,5 @@ function waitResult(
 /** The result of a step that invoked a run. */
 function invokedValue(end: RunEnd | null): Pick<StepResult, "status" | "value"> {
   if (end?.status === "completed") return { status: "completed", value: `{"data":${end.output}}` };
-  const error = end?.error ?? { name: "InvocationLost", message: "The invoked run was removed before its result was read." };
-  return { status: "failed", value: JSON.stringify({ error }) };
+  return failedResult(end?.error ?? { name: "InvocationLost", message: "The invoked run was removed before its result was read." });
 }

@@ -203,8 +203,7 @@ function begin(
 /** Dropped silently, unless an invoker waits for it. */
 export function notStarted({ invoker }: Pick<StartFacts, "invoker">, why: string): FunctionStartChange {
   if (!invoker) return {};
-  const error = { name: "InvocationRefused", message: `The function was not started: ${why}.` };
-  return { refused: { invoker, value: JSON.stringify({ error }) } };
+  return { refused: { invoker, error: { name: "InvocationRefused", message: `The function was not started: ${why}.` } } };
 }
 
 function withMarks(marks: readonly MarkWrite[], change: FunctionStartChange): FunctionStartChange {

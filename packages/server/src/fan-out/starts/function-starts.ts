@@ -9,6 +9,7 @@ import type {
   Lease,
   NewEvent,
   NewRun,
+  RunError,
   Store,
   StoredEvent,
 } from "../../store/contract/index.ts";
@@ -42,7 +43,7 @@ export interface FunctionStartsParts {
   eventIds: EventIdGenerator;
   lease(): Lease;
   /** Fails the step that invoked a function that is not started. */
-  refuse(environmentId: EnvironmentId, invoker: Invoker, value: string): Promise<void>;
+  refuse(environmentId: EnvironmentId, invoker: Invoker, error: RunError): Promise<void>;
   /** Starts a trace for an event that has none, while traces are exported. */
   traced(event: NewEvent): NewEvent;
   /** Nothing is started in an archived environment. */
@@ -136,7 +137,7 @@ export class FunctionStarts {
     const { leased, refused } = await store.functionStart({ environmentId, entry, functionNo, ...start, now: now(), lease: lease() });
     if (refused) {
       // The entry is kept until the step is notified: after a crash in between it is notified again, which changes nothing.
-      await refuse(environmentId, refused.invoker, refused.value);
+      await refuse(environmentId, refused.invoker, refused.error);
       await store.queueRemove(entry);
     }
     return leased;

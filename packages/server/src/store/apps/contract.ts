@@ -51,17 +51,9 @@ export interface NewFunction {
   crons: readonly { cron: string; dueAt: number }[];
 }
 
-export interface AppSyncParams {
-  id: AppId;
-  environmentId: EnvironmentId;
-  name: string;
-  url: string;
-  sdk: string;
-  headers: HeaderSet;
-  framework: string | null;
-  checksum: string;
+export interface AppSyncParams
+  extends Pick<App, "id" | "environmentId" | "name" | "url" | "sdk" | "headers" | "framework" | "checksum" | "syncedAt"> {
   functions: readonly NewFunction[];
-  syncedAt: number;
 }
 
 export interface AppStore {

@@ -186,7 +186,7 @@ export function functionStartConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const { entry } = await request(scene);
     const { runNo } = await beginOne(scene);
-    const refused = { invoker: { runNo, stepId: stepId("child") }, value: "1" };
+    const refused = { invoker: { runNo, stepId: stepId("child") }, error: { name: "E", message: "m" } };
     assert.deepEqual((await start(scene, entry, { refused })).refused, refused);
     assert.deepEqual((await start(scene, entry, { refused })).refused, refused, "it is still held");
     await store.queueRemove(entry);

@@ -9,6 +9,7 @@ import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, StoredEvent } from "../events/contract.ts";
 import type { ClaimedEntry, Lease, LeasedEntry } from "../queue/contract.ts";
 import type { Invoker, NewRun } from "../runs/contract/new-runs.ts";
+import type { RunError } from "../runs/contract/steps.ts";
 
 export interface MarkKey {
   kind: "rate" | "throttle" | "debounce" | "batch" | "singleton";
@@ -38,7 +39,7 @@ export interface FunctionStartChange {
   /** A singleton mark that stores the number of the started run. */
   holdMark?: MarkKey;
   /** The step that invoked the function, if no run is started for it: the caller notifies it and then removes the entry. */
-  refused?: { invoker: Invoker; value: string };
+  refused?: { invoker: Invoker; error: RunError };
   /** Runs to be replaced: an entry cancels each. */
   cancels?: readonly RunNo[];
   /** The batch or debounce under this key is due at this time; an existing entry for it is moved. Events from `since` on are retained for it. */

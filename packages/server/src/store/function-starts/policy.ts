@@ -1,7 +1,8 @@
-/** How long marks are kept. */
+/** How long marks are kept, and the entry that asks for a start. */
 
-import type { RunNo } from "@inlet/protocol";
-import type { MarkKey } from "../contract/index.ts";
+import type { EnvironmentId, RunNo } from "@inlet/protocol";
+import { type MarkKey, type NewStart, TIMER_LANE } from "../contract/index.ts";
+import type { EntryWrite } from "../queue/policy/lease-allocation.ts";
 
 /** A singleton's mark is needed as long as the run it names is active, so it is examined again after this time. */
 const HELD_MARK_MS = 86_400_000;
@@ -14,4 +15,21 @@ export function heldMarkExpiresAt(now: number): number {
 /** The run that keeps an expired mark while it is active: that of a singleton. Null: the mark can be removed. */
 export function runKeepingMark({ kind, value }: { kind: MarkKey["kind"]; value: string }): RunNo | null {
   return kind === "singleton" ? (Number(value) as RunNo) : null;
+}
+
+/** A function with rules about its starts: the decision is made when this entry is processed. */
+export function startEntry(environmentId: EnvironmentId, eventSequence: number, { functionNo, dueAt }: NewStart): EntryWrite {
+  return {
+    environmentId,
+    functionNo,
+    dueAt,
+    eventSequence,
+    kind: "start",
+    lane: TIMER_LANE,
+    rank: dueAt,
+    runNo: null,
+    stepId: null,
+    attempt: 0,
+    subject: null,
+  };
 }

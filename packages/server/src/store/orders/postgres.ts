@@ -1,11 +1,12 @@
 /** Positions of runs whose functions have an order, in PostgreSQL: assigned, advanced and freed inside transactions. */
 
-import type { EnvironmentId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import { fromStoreText, type OrderHold, type OrderStore, orderId, toStoreText } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { type GroupWrites, type News, noNews } from "../postgres/group-writes.ts";
 import { recordset } from "../postgres/json-rows.ts";
+import { type HoldRow, toHold } from "./rows.ts";
 
 const JOINED = { place: "integer", function_no: "integer", key: "text", run_no: "bigint", in_place_of: "bigint" };
 /** At the end, in the order given, or in the position of the run that they replace. */
@@ -54,15 +55,6 @@ const HOLDS = `
   FROM ordered_runs AS held LEFT JOIN runs USING (environment_id, run_no)
   WHERE state = 'held' AND environment_id = $1 AND position > $2 AND ($3::integer[] IS NULL OR held.function_no = ANY ($3))
   ORDER BY position LIMIT $4`;
-
-interface HoldRow {
-  position: number;
-  function_no: FunctionNo;
-  order_key: string | null;
-  run_id: RunId | null;
-  held_at: number;
-  waiting: number;
-}
 
 export function joinOrder(writes: GroupWrites): void {
   const joined = writes.runsAdded.flatMap(({ runNo, run: { functionNo, order, inPlaceOf } }, place) =>
@@ -142,7 +134,7 @@ export function orderStore({ database, notify }: { database: Database; notify(ne
     async orderHoldList({ environmentId, functionNos, limit, after = 0 }) {
       const rows = await database.query<HoldRow>(HOLDS, [environmentId, after, functionNos ?? null, limit + 1]);
       const page = rows.slice(0, limit);
-      return { holds: page.map(toHold), next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
+      return { holds: page.map(readHold), next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
     },
     async orderRelease({ environmentId, runNo }) {
       const news = noNews();
@@ -158,7 +150,7 @@ export function orderStore({ database, notify }: { database: Database; notify(ne
         if (runNo === undefined) return null;
         const { rows } = await client.query<HoldRow>(HOLDS, [environmentId, position - 1, null, 1]);
         await release(client, news, environmentId, runNo);
-        return rows[0] ? toHold(rows[0]) : null;
+        return rows[0] ? readHold(rows[0]) : null;
       });
       notify(news);
       return hold;
@@ -172,6 +164,6 @@ async function release(client: PoolClient, news: News, environmentId: Environmen
   return rows.length > 0;
 }
 
-function toHold({ position, function_no, order_key, run_id, held_at, waiting }: HoldRow): OrderHold {
-  return { position, functionNo: function_no, key: order_key && fromStoreText(order_key), runId: run_id, heldAt: held_at, waiting };
+function readHold({ order_key, ...row }: HoldRow): OrderHold {
+  return toHold({ ...row, order_key: order_key && fromStoreText(order_key) });
 }

@@ -1,19 +1,11 @@
 /** Positions of runs whose functions have an order, in SQLite: assigned, advanced and freed inside transactions. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EnvironmentId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import { type NewRun, type OrderHold, type OrderHoldListParams, type OrderStore, orderId } from "../contract/index.ts";
 import type { Limits } from "../limits/sqlite.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
-
-interface HoldRow {
-  position: number;
-  function_no: FunctionNo;
-  order_key: string | null;
-  run_id: RunId | null;
-  held_at: number;
-  waiting: number;
-}
+import { type HoldRow, toHold } from "./rows.ts";
 
 export class RunOrder {
   readonly #limits: Limits;
@@ -117,8 +109,4 @@ export function orderStore(writer: GroupCommit, order: RunOrder): OrderStore {
     orderRelease: ({ runNo }) => writer.submit(() => order.release(runNo)),
     orderHoldRelease: ({ environmentId, position }) => writer.submit(() => order.releaseHold(environmentId, position)),
   };
-}
-
-function toHold({ position, function_no, order_key, run_id, held_at, waiting }: HoldRow): OrderHold {
-  return { position, functionNo: function_no, key: order_key, runId: run_id, heldAt: held_at, waiting };
 }

@@ -128,7 +128,7 @@ export function openSqliteStore({
   const startRuns = new StartRuns(db, { entries, order, waits, changed, rows, steps });
   const resumptions = new Resumptions(db);
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows, resumptions });
-  const events = prepareAppendEvents(db, { rows, interned, startRuns, resumeRuns });
+  const events = prepareAppendEvents(db, { rows, interned, entries, startRuns, resumeRuns });
   const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
   const appendCounted = (batch: EventBatch) => {
     const kept = events.append(batch);

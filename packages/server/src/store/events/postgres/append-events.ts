@@ -6,11 +6,12 @@
 import type { EventId, RunNo } from "@inlet/protocol";
 import type { EventAppendResult, EventBatch, NewEvent } from "../../contract/index.ts";
 import { claimKeys } from "../../dedup-keys/postgres.ts";
+import { startEntry } from "../../function-starts/policy.ts";
 import { noteMirrors } from "../../mirrors/postgres.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
-import { requestStart, startRun } from "../../runs/postgres/start-runs.ts";
+import { addEntry, startRun } from "../../runs/postgres/start-runs.ts";
 import { recordRequests } from "../../webhook-requests/postgres/webhook-requests.ts";
 import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";
 import type { InternedNumbers } from "./interned-ids.ts";
@@ -122,7 +123,7 @@ async function store(writes: GroupWrites, interned: InternedNumbers, candidates:
   writes.news.hasEvents = true;
   for (const { event, allocation, sequence } of stored) {
     for (const run of event.runs ?? []) startRun(writes, allocation, runNos.shift() as RunNo, sequence, run);
-    for (const start of event.starts ?? []) requestStart(writes, allocation, sequence, start);
+    for (const start of event.starts ?? []) addEntry(writes, allocation, startEntry(writes.environmentId, sequence, start));
   }
   for (const { wait } of writes.waitsAdded) awaited.add(wait.eventName);
   return stored.filter(({ event }) => awaited.has(event.name));

@@ -3,8 +3,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
+import { startEntry } from "../../function-starts/policy.ts";
 import { prepareNoteMirror } from "../../mirrors/sqlite.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
+import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
 import type { StartRuns } from "../../runs/sqlite/start-runs.ts";
 import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
 import { prepareRecordRequest } from "../../webhook-requests/sqlite/webhook-requests.ts";
@@ -20,11 +22,12 @@ export interface AppendEvents {
 export interface AppendParts {
   rows: InsertEvents;
   interned: InternedIds;
+  entries: QueueEntries;
   startRuns: StartRuns;
   resumeRuns: ResumeRuns;
 }
 
-export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRuns, resumeRuns }: AppendParts): AppendEvents {
+export function prepareAppendEvents(db: DatabaseSync, { rows, interned, entries, startRuns, resumeRuns }: AppendParts): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
   const noteMirror = prepareNoteMirror(db);
   const findEvent = db.prepare("SELECT 1 FROM events WHERE environment_id = ? AND event_id = ?");
@@ -52,7 +55,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRun
     const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, matched, trace, extras, schemaErrors, data);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
-    if (event.starts) for (const start of event.starts) startRuns.request(allocation, environmentId, sequence, start);
+    if (event.starts) for (const start of event.starts) entries.add(allocation, startEntry(environmentId, sequence, start));
     resumeRuns.resume(allocation, environmentId, { event, sequence, receivedAt });
   }
 

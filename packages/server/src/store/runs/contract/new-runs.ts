@@ -1,7 +1,7 @@
 /** What events start: runs, and start requests for functions with rules about their starts. Written with the event. */
 
-import type { EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
-import type { StepKind, StepStatus } from "./steps.ts";
+import type { FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { StepRecord } from "./steps.ts";
 
 /** A run that an event starts, written with the event. */
 export interface NewRun {
@@ -39,17 +39,7 @@ export interface RunOrderKey {
 }
 
 /** A completed step. */
-export interface KeptStep {
-  id: StepId;
-  kind: StepKind;
-  name: string;
-  status: StepStatus;
-  startedAt: number;
-  endedAt: number | null;
-  attempts: number;
-  until: number | null;
-  detail: string | null;
-  eventId?: EventId | null;
+export interface KeptStep extends Omit<StepRecord, "position" | "donePosition"> {
   value: string;
 }
 

@@ -6,21 +6,15 @@
  * run that it invoked, makes the entry due that then resumes it.
  */
 
-import type { EntryNo, EnvironmentId, EventId, FunctionNo, GatewayRequest, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, EventId, FunctionNo, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EventBatch, NewEvent, StoredEvent } from "../../events/contract.ts";
 import type { ClaimedEntry, Lease, LeasedEntry, NewEntry } from "../../queue/contract.ts";
 import type { Invoker, NewRun, NewWait } from "./new-runs.ts";
-import type { StepKind, StepStatus } from "./steps.ts";
+import type { CallRecord, FailedAttempt, RunError, StepRecord, StepRequest, StepWrite } from "./steps.ts";
 
 export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export type RunEndStatus = "completed" | "failed" | "cancelled";
-
-/**
- * `send` is a step that sends events, `wait` one that waits for an event, `signal` one that waits for a signal. `fetch` and `infer` are
- * requests that the service makes, `wrap` is a call of an AI library, `defer` is a function that is started
- * when the run has ended.
- */
 
 /** Identifies a run: its number is unique in the whole store, the environment says where to look. */
 export interface RunKey {
@@ -55,25 +49,6 @@ export interface RunRecord {
   orderKey: string | null;
 }
 
-export interface StepRecord {
-  id: StepId;
-  kind: StepKind;
-  name: string;
-  status: StepStatus;
-  /** Its position among the run's steps in the order in which they were found. */
-  position: number;
-  /** Its position in the order in which steps ended: a call that included n results included those below n. Null while it is open. */
-  donePosition: number | null;
-  startedAt: number;
-  endedAt: number | null;
-  attempts: number;
-  until: number | null;
-  /** The event or signal waited for, the id of the run invoked, or a request as JSON (protocol/gateway-request.ts). */
-  detail: string | null;
-  /** The event that ended the wait, or with which the other function was invoked. */
-  eventId?: EventId | null;
-}
-
 /** The input of a decision. */
 export interface RunState {
   run: RunRecord;
@@ -98,50 +73,8 @@ export interface EntryRecord {
   eventSequence: number | null;
 }
 
-export interface StepWrite extends Omit<StepRecord, "position" | "donePosition"> {
-  /** JSON text as the SDK receives it; absent while the step is open. */
-  value?: string;
-}
-
 export interface StoredWait extends NewWait {
   runNo: RunNo;
-}
-
-export interface RunError {
-  name: string;
-  message: string;
-  stack?: string;
-}
-
-/** A failure of a step, or of the function itself. */
-export interface FailedAttempt {
-  stepId: StepId | null;
-  attempt: number;
-  startedAt: number;
-  endedAt: number;
-  httpStatus: number | null;
-  error: RunError;
-}
-
-/** One call to the app for a run, whatever its outcome. The request is not stored again: event and steps are in the store. */
-export interface CallRecord {
-  /** The planned step that was called; null: the function itself. */
-  stepId: StepId | null;
-  attempt: number;
-  startedAt: number;
-  endedAt: number;
-  /** Null if there was no response. */
-  httpStatus: number | null;
-  /** `error`: it caused a failed attempt, or failed the run. */
-  outcome: "ok" | "error";
-  /** Of the URL called, including its query. */
-  path: string;
-  /** How many step results it included: those that ended first. */
-  stepsGiven: number;
-  /** The beginning of the response body; null if there was no response. */
-  answer: string | null;
-  /** Of the whole body, in UTF-16 units. */
-  answerLength: number;
 }
 
 export interface RunEnd {
@@ -222,12 +155,6 @@ export interface WaitRules {
   /** The key of the event's value at a path, or null. */
   keyAt(event: NewEvent, path: string): string | null;
   matches(wait: Pick<StoredWait, "expression">, event: NewEvent, runEvent: NewEvent): boolean;
-}
-
-/** The request of an open step. */
-export interface StepRequest {
-  kind: StepKind;
-  request: GatewayRequest;
 }
 
 export interface RunListParams {

@@ -1,7 +1,7 @@
 /** Writes runs with their first entries, inside the transaction of the events that start them. */
 
 import type { RunNo } from "@inlet/protocol";
-import { type NewRun, type NewStart, TIMER_LANE, toStoreText } from "../../contract/index.ts";
+import { type NewRun, toStoreText } from "../../contract/index.ts";
 import { joinOrder } from "../../orders/postgres.ts";
 import type { GroupWrites, RunInsert } from "../../postgres/group-writes.ts";
 import { insertInto } from "../../postgres/json-rows.ts";
@@ -45,28 +45,6 @@ export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo
 export function startRunForStored(...[writes, allocation, runNo, eventSequence, run]: Parameters<typeof startRun>): void {
   writes.markMatched(...(run.eventSequences ?? [eventSequence]));
   startRun(writes, allocation, runNo, eventSequence, run);
-}
-
-/** A function with rules about its starts: the decision is made when the entry is processed. */
-export function requestStart(
-  writes: GroupWrites,
-  allocation: LeaseAllocation,
-  eventSequence: number,
-  { functionNo, dueAt }: NewStart,
-): void {
-  addEntry(writes, allocation, {
-    environmentId: writes.environmentId,
-    functionNo,
-    dueAt,
-    eventSequence,
-    kind: "start",
-    lane: TIMER_LANE,
-    rank: dueAt,
-    runNo: null,
-    stepId: null,
-    attempt: 0,
-    subject: null,
-  });
 }
 
 export function addEntry(writes: GroupWrites, allocation: LeaseAllocation, write: EntryWrite): void {

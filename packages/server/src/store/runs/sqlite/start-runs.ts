@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
-import { type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
+import type { NewRun } from "../../contract/index.ts";
 import type { InsertEvents } from "../../events/sqlite/insert-events.ts";
 import type { RunOrder } from "../../orders/sqlite.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
@@ -71,22 +71,5 @@ export class StartRuns {
   startForStored(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
     for (const sequence of run.eventSequences ?? [eventSequence]) this.#rows.markMatched(sequence);
     return this.start(allocation, environmentId, eventSequence, run);
-  }
-
-  /** A function with rules about its starts: the decision is made when the entry is processed. */
-  request(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, { functionNo, dueAt }: NewStart): void {
-    this.#entries.add(allocation, {
-      environmentId,
-      functionNo,
-      dueAt,
-      eventSequence,
-      kind: "start",
-      lane: TIMER_LANE,
-      rank: dueAt,
-      runNo: null,
-      stepId: null,
-      attempt: 0,
-      subject: null,
-    });
   }
 }
