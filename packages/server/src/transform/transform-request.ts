@@ -33,12 +33,12 @@ export async function transformRequest(runner: TransformRunner, params: Transfor
   const { evtJson, raw } = read.body;
   const outcome = await runner.run({ versionKey, owner, source, evtJson, headers, queryParams, raw });
   const { logs, durationMs } = outcome;
-  const { result, fault } = judge(outcome);
+  const { result, fault } = resultOf(outcome);
   return { result, fault, body: read.body, logs, durationMs, eventJson: outcome.ok ? outcome.eventJson : undefined };
 }
 
 /** Also used for tests of a transform. */
-export function judge(outcome: TransformOutcome): Pick<TransformedRequest, "result" | "fault"> {
+export function resultOf(outcome: TransformOutcome): Pick<TransformedRequest, "result" | "fault"> {
   if (outcome.ok) return { result: readTransformedEvent(outcome) };
   const { code, message, line, column } = outcome;
   const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`;

@@ -8,7 +8,7 @@ import { canonicalName, Refusal } from "@inlet/protocol";
 import { type AdmissionRules, type AdmitParams, admitRequest, MASK, type Receipt } from "./admit-request.ts";
 import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
 import type { TransformRunner } from "./threads/transform-runner.ts";
-import { judge, type TransformedRequest, transformRequest } from "./transform-request.ts";
+import { resultOf, type TransformedRequest, transformRequest } from "./transform-request.ts";
 import { signRequest } from "./verify/sign-request.ts";
 import { credentialHeader, type VerifyFault } from "./verify/verify-request.ts";
 
@@ -101,7 +101,10 @@ async function runTransform(runner: TransformRunner, request: TrialRequest, { by
     const { versionKey, transform: source, queryParams } = params;
     const raw = request.bytes.length > 0 ? request.bytes.toString() : request.bodyJson;
     const outcome = await runner.run({ versionKey, source, headers, queryParams, evtJson: request.bodyJson, raw });
-    return verdict({ ...judge(outcome), logs: outcome.logs, durationMs: outcome.durationMs }, outcome.ok ? outcome.eventJson : undefined);
+    return verdict(
+      { ...resultOf(outcome), logs: outcome.logs, durationMs: outcome.durationMs },
+      outcome.ok ? outcome.eventJson : undefined,
+    );
   }
   const { bytes, contentEncoding } = request;
   const contentType = headers["Content-Type"];

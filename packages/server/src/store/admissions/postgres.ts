@@ -17,7 +17,7 @@ import { freeSlotsOf, takeSlots } from "../limits/postgres.ts";
 import { beginInOrder, isWaitingInOrder, nextInOrder } from "../orders/postgres.ts";
 import { boundedKey } from "../postgres/bounded-key.ts";
 import type { Database } from "../postgres/database.ts";
-import { type News, noNews, noteLane } from "../postgres/group-writes.ts";
+import { type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
 import { LockSet, limitLock, markLock } from "../postgres/locks.ts";
 import { unfinished } from "../runs/postgres/run-state.ts";
 import { admissionResult, admissionRoom, admittedCount, orderedAdmissionResult } from "./policy.ts";
@@ -53,7 +53,7 @@ const WRITE_MARK = `
 
 export interface AdmissionParts {
   database: Database;
-  notify(news: News): void;
+  notify(notices: Notices): void;
 }
 
 type Gate = RunAdmitParams["gates"][number];
@@ -72,9 +72,9 @@ export function admissionStore({ database, notify }: AdmissionParts): AdmissionS
         const { orderKey } = params;
         return orderKey === null ? admit(client, row.environment_id, params) : admitInOrder(client, row.environment_id, orderKey, params);
       });
-      const news = noNews();
-      for (const home of homes) noteLane(news, home, params.now);
-      notify(news);
+      const notices = noNotices();
+      for (const home of homes) noteLane(notices, home, params.now);
+      notify(notices);
       return result;
     },
   };

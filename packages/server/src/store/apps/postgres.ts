@@ -12,7 +12,7 @@ import {
   toStoreText,
 } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { type News, noNews, noteLane } from "../postgres/group-writes.ts";
+import { type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
 import type { Announced } from "../postgres/nodes/announce.ts";
 import { isSameRegistration, planSchedules, type RegisteredFunction, type ScheduleEntry } from "./policy.ts";
 import { type AppRow, toApp, toFunction } from "./rows.ts";
@@ -40,7 +40,7 @@ const WRITE_CRON = `
 export interface AppStoreParts {
   database: Database;
   announced: Announced;
-  notify(news: News): void;
+  notify(notices: Notices): void;
 }
 
 export function appStore({ database, announced, notify }: AppStoreParts): AppStore {
@@ -77,9 +77,9 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
     functionList: async () => (await database.query<AppRow>("SELECT * FROM functions ORDER BY function_no")).map(readFunction),
     async appSync(params) {
       const synced = await announced("registry", (client) => sync(client, params));
-      const news = noNews();
-      for (const { crons } of params.functions) for (const { dueAt } of crons) noteLane(news, TIMER_LANE, dueAt);
-      notify(news);
+      const notices = noNotices();
+      for (const { crons } of params.functions) for (const { dueAt } of crons) noteLane(notices, TIMER_LANE, dueAt);
+      notify(notices);
       return synced;
     },
     async functionPause({ environmentId, functionNo, pausedAt }) {

@@ -4,7 +4,7 @@ import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../contract/index.ts";
 import { freeSlots } from "../limits/postgres.ts";
 import type { Database } from "../postgres/database.ts";
-import { type GroupWrites, type News, noNews, noteLane } from "../postgres/group-writes.ts";
+import { type GroupWrites, type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
 
 /** The same for entries that are written as held: all rows are returned, because only these are locked. */
 const FUNCTIONS = `
@@ -13,7 +13,7 @@ const FUNCTIONS = `
 
 export interface HeldCallParts {
   database: Database;
-  notify(news: News): void;
+  notify(notices: Notices): void;
 }
 
 /** A transaction that resumes the function, or unarchives its environment, waits for this one, and finds the entry. */
@@ -52,24 +52,24 @@ export function heldCallStore({
 }: HeldCallParts): Pick<QueueStore, "queueHold" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
   return {
     async queueHold({ environmentId, no, leaseId, functionNo, now }) {
-      const news = await database.transaction(async (client) => {
+      const notices = await database.transaction(async (client) => {
         const { rows: paused } = await client.query<{ paused_at: number | null }>(PAUSED, [environmentId, functionNo]);
         const dueAt = (paused[0]?.paused_at ?? null) === null ? now : HELD_UNTIL;
         const { rows } = await client.query<{ run_no: RunNo | null }>(HOLD, [environmentId, no, leaseId, dueAt]);
-        const told = noNews();
+        const told = noNotices();
         const runNo = rows[0]?.run_no ?? null;
         const read = async (text: string, values: readonly unknown[]) => (await client.query(text, [...values])).rows;
-        if (runNo !== null) await freeSlots({ read: read as never, environmentId, news: told }, { entries: [{ runNo, entryNo: no }] });
+        if (runNo !== null) await freeSlots({ read: read as never, environmentId, notices: told }, { entries: [{ runNo, entryNo: no }] });
         if (rows.length > 0) noteLane(told, TIMER_LANE, dueAt);
         return told;
       });
-      notify(news);
+      notify(notices);
     },
     async queueUnhold({ now, limit }) {
       const rows = await database.query(UNHOLD, [now, limit]);
-      const news = noNews();
-      noteLane(news, TIMER_LANE, now);
-      if (rows.length > 0) notify(news);
+      const notices = noNotices();
+      noteLane(notices, TIMER_LANE, now);
+      if (rows.length > 0) notify(notices);
       return rows.length;
     },
     async queueHeld({ environmentId }) {

@@ -15,7 +15,7 @@ import {
 } from "../contract/index.ts";
 import { Conditions } from "../postgres/conditions.ts";
 import type { Database } from "../postgres/database.ts";
-import { GroupWrites, type News } from "../postgres/group-writes.ts";
+import { GroupWrites, type Notices } from "../postgres/group-writes.ts";
 import { writeGathered } from "../postgres/write-group.ts";
 import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import { startRunForStored } from "../runs/postgres/start-runs.ts";
@@ -25,7 +25,7 @@ import { type JobRow, toJob } from "./rows.ts";
 
 export interface JobStoreParts {
   database: Database;
-  notify(news: News): void;
+  notify(notices: Notices): void;
 }
 
 const FIND = "SELECT * FROM jobs WHERE environment_id = $1 AND job_id = $2";
@@ -79,7 +79,7 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
     async jobAdvance(params) {
       const advanced = await database.transaction((client) => advance(client, params));
       if (!advanced) return null;
-      notify(advanced.news);
+      notify(advanced.notices);
       return advanced.job;
     },
     jobEnd: ({ environmentId, id, status, now, error }) =>
@@ -122,7 +122,7 @@ async function addItems(client: PoolClient, params: JobItemsAddParams): Promise<
   return readJob(rows[0] as JobRow);
 }
 
-async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ job: Job; news: News } | null> {
+async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ job: Job; notices: Notices } | null> {
   const { id, environmentId, node, now, until, starts } = params;
   const job = await lockJob(client, environmentId, id);
   const next = job && job.leasedBy === node ? advanceJob(job, params) : null;
@@ -135,7 +135,7 @@ async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ 
   );
   writes.send(DROP_ITEMS, environmentId, id, next.itemsLeft);
   await writes.settle();
-  return row ? { job: readJob(row), news: writes.news } : null;
+  return row ? { job: readJob(row), notices: writes.notices } : null;
 }
 
 async function startAll(writes: GroupWrites, now: number, starts: readonly JobStart[]): Promise<void> {

@@ -59,11 +59,11 @@ export async function takeSlots(client: PoolClient, rules: readonly LimitRule[],
 
 /** Listeners of these limits are notified after the commit. */
 export async function freeSlots(
-  writes: Pick<GroupWrites, "read" | "environmentId" | "news">,
+  writes: Pick<GroupWrites, "read" | "environmentId" | "notices">,
   { entries = [], runs = [] }: { entries?: readonly { runNo: RunNo; entryNo: EntryNo }[]; runs?: readonly RunNo[] },
 ): Promise<void> {
   const runNos = [...runs, ...entries.map(({ runNo }) => runNo)];
   if (runNos.length === 0) return;
   const values = [writes.environmentId, runNos, runs, entries.map(({ entryNo }) => entryNo)];
-  for (const { limit_id } of await writes.read<{ limit_id: string }>(FREE, values)) writes.news.limitIds.add(fromStoreText(limit_id));
+  for (const { limit_id } of await writes.read<{ limit_id: string }>(FREE, values)) writes.notices.limitIds.add(fromStoreText(limit_id));
 }

@@ -4,7 +4,7 @@ import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import { fromStoreText, type OrderHold, type OrderStore, orderId, toStoreText } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { type GroupWrites, type News, noNews } from "../postgres/group-writes.ts";
+import { type GroupWrites, type Notices, noNotices } from "../postgres/group-writes.ts";
 import { recordset } from "../postgres/json-rows.ts";
 import { type HoldRow, toHold } from "./rows.ts";
 
@@ -80,7 +80,7 @@ export async function endOrder(writes: GroupWrites): Promise<void> {
     held.map(({ runNo }) => runNo),
     held[0]?.heldAt ?? null,
   );
-  noteFreed(writes.news, await writes.rows<FreedRow>(LEAVE, environmentId, runNos));
+  noteFreed(writes.notices, await writes.rows<FreedRow>(LEAVE, environmentId, runNos));
 }
 
 /** The next run in order; null if none waits, or another has to leave first. */
@@ -101,13 +101,13 @@ export async function beginInOrder(client: PoolClient, environmentId: Environmen
 /** Calls of these runs have ended. */
 export async function leaveOrder(
   client: PoolClient,
-  news: News,
+  notices: Notices,
   environmentId: EnvironmentId,
   runNos: readonly (RunNo | null)[],
 ): Promise<void> {
   const values = [environmentId, runNos.filter((runNo) => runNo !== null)];
   await client.query(LOCK, values);
-  noteFreed(news, (await client.query<FreedRow>(LEAVE, values)).rows);
+  noteFreed(notices, (await client.query<FreedRow>(LEAVE, values)).rows);
 }
 
 export interface OrderKey {
@@ -125,11 +125,11 @@ interface FreedRow {
   key: string;
 }
 
-function noteFreed(news: News, rows: readonly FreedRow[]): void {
-  for (const { function_no, key } of rows) news.limitIds.add(orderId(function_no, fromStoreText(key)));
+function noteFreed(notices: Notices, rows: readonly FreedRow[]): void {
+  for (const { function_no, key } of rows) notices.limitIds.add(orderId(function_no, fromStoreText(key)));
 }
 
-export function orderStore({ database, notify }: { database: Database; notify(news: News): void }): OrderStore {
+export function orderStore({ database, notify }: { database: Database; notify(notices: Notices): void }): OrderStore {
   return {
     async orderHoldList({ environmentId, functionNos, limit, after = 0 }) {
       const rows = await database.query<HoldRow>(HOLDS, [environmentId, after, functionNos ?? null, limit + 1]);
@@ -137,30 +137,30 @@ export function orderStore({ database, notify }: { database: Database; notify(ne
       return { holds: page.map(readHold), next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
     },
     async orderRelease({ environmentId, runNo }) {
-      const news = noNews();
-      const isReleased = await database.transaction((client) => release(client, news, environmentId, runNo));
-      notify(news);
+      const notices = noNotices();
+      const isReleased = await database.transaction((client) => release(client, notices, environmentId, runNo));
+      notify(notices);
       return isReleased;
     },
     async orderHoldRelease({ environmentId, position }) {
-      const news = noNews();
+      const notices = noNotices();
       const hold = await database.transaction(async (client) => {
         const held = await client.query<{ run_no: RunNo }>(HELD_RUN, [environmentId, position]);
         const runNo = held.rows[0]?.run_no;
         if (runNo === undefined) return null;
         const { rows } = await client.query<HoldRow>(HOLDS, [environmentId, position - 1, null, 1]);
-        await release(client, news, environmentId, runNo);
+        await release(client, notices, environmentId, runNo);
         return rows[0] ? readHold(rows[0]) : null;
       });
-      notify(news);
+      notify(notices);
       return hold;
     },
   };
 }
 
-async function release(client: PoolClient, news: News, environmentId: EnvironmentId, runNo: RunNo): Promise<boolean> {
+async function release(client: PoolClient, notices: Notices, environmentId: EnvironmentId, runNo: RunNo): Promise<boolean> {
   const { rows } = await client.query(RELEASE, [environmentId, runNo]);
-  await leaveOrder(client, news, environmentId, [runNo]);
+  await leaveOrder(client, notices, environmentId, [runNo]);
   return rows.length > 0;
 }
 

@@ -45,7 +45,7 @@ export class GroupWrites {
   /** Waits for signals. */
   readonly signalsAdded: { allocation: LeaseAllocation; runNo: RunNo; wait: NewWait }[] = [];
   readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
-  readonly news: News = noNews();
+  readonly notices: Notices = noNotices();
   readonly #matched = new Set<number>();
   readonly #sent: Promise<void>[] = [];
   #fault: unknown = null;
@@ -57,7 +57,7 @@ export class GroupWrites {
 
   /** Any node can claim an entry of the lane at that time. */
   announce(lane: string, dueAt: number): void {
-    noteLane(this.news, lane, dueAt);
+    noteLane(this.notices, lane, dueAt);
   }
 
   /** Returns the rows of a statement, which runs after all statements sent before it. */
@@ -98,7 +98,7 @@ export class GroupWrites {
 /** What listeners and other nodes are notified of after the commit. */
 const MARK_MATCHED = "UPDATE events SET matched = 1 WHERE environment_id = $1 AND sequence = ANY ($2::bigint[]) AND matched = 0";
 
-export interface News {
+export interface Notices {
   /** Events or requests were stored. */
   hasEvents: boolean;
   runNos: Set<RunNo>;
@@ -109,11 +109,11 @@ export interface News {
   hasResumptions: boolean;
 }
 
-export function noNews(): News {
+export function noNotices(): Notices {
   return { hasEvents: false, runNos: new Set(), lanes: new Map(), limitIds: new Set(), hasResumptions: false };
 }
 
-export function noteLane({ lanes }: News, lane: string, dueAt: number): void {
+export function noteLane({ lanes }: Notices, lane: string, dueAt: number): void {
   const times = lanes.get(lane);
   if (times) times.add(dueAt);
   else lanes.set(lane, new Set([dueAt]));

@@ -55,11 +55,11 @@ import { webhookRequestStore } from "../webhook-requests/postgres/webhook-reques
 import { webhookStore } from "../webhooks/postgres.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
-import type { News } from "./group-writes.ts";
+import type { Notices } from "./group-writes.ts";
 import { createAnnounced } from "./nodes/announce.ts";
 import { Listeners } from "./nodes/listeners.ts";
 import { Heartbeat } from "./nodes/nodes.ts";
-import { Signals } from "./nodes/signals.ts";
+import { Notifications } from "./nodes/notifications.ts";
 import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "./schema/migrate.ts";
 
@@ -97,7 +97,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   } = options;
   const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
   const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
-  const signals = new Signals(database, node, pollIntervalMs);
+  const notifications = new Notifications(database, node, pollIntervalMs);
   const heartbeat = new Heartbeat(database, { node, version, schemaKnown: schemaKnown(schemaFolder) });
   let box: SecretBox;
   let keyHash: Store["storeKeyHash"];
@@ -105,25 +105,25 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await migrate(database, schemaFolder);
     await heartbeat.start();
     const secrets = openSecrets(database, options.encryptionKeys ?? []);
-    [{ box, keyHash }] = await Promise.all([secrets, database.readClock(), signals.start()]);
+    [{ box, keyHash }] = await Promise.all([secrets, database.readClock(), notifications.start()]);
   } catch (error) {
     await heartbeat.stop();
-    await Promise.all([signals.stop(), database.stop()]);
+    await Promise.all([notifications.stop(), database.stop()]);
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
   }
   const announced = createAnnounced(database, node);
   const resumptions = new Listeners<() => void>();
-  const notify = (news: News) => {
-    signals.notify(news);
-    if (news.hasResumptions) resumptions.notify();
+  const notify = (notices: Notices) => {
+    notifications.notify(notices);
+    if (notices.hasResumptions) resumptions.notify();
   };
   const interned = new InternedIds();
   const queue = queueStore({
     database,
     notify,
-    watch: (listener) => signals.queue.add(listener),
-    watchLimits: (listener) => signals.limits.add(listener),
+    watch: (listener) => notifications.queue.add(listener),
+    watchLimits: (listener) => notifications.limits.add(listener),
   });
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
   const ways = { interned, rules, notify };
@@ -149,18 +149,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   async function close(): Promise<void> {
     clearInterval(analyzing);
     await Promise.all([events.stop(), decisions.stop()]);
-    await signals.stop();
+    await notifications.stop();
     await heartbeat.stop();
     await database.stop();
   }
 
   return {
-    ...eventStore(database, events, signals, compileWhere),
+    ...eventStore(database, events, notifications, compileWhere),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
     ...keyStore(database, announced, box),
     ...cancellationStore(database),
-    ...realtimeStore(database, node, signals.realtime),
+    ...realtimeStore(database, node, notifications.realtime),
     ...sessionStore(database),
     ...auditStore(database),
     ...idempotencyStore(database),
@@ -176,7 +176,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...orderStore({ database, notify }),
     ...signalStore({ database, notify }),
     ...resumptionStore({ database, rules, notify, watch: (listener) => resumptions.add(listener) }),
-    ...runStore({ database, writer: decisions, notify, compileWhere, box, watch: (listener) => signals.runs.add(listener) }),
+    ...runStore({ database, writer: decisions, notify, compileWhere, box, watch: (listener) => notifications.runs.add(listener) }),
     ...failureStateStore(database),
     ...alertStore(database),
     ...mirrorStore(database),
@@ -189,7 +189,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     storeIsShared: true,
     storeNow: () => database.now(),
     storeKeyHash: keyHash,
-    storeWatch: (listener) => signals.topics.add(listener),
+    storeWatch: (listener) => notifications.topics.add(listener),
     async storeProbe() {
       heartbeat.refuseTooOld();
       await database.query("UPDATE probe SET written_at = written_at + 1");
@@ -211,7 +211,7 @@ async function openSecrets(database: Database, encryptionKeys: readonly string[]
 function eventStore(
   database: Database,
   writer: GroupCommit<EventBatch, EventAppendResult>,
-  signals: Signals,
+  notifications: Notifications,
   compileWhere: CompileWhere,
 ): EventStore {
   return {
@@ -221,7 +221,7 @@ function eventStore(
     eventFollow: (params) => followEvents(database, params),
     eventSequence: () => settledSequence(database),
     eventSequenceBefore: (params) => sequenceBefore(database, params),
-    eventWatch: (listener) => signals.events.add(listener),
+    eventWatch: (listener) => notifications.events.add(listener),
   };
 }
 

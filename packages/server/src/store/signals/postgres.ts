@@ -3,7 +3,7 @@
 import type { RunId, RunNo } from "@inlet/protocol";
 import { SIGNAL_TAKEN, type SignalSendParams, type SignalStore, signalEventName } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { GroupWrites, type News } from "../postgres/group-writes.ts";
+import { GroupWrites, type Notices } from "../postgres/group-writes.ts";
 import { retryCollisions } from "../postgres/retry-collisions.ts";
 import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import { type Arrival, makeDue } from "../queue/postgres/queue-entries.ts";
@@ -13,14 +13,14 @@ const RUN_ID = "SELECT run_id FROM runs WHERE environment_id = $1 AND run_no = A
 
 export interface SignalStoreParts {
   database: Database;
-  notify(news: News): void;
+  notify(notices: Notices): void;
 }
 
 export function signalStore({ database, notify }: SignalStoreParts): SignalStore {
   return {
     async signalSend(params) {
-      const { news, ...sent } = await retryCollisions(() => send(database, params));
-      notify(news);
+      const { notices, ...sent } = await retryCollisions(() => send(database, params));
+      notify(notices);
       return sent;
     },
   };
@@ -35,7 +35,7 @@ async function send(database: Database, { environmentId, signal, value, now, lea
     dropWaits(writes, due);
     const runId = due[0] ? await idOf(writes, due[0].runNo) : null;
     await writes.settle();
-    return { runId, leased: allocation.leased, news: writes.news };
+    return { runId, leased: allocation.leased, notices: writes.notices };
   });
 }
 

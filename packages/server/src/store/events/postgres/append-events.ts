@@ -30,27 +30,27 @@ export interface Appended {
 }
 
 /** The outcome for an event: it is stored, it duplicates another one, or it was written by an earlier attempt. */
-type Verdict = { kind: "stored" } | { kind: "duplicate"; first: EventId } | { kind: "written" };
+type Outcome = { kind: "stored" } | { kind: "duplicate"; first: EventId } | { kind: "written" };
 
 interface Candidate extends Appending {
   event: NewEvent;
-  verdict: Verdict;
+  outcome: Outcome;
 }
 
 export async function appendEvents(writes: GroupWrites, interned: InternedNumbers, appendings: readonly Appending[]): Promise<Appended> {
   const candidates = appendings.map((appending) =>
-    appending.batch.events.map((event): Candidate => ({ ...appending, event, verdict: { kind: "stored" } })),
+    appending.batch.events.map((event): Candidate => ({ ...appending, event, outcome: { kind: "stored" } })),
   );
   const all = candidates.flat();
-  await judgeIds(writes, all);
-  await judgeKeys(writes, all);
-  judgeTwins(all);
+  await findPresentIds(writes, all);
+  await claimDedupKeys(writes, all);
+  findRepeatedIds(all);
   const awaited = await store(
     writes,
     interned,
-    all.filter(({ verdict }) => verdict.kind === "stored"),
+    all.filter(({ outcome }) => outcome.kind === "stored"),
   );
-  const firsts = all.flatMap(({ verdict }) => (verdict.kind === "duplicate" ? [verdict.first] : []));
+  const firsts = all.flatMap(({ outcome }) => (outcome.kind === "duplicate" ? [outcome.first] : []));
   countDuplicates(writes, firsts);
   const results = candidates.map(resultOf);
   await recordRequests(
@@ -62,15 +62,15 @@ export async function appendEvents(writes: GroupWrites, interned: InternedNumber
   );
   noteMirrors(
     writes,
-    all.flatMap(({ batch: { environmentId, mirror }, event, verdict }) =>
-      mirror && verdict.kind === "stored" ? [{ environmentId, eventId: event.id, ...mirror }] : [],
+    all.flatMap(({ batch: { environmentId, mirror }, event, outcome }) =>
+      mirror && outcome.kind === "stored" ? [{ environmentId, eventId: event.id, ...mirror }] : [],
     ),
   );
   return { results, awaited };
 }
 
 /** Ids chosen by senders, and ids of batches that may have been written before. */
-async function judgeIds(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
+async function findPresentIds(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
   const asked = candidates.filter(({ batch, mayBeWritten }) => batch.idsFromSender || mayBeWritten);
   if (asked.length === 0) return;
   const rows = await writes.rows<{ event_id: EventId }>(
@@ -81,23 +81,23 @@ async function judgeIds(writes: GroupWrites, candidates: readonly Candidate[]): 
   const present = new Set(rows.map(({ event_id }) => event_id));
   for (const candidate of asked) {
     const { event, batch } = candidate;
-    if (present.has(event.id)) candidate.verdict = batch.idsFromSender ? { kind: "duplicate", first: event.id } : { kind: "written" };
+    if (present.has(event.id)) candidate.outcome = batch.idsFromSender ? { kind: "duplicate", first: event.id } : { kind: "written" };
   }
 }
 
 /** An id chosen by a sender that the group already stores is the same event, sent again. */
-function judgeTwins(candidates: readonly Candidate[]): void {
+function findRepeatedIds(candidates: readonly Candidate[]): void {
   const stored = new Set<EventId>();
   for (const candidate of candidates) {
-    const { event, batch, verdict } = candidate;
-    if (verdict.kind !== "stored") continue;
-    if (batch.idsFromSender && stored.has(event.id)) candidate.verdict = { kind: "duplicate", first: event.id };
+    const { event, batch, outcome } = candidate;
+    if (outcome.kind !== "stored") continue;
+    if (batch.idsFromSender && stored.has(event.id)) candidate.outcome = { kind: "duplicate", first: event.id };
     stored.add(event.id);
   }
 }
 
-async function judgeKeys(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
-  const keyed = candidates.filter(({ event, verdict }) => event.dedupId !== null && verdict.kind === "stored");
+async function claimDedupKeys(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
+  const keyed = candidates.filter(({ event, outcome }) => event.dedupId !== null && outcome.kind === "stored");
   const claims = keyed.map(({ event, batch }) => ({
     key: boundedKey(event.dedupId as string),
     eventId: event.id,
@@ -107,7 +107,7 @@ async function judgeKeys(writes: GroupWrites, candidates: readonly Candidate[]):
   const firsts = await claimKeys(writes, claims);
   for (const [index, candidate] of keyed.entries()) {
     const first = firsts[index] ?? null;
-    if (first !== null) candidate.verdict = { kind: "duplicate", first };
+    if (first !== null) candidate.outcome = { kind: "duplicate", first };
   }
 }
 
@@ -120,7 +120,7 @@ async function store(writes: GroupWrites, interned: InternedNumbers, candidates:
     allocation,
     sequence: sequences[index] as number,
   }));
-  writes.news.hasEvents = true;
+  writes.notices.hasEvents = true;
   for (const { event, allocation, sequence } of stored) {
     for (const run of event.runs ?? []) startRun(writes, allocation, runNos.shift() as RunNo, sequence, run);
     for (const start of event.starts ?? []) addEntry(writes, allocation, startEntry(writes.environmentId, sequence, start));
@@ -130,6 +130,6 @@ async function store(writes: GroupWrites, interned: InternedNumbers, candidates:
 }
 
 function resultOf(candidates: readonly Candidate[]): Omit<EventAppendResult, "leased"> {
-  const ids = candidates.map(({ event, verdict }) => (verdict.kind === "duplicate" ? verdict.first : event.id));
-  return { ids, duplicates: candidates.filter(({ verdict }) => verdict.kind === "duplicate").length };
+  const ids = candidates.map(({ event, outcome }) => (outcome.kind === "duplicate" ? outcome.first : event.id));
+  return { ids, duplicates: candidates.filter(({ outcome }) => outcome.kind === "duplicate").length };
 }

@@ -3,7 +3,7 @@
 import type { EventAppendResult, EventBatch, WaitRules } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { WriteGroup } from "../../postgres/group-commit.ts";
-import { GroupWrites, type News } from "../../postgres/group-writes.ts";
+import { GroupWrites, type Notices } from "../../postgres/group-writes.ts";
 import { LockSet, nameLock } from "../../postgres/locks.ts";
 import { writeGathered } from "../../postgres/write-group.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
@@ -14,7 +14,7 @@ import type { InternedIds } from "./interned-ids.ts";
 export interface WriteEventsParts {
   interned: InternedIds;
   rules: WaitRules;
-  notify(news: News): void;
+  notify(notices: Notices): void;
 }
 
 /** New names and sources are committed before the transaction that needs them. */
@@ -45,7 +45,7 @@ export function createWriteEvents({ interned, rules, notify }: WriteEventsParts)
     await writes.settle();
     return {
       results: results.map((result, index) => ({ ...result, leased: appendings[index]?.allocation.leased ?? [] })),
-      onCommit: () => notify(writes.news),
+      onCommit: () => notify(writes.notices),
     };
   };
 }

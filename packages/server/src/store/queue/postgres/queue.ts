@@ -7,7 +7,7 @@ import { heldCallStore } from "../../held-calls/postgres.ts";
 import { freeSlots } from "../../limits/postgres.ts";
 import { leaveOrder } from "../../orders/postgres.ts";
 import type { Database } from "../../postgres/database.ts";
-import { type News, noNews, noteLane } from "../../postgres/group-writes.ts";
+import { type Notices, noNotices, noteLane } from "../../postgres/group-writes.ts";
 import { claimEntries } from "./claim-entries.ts";
 import { LANE_WALK } from "./lane-walk.ts";
 import { queueDepths, queueFunctionDepths } from "./queue-depths.ts";
@@ -57,7 +57,7 @@ interface ReleasedRow {
 
 export interface QueueParts {
   database: Database;
-  notify(news: News): void;
+  notify(notices: Notices): void;
   watch: QueueStore["queueWatch"];
   watchLimits: QueueStore["limitWatch"];
 }
@@ -70,9 +70,9 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
         leased = [];
         return claimEntries(client, params, (entry) => leased.push(entry));
       });
-      const news = { ...noNews(), runNos: new Set(begun) };
-      for (const lane of lanesSent) noteLane(news, lane, params.now);
-      notify(news);
+      const notices = { ...noNotices(), runNos: new Set(begun) };
+      for (const lane of lanesSent) noteLane(notices, lane, params.now);
+      notify(notices);
       return result;
     } catch (error) {
       // The claim may have been committed without a response: leases that cannot be released now expire on their own.
@@ -82,29 +82,29 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
   };
 
   /** Released entries need no slots. Lanes that contain them are announced. */
-  async function letGo(text: string, values: readonly unknown[], dueAt: number): Promise<void> {
-    const news = await database.transaction(async (client) => {
+  async function makeDue(text: string, values: readonly unknown[], dueAt: number): Promise<void> {
+    const noted = await database.transaction(async (client) => {
       const { rows } = await client.query<ReleasedRow>(text, [...values]);
-      const told = noNews();
-      await freeSlotsOfRows(client, told, rows);
-      for (const { lane } of rows) noteLane(told, fromStoreText(lane), dueAt);
-      return told;
+      const notices = noNotices();
+      await freeSlotsOfRows(client, notices, rows);
+      for (const { lane } of rows) noteLane(notices, fromStoreText(lane), dueAt);
+      return notices;
     });
-    notify(news);
+    notify(noted);
   }
 
-  const release: QueueStore["queueRelease"] = ({ entries, now }) => letGo(RELEASE, [...columnsOf(entries), now], now);
+  const release: QueueStore["queueRelease"] = ({ entries, now }) => makeDue(RELEASE, [...columnsOf(entries), now], now);
 
   /** The order of a key may wait for the last call of an ended run. */
   const remove: QueueStore["queueRemove"] = async (entry) => {
-    const news = noNews();
+    const notices = noNotices();
     await database.transaction(async (client) => {
       const { rows } = await client.query<ReleasedRow>(REMOVE, columnsOf([entry]));
-      await freeSlotsOfRows(client, news, rows);
+      await freeSlotsOfRows(client, notices, rows);
       const runNos = rows.map(({ run_no }) => run_no);
-      if (runNos.length > 0) await leaveOrder(client, news, entry.environmentId, runNos);
+      if (runNos.length > 0) await leaveOrder(client, notices, entry.environmentId, runNos);
     });
-    notify(news);
+    notify(notices);
   };
 
   return {
@@ -119,7 +119,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
       return renewed;
     },
     queueRelease: release,
-    queueRecover: ({ node, now }) => letGo(RECOVER, [node, now], now),
+    queueRecover: ({ node, now }) => makeDue(RECOVER, [node, now], now),
     queueDepths: () => queueDepths(database),
     queueCallOf: (params) => queuedCall(database, params),
     queueFunctionDepths: () => queueFunctionDepths(database),
@@ -137,19 +137,19 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
       return row?.due ?? null;
     },
     queueRemove: remove,
-    queueReschedule: ({ dueAt, ...entry }) => letGo(RESCHEDULE, [...columnsOf([entry]), dueAt], dueAt),
+    queueReschedule: ({ dueAt, ...entry }) => makeDue(RESCHEDULE, [...columnsOf([entry]), dueAt], dueAt),
     ...heldCallStore({ database, notify }),
     queueWatch: watch,
     limitWatch: watchLimits,
   };
 }
 
-async function freeSlotsOfRows(client: PoolClient, news: News, rows: readonly ReleasedRow[]): Promise<void> {
+async function freeSlotsOfRows(client: PoolClient, notices: Notices, rows: readonly ReleasedRow[]): Promise<void> {
   for (const environmentId of new Set(rows.map(({ environment_id }) => environment_id))) {
     const entries = rows.flatMap(({ environment_id, run_no, entry_no }) =>
       environment_id === environmentId && run_no !== null ? [{ runNo: run_no, entryNo: entry_no }] : [],
     );
-    await freeSlots({ read: async (text, values) => (await client.query(text, [...values])).rows, environmentId, news }, { entries });
+    await freeSlots({ read: async (text, values) => (await client.query(text, [...values])).rows, environmentId, notices }, { entries });
   }
 }
 

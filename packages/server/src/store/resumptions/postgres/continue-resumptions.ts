@@ -10,7 +10,7 @@ import {
 } from "../../contract/index.ts";
 import { eventsAt } from "../../events/postgres/select-events.ts";
 import type { Database } from "../../postgres/database.ts";
-import { GroupWrites, type News } from "../../postgres/group-writes.ts";
+import { GroupWrites, type Notices } from "../../postgres/group-writes.ts";
 import { resumptionLock } from "../../postgres/locks.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { seenEvent } from "../../waits/policy.ts";
@@ -23,7 +23,7 @@ import { isWaitPending, listResumptions, nextResumption, noteResumption } from "
 export interface ContinueResumptionsParts {
   database: Database;
   rules: WaitRules;
-  notify(news: News): void;
+  notify(notices: Notices): void;
   watch(listener: () => void): () => void;
 }
 
@@ -39,13 +39,13 @@ export function resumptionStore({ database, rules, notify, watch }: ContinueResu
   return {
     resumptionList: ({ limit }) => listResumptions(database, limit),
     async resumptionContinue({ environmentId, eventName, now }) {
-      const { news, ...result } = await database.transaction(async (client) => {
+      const { notices, ...result } = await database.transaction(async (client) => {
         const writes = new GroupWrites(client, environmentId);
         const part = await proceed({ writes, rules, allocation: new LeaseAllocation(now, undefined), eventName });
         await writes.settle();
-        return { ...part, news: writes.news };
+        return { ...part, notices: writes.notices };
       });
-      notify(news);
+      notify(notices);
       return result;
     },
     waitIsPending: (params) => isWaitPending(database, params),

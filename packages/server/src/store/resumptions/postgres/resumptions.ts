@@ -46,7 +46,7 @@ export function addResumptions(writes: GroupWrites, events: readonly SeenEvent[]
   if (events.length === 0) return;
   const columns = [events.map(({ event }) => toStoreText(event.name)), events.map(({ sequence }) => sequence)];
   writes.send(ADD, writes.environmentId, ...columns);
-  writes.news.hasResumptions = true;
+  writes.notices.hasResumptions = true;
 }
 
 /** The oldest event of the name that has not ended all of its waits. */

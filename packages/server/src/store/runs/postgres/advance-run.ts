@@ -19,7 +19,7 @@ export interface Advanced {
 
 export function advanceRun(writes: GroupWrites, allocation: LeaseAllocation, { state, entry, change }: DecidedAdvance): Advanced {
   const runNo = state.run.no;
-  writes.news.runNos.add(runNo);
+  writes.notices.runNos.add(runNo);
   for (const attempt of change.attempts ?? []) writes.attempts.push({ runNo, attempt });
   if (change.call) writes.calls.push({ runNo, call: change.call });
   const planned = planRunWrites(state, entry, change, allocation);
@@ -164,17 +164,17 @@ function callColumns({ runNo, call }: { runNo: RunNo; call: CallRecord }) {
 }
 
 /** Stores, once, a call whose response arrived too late to change the run. */
-export async function noteLateCall(database: Database, { environmentId, runNo, call, failure }: LateCall): Promise<GroupWrites["news"]> {
+export async function noteLateCall(database: Database, { environmentId, runNo, call, failure }: LateCall): Promise<GroupWrites["notices"]> {
   return database.transaction(async (client) => {
     const writes = new GroupWrites(client, environmentId);
     const step = call.stepId === null ? null : toStoreText(call.stepId);
     const known = await writes.rows(FIND_CALL, environmentId, runNo, call.startedAt, step, call.attempt);
-    if (known.length > 0) return writes.news;
+    if (known.length > 0) return writes.notices;
     writes.calls.push({ runNo, call });
     if (failure) writes.attempts.push({ runNo, attempt: failure });
-    writes.news.runNos.add(runNo);
+    writes.notices.runNos.add(runNo);
     writeRuns(writes);
     await writes.settle();
-    return writes.news;
+    return writes.notices;
   });
 }

@@ -3,7 +3,7 @@
 import type { CompileWhere, RunStore } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
-import type { News } from "../../postgres/group-writes.ts";
+import type { Notices } from "../../postgres/group-writes.ts";
 import { sealingRequests } from "../../secrets/rows/sealed-requests.ts";
 import type { SecretBox } from "../../secrets/rows/secret-box.ts";
 import { noteLateCall } from "./advance-run.ts";
@@ -17,7 +17,7 @@ import { countEnds, countWaits, timeRuns } from "./run-figures.ts";
 export interface RunStoreParts {
   database: Database;
   writer: GroupCommit<Decision, DecisionResult>;
-  notify(news: News): void;
+  notify(notices: Notices): void;
   watch: RunStore["runWatch"];
   compileWhere: CompileWhere;
   box: SecretBox;

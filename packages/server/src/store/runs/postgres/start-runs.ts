@@ -33,7 +33,7 @@ export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo
   const { now } = allocation;
   const status = dueAt <= now && allocation.hasRoom(lane) ? "running" : "queued";
   writes.runsAdded.push({ runNo, run, eventSequence, status, createdAt: now });
-  writes.news.runNos.add(runNo);
+  writes.notices.runNos.add(runNo);
   const first = { environmentId: writes.environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null };
   addEntry(writes, allocation, { ...first, eventSequence: null, dueAt, kind: "call" });
   if (startBy !== undefined) addEntry(writes, allocation, { ...first, eventSequence: null, dueAt: startBy, kind: "start-by" });

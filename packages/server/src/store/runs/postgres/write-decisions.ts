@@ -10,7 +10,7 @@ import type { InternedIds } from "../../events/postgres/interned-ids.ts";
 import { Marks } from "../../function-starts/postgres/marks.ts";
 import { startFunction } from "../../function-starts/postgres/start-function.ts";
 import type { Attempt, WriteGroup } from "../../postgres/group-commit.ts";
-import { GroupWrites, type News } from "../../postgres/group-writes.ts";
+import { GroupWrites, type Notices } from "../../postgres/group-writes.ts";
 import { LockSet, nameLock } from "../../postgres/locks.ts";
 import { writeGathered } from "../../postgres/write-group.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
@@ -27,7 +27,7 @@ import { takeRunNumbers } from "./take-run-numbers.ts";
 export interface WriteDecisionsParts {
   interned: InternedIds;
   rules: WaitRules;
-  notify(news: News): void;
+  notify(notices: Notices): void;
 }
 
 /** Null: the unit is left to a later group. */
@@ -56,7 +56,7 @@ export function createWriteDecisions({ interned, rules, notify }: WriteDecisions
     await writes.settle();
     return {
       results: decided.map((result, index) => result && { ...result, leased: units[index]?.allocation.leased ?? [] }),
-      onCommit: () => notify(writes.news),
+      onCommit: () => notify(writes.notices),
     };
   };
 }

@@ -187,7 +187,7 @@ export function startLookBack(writes: GroupWrites, waits: readonly { runNo: RunN
   if (waits.length === 0) return;
   const columns = [waits.map(({ runNo }) => runNo), waits.map(({ stepId }) => toStoreText(stepId))];
   writes.send(START_LOOK_BACK, writes.environmentId, ...columns);
-  writes.news.hasResumptions = true;
+  writes.notices.hasResumptions = true;
 }
 
 /** Those that have come least far first. */

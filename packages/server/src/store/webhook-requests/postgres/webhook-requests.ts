@@ -67,7 +67,7 @@ export async function recordRequests(writes: GroupWrites, recorded: readonly Rec
   );
   const rows = recorded.map((one, index) => requestColumns(one, row?.sequences[index] as number));
   writes.send(INSERT, JSON.stringify(rows));
-  writes.news.hasEvents = true;
+  writes.notices.hasEvents = true;
 }
 
 function requestColumns({ request, eventId }: Recorded, sequence: number) {

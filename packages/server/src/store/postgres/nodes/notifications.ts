@@ -21,7 +21,7 @@ import {
 import { LANE_WALK } from "../../queue/postgres/lane-walk.ts";
 import { MessagePieces, REALTIME_CHANNEL } from "../../realtime/postgres.ts";
 import type { Database } from "../database.ts";
-import { type News, noNews, noteLane } from "../group-writes.ts";
+import { type Notices, noNotices, noteLane } from "../group-writes.ts";
 import { CHANNEL } from "./announce.ts";
 import { Listeners } from "./listeners.ts";
 
@@ -31,13 +31,13 @@ const GATHER_MS = 10;
 /** The same for events and runs, which only live streams wait for. */
 const STREAM_GATHER_MS = 100;
 /** A notification holds at most 8,000 bytes. */
-const RUNS_PER_SIGNAL = 400;
+const RUNS_PER_MESSAGE = 400;
 const TEXT_UNITS_MAX = 2_000;
 const RECONNECT_MS = 500;
 /** A lost notification does no harm, so neither this commit nor later notifying ones wait for the disk. */
 const NOTIFY = `
-  SELECT set_config('synchronous_commit', 'off', true), pg_notify(signal.channel, signal.payload)
-  FROM unnest($1::text[], $2::text[]) AS signal(channel, payload)`;
+  SELECT set_config('synchronous_commit', 'off', true), pg_notify(message.channel, message.payload)
+  FROM unnest($1::text[], $2::text[]) AS message(channel, payload)`;
 
 /** Lanes with unleased due entries, including those whose lease expired with a dead node. */
 const LANES_DUE = `
@@ -47,10 +47,10 @@ const LANES_DUE = `
   UNION ALL SELECT '${TIMER_LANE}' WHERE EXISTS (
     SELECT FROM queue WHERE lane = '${TIMER_LANE}' AND rank <= $1 AND due_at <= $1)`;
 
-/** Messages on the main channel; `look` replaces one that is too long. */
-type Signal = { lane: string; dueAt: number } | { limits: readonly string[] } | { look: true };
+/** Messages on the main channel; `poll` replaces one that is too long. */
+type Message = { lane: string; dueAt: number } | { limits: readonly string[] } | { poll: true };
 
-export class Signals {
+export class Notifications {
   readonly events = new Listeners<() => void>(() => void this.#subscribe());
   readonly runs = new Listeners<(runNos: readonly RunNo[]) => void>(() => void this.#subscribe());
   readonly realtime = new Listeners<RealtimeListener>(() => void this.#subscribe());
@@ -61,7 +61,7 @@ export class Signals {
   readonly #node: string;
   readonly #pollIntervalMs: number;
   readonly #pieces = new MessagePieces();
-  #gathered: News = noNews();
+  #gathered: Notices = noNotices();
   #client: Client | null = null;
   /** What was noted since the last notification is sent after this time; null: nothing was. */
   #gatherMs: number | null = null;
@@ -69,7 +69,7 @@ export class Signals {
   #sentAt = 0;
   #gathering: NodeJS.Timeout | null = null;
   #reconnecting: NodeJS.Timeout | null = null;
-  #looking: NodeJS.Timeout | null = null;
+  #polling: NodeJS.Timeout | null = null;
   #isPolling = false;
   #stopped = false;
 
@@ -80,20 +80,20 @@ export class Signals {
   }
 
   async start(): Promise<void> {
-    this.#looking = setInterval(() => void this.#poll(), this.#pollIntervalMs).unref();
+    this.#polling = setInterval(() => void this.#poll(), this.#pollIntervalMs).unref();
     await this.#connect();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const timer of [this.#gathering, this.#reconnecting, this.#looking]) if (timer) clearTimeout(timer);
+    for (const timer of [this.#gathering, this.#reconnecting, this.#polling]) if (timer) clearTimeout(timer);
     const client = this.#client;
     this.#client = null;
     await client?.end().catch(() => {});
   }
 
   /** Listeners of this node are notified at once, other nodes soon after. */
-  notify({ hasEvents, runNos, lanes, limitIds }: News): void {
+  notify({ hasEvents, runNos, lanes, limitIds }: Notices): void {
     if (hasEvents) this.events.notify();
     if (runNos.size > 0) this.runs.notify([...runNos]);
     for (const [lane, times] of lanes) for (const dueAt of times) this.queue.notify(lane, dueAt);
@@ -121,9 +121,9 @@ export class Signals {
     if (this.#stopped || this.#gatherMs === null) return;
     this.#gatherMs = null;
     this.#sentAt = performance.now();
-    const signals = signalsOf(this.#gathered, this.#node);
-    this.#gathered = noNews();
-    this.#database.query(NOTIFY, [signals.map(([channel]) => channel), signals.map(([, payload]) => payload)]).catch(() => {});
+    const messages = messagesOf(this.#gathered, this.#node);
+    this.#gathered = noNotices();
+    this.#database.query(NOTIFY, [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)]).catch(() => {});
   }
 
   async #connect(): Promise<void> {
@@ -158,7 +158,7 @@ export class Signals {
     if (this.#client !== client || this.#stopped) return;
     this.#client = null;
     client.end().catch(() => {});
-    this.#reconnecting = setTimeout(() => void this.#connect().then(() => this.#client && this.#look()), RECONNECT_MS).unref();
+    this.#reconnecting = setTimeout(() => void this.#connect().then(() => this.#client && this.#poll()), RECONNECT_MS).unref();
   }
 
   /** Anybody who may connect to the database may notify: what is not one of ours is ignored. Polling finds what it meant. */
@@ -176,7 +176,7 @@ export class Signals {
     if (channel === EVENTS_CHANNEL) this.events.notify();
     else if (channel === RUNS_CHANNEL) this.runs.notify(what.split(",").map(Number).filter(Number.isSafeInteger) as RunNo[]);
     else if (channel === REALTIME_CHANNEL) this.#hearMessage(what);
-    else if (what.startsWith("{")) this.#act(JSON.parse(what) as Signal);
+    else if (what.startsWith("{")) this.#act(JSON.parse(what) as Message);
     else if ((STORE_TOPICS as readonly string[]).includes(what)) this.topics.notify(what as StoreTopic);
   }
 
@@ -185,11 +185,11 @@ export class Signals {
     if (message) this.realtime.notify(message);
   }
 
-  #act(signal: Signal): void {
-    if ("lane" in signal && typeof signal.lane === "string" && typeof signal.dueAt === "number")
-      this.queue.notify(signal.lane, signal.dueAt);
-    else if ("limits" in signal && Array.isArray(signal.limits)) this.limits.notify(signal.limits.map(String));
-    else if ("look" in signal) void this.#look();
+  #act(message: Message): void {
+    if ("lane" in message && typeof message.lane === "string" && typeof message.dueAt === "number")
+      this.queue.notify(message.lane, message.dueAt);
+    else if ("limits" in message && Array.isArray(message.limits)) this.limits.notify(message.limits.map(String));
+    else if ("poll" in message) void this.#poll();
   }
 
   /** Detects a connection that hangs without an error. Polling does not wait for it: it replaces what that connection does not deliver. */
@@ -202,12 +202,12 @@ export class Signals {
   async #poll(): Promise<void> {
     if (this.#isPolling) return;
     this.#isPolling = true;
-    await this.#look();
+    await this.#pollOnce();
     this.#isPolling = false;
   }
 
   /** Never throws. */
-  async #look(): Promise<void> {
+  async #pollOnce(): Promise<void> {
     try {
       void this.#check();
       await this.#database.readClock();
@@ -221,19 +221,19 @@ export class Signals {
   }
 }
 
-function signalsOf({ hasEvents, runNos, lanes, limitIds }: News, node: string): [channel: string, payload: string][] {
+function messagesOf({ hasEvents, runNos, lanes, limitIds }: Notices, node: string): [channel: string, payload: string][] {
   const runs = [...runNos];
-  const signals: [string, string][] = hasEvents ? [[EVENTS_CHANNEL, node]] : [];
-  for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
-    signals.push([RUNS_CHANNEL, `${node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`]);
+  const messages: [string, string][] = hasEvents ? [[EVENTS_CHANNEL, node]] : [];
+  for (let n = 0; n < runs.length; n += RUNS_PER_MESSAGE) {
+    messages.push([RUNS_CHANNEL, `${node} ${runs.slice(n, n + RUNS_PER_MESSAGE).join(",")}`]);
   }
   const said = [
-    ...[...lanes].map(([lane, times]): Signal => ({ lane, dueAt: Math.min(...times) })),
-    ...[...limitIds].map((id): Signal => ({ limits: [id] })),
+    ...[...lanes].map(([lane, times]): Message => ({ lane, dueAt: Math.min(...times) })),
+    ...[...limitIds].map((id): Message => ({ limits: [id] })),
   ];
-  const texts = said.map((signal) => JSON.stringify(signal)).map((text) => (text.length > TEXT_UNITS_MAX ? '{"look":true}' : text));
-  for (const text of new Set(texts)) signals.push([CHANNEL, `${node} ${text}`]);
-  return signals;
+  const texts = said.map((message) => JSON.stringify(message)).map((text) => (text.length > TEXT_UNITS_MAX ? '{"poll":true}' : text));
+  for (const text of new Set(texts)) messages.push([CHANNEL, `${node} ${text}`]);
+  return messages;
 }
 
 function split(payload: string): [string, string] {
