@@ -81,7 +81,7 @@ const WAITS_ONCE: Readonly<Record<string, string>> = {
 /** A timer that is set, or an entry that is put back into the queue; the timeout of a socket is none. */
 const TIMER = /(?<!\.)\bset(Timeout|Interval)\(|\bsetTimeout as pause\b|\bclock\.after\(|\bsleepOn\(|\bstore\.queueReschedule\(/;
 
-const serverFiles = globSync("**/*.ts", { cwd: `${ROOT}packages/server/src` }).filter((file) => !file.endsWith(".test.ts"));
+const serverFiles = globSync("**/*.ts", { cwd: `${ROOT}packages/server/src` }).filter((file) => !/\.test\.ts$|conformance/.test(file));
 const filesWithTimers = serverFiles.filter((file) => TIMER.test(readFileSync(`${ROOT}packages/server/src/${file}`, "utf8")));
 const loops = () =>
   section("Loops")
