@@ -3,6 +3,7 @@
 import type { EnvironmentId, RunId } from "@inlet/protocol";
 import type { Removal, RemovalParams, RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
 import type { Journal } from "./journal.ts";
+import { rememberHolders } from "./release-holds.ts";
 import { now } from "./virtual-time.ts";
 
 const PAGE = 500;
@@ -63,6 +64,7 @@ export class Removals {
 
   async #rememberRuns(store: Store, environmentId: EnvironmentId): Promise<void> {
     this.#seenAt.runs = now();
+    await rememberHolders(store, environmentId, this.#journal);
     for (const { id, endedAt } of await listRuns(store, environmentId)) {
       this.#known.set(id, environmentId);
       if (endedAt === null || this.#runs.has(id)) continue;
