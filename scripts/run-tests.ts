@@ -38,12 +38,15 @@ const SLOWEST_SHOWN = 15;
 
 /** Longest first. */
 const LONG = [
-  "browser.test.ts",
+  "accessibility.test.ts",
+  "events-and-lists.test.ts",
+  "runs-and-repair.test.ts",
   "postgres-runs.test.ts",
   "postgres-store.test.ts",
   "a-deadly-run-is-quarantined.test.ts",
   "runs-survive-crashes-at-each-point.test.ts",
   "simulation.test.ts",
+  "webhooks-and-access.test.ts",
   "shared-store.test.ts",
   "apply-makes-the-server-match.test.ts",
   // They first install packages of other languages.

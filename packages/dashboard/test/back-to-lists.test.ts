@@ -27,7 +27,10 @@ async function scrollDown(page: Page, top: number): Promise<void> {
 }
 
 /** A row in the middle of the window: a click on one of its ends would scroll. */
-const openRow = (page: Page) => page.mouse.click(500, 500);
+async function openRow(page: Page): Promise<void> {
+  await until("a row to click", () => page.evaluate("document.elementFromPoint(500, 500)?.closest('.list-scroll a') != null"));
+  await page.mouse.click(500, 500);
+}
 
 test("back from a run or an event restores filters, pages and position", async (t) => {
   const service = await startTestService(t, { mode: "dev" });

@@ -20,7 +20,7 @@ const LAYOUT_SHIFT = `new Promise((done) => {
 })`;
 
 export function accessibilityCases(browser: () => Browser): void {
-  test("every page is accessible, has no layout shift, and fits a phone", { timeout: 180_000 }, async (t) => {
+  test("every page is accessible, has no layout shift, and fits a phone", { timeout: 280_000 }, async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const demo = await startDemo(service);
     onEnd(t, () => demo.stop());
@@ -33,7 +33,9 @@ export function accessibilityCases(browser: () => Browser): void {
       await assertSteady(page, name);
       await assertAccessible(page, `${name}, light`);
       await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
-      await assertAccessible(page, `${name}, dark`, ["color-contrast"]);
+      // What surrounds a page is the same on all.
+      const within = path === demo.pages[0]?.path ? "body" : "main";
+      await assertAccessible(page, `${name}, dark`, { rules: ["color-contrast"], within });
       await assertFits(page, name);
     }
   });

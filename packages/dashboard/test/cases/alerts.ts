@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
+import { untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
 async function signIn(page: Page, key: string): Promise<void> {
@@ -16,7 +17,9 @@ async function signIn(page: Page, key: string): Promise<void> {
 export function alertCases(browser: () => Browser): void {
   test("alert rules are created, changed and deleted; a raised alert is shown on every page of its environment", async (t) => {
     const service = await startTestService(t);
-    const page = await openPage(t, browser(), `${service.url}/login?next=%2Fenv%2Fproduction%2Falerts`, { allow: /40[13]|50[03]/ });
+    const page = await openPage(t, browser(), "about:blank", { allow: /40[13]|50[03]/ });
+    await page.clock.install();
+    await page.goto(`${service.url}/login?next=%2Fenv%2Fproduction%2Falerts`);
     await signIn(page, API_KEY);
     await page.getByText("No alert rules yet").waitFor();
 
@@ -50,7 +53,7 @@ export function alertCases(browser: () => Browser): void {
       await page.getByRole("alert").getByText("An alert is raised: Nobody listens.").waitFor();
     }
     await page.getByRole("link", { name: "Show alerts" }).click();
-    await row.getByText("Raised", { exact: true }).waitFor();
+    await untilPolled(row.getByText("Raised", { exact: true }));
     await row.getByText("at 1, since").waitFor();
     assert.equal(await row.getByText("Never").count(), 0);
 
@@ -69,7 +72,8 @@ export function alertCases(browser: () => Browser): void {
       route.fulfill({ status: 503, json: { error: "The store cannot be reached.", code: "store_unavailable", status: 503 } }),
     );
     await page.reload();
-    await page.getByText("The alert rules could not be loaded").waitFor();
+    // After some retries.
+    await untilPolled(page.getByText("The alert rules could not be loaded"));
     await page.unroute("**/v1/alert-rules?*");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("No alert rules yet").waitFor();

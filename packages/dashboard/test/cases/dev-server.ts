@@ -5,6 +5,7 @@ import { type TestContext, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
 
 const DEFAULT_URL = "http://localhost:8288";
 const NOT_THERE = /ERR_CONNECTION_REFUSED/;
@@ -73,7 +74,7 @@ export function devServerCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
     await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill("not an address");
-    assert.ok(await dialog.getByRole("button", { name: "Send" }).isDisabled());
+    await until("the button to be disabled", () => dialog.getByRole("button", { name: "Send" }).isDisabled());
     await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill(gone.url);
     await dialog.getByText("Not reachable").waitFor();
     await dialog.getByRole("button", { name: "Send" }).click();

@@ -6,6 +6,7 @@ import type { Browser } from "playwright-core";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { makeWebhook } from "../../../server/test/support/webhooks.ts";
 import { openPage } from "../support/browser.ts";
+import { untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
 const NAME = "shop/order.created";
@@ -18,9 +19,11 @@ export function eventTypeCases(browser: () => Browser): void {
     );
     await service.rest("GET", `/event-types/${encodeURIComponent(NAME)}`);
     await service.send({ name: NAME, data: { orderId: "o", coupon: "x" } });
-    const page = await openPage(t, browser(), `${service.url}/env/dev/event-types/${encodeURIComponent(NAME)}`);
+    const page = await openPage(t, browser(), "about:blank");
+    await page.clock.install();
+    await page.goto(`${service.url}/env/dev/event-types/${encodeURIComponent(NAME)}`);
     const shape = page.getByRole("region", { name: "Shape" });
-    await shape.getByText("New field coupon (string)").waitFor();
+    await untilPolled(shape.getByText("New field coupon (string)"));
     await shape.getByRole("row").filter({ hasText: "orderId" }).getByText("100 %").waitFor();
     const schema = page.getByRole("region", { name: "Schema" });
     await schema.getByRole("button", { name: "Start from the shape" }).click();
@@ -32,8 +35,7 @@ export function eventTypeCases(browser: () => Browser): void {
       async () => (await service.rest("GET", `/event-types/${encodeURIComponent(NAME)}`)).body.data.mode === "refuse",
     );
     assert.equal((await service.send({ name: NAME, data: { amount: 1 } })).body.code, "event_schema");
-    await page.reload();
-    await schema.getByText("1 event did not match").waitFor();
+    await untilPolled(schema.getByText("1 event did not match"));
   });
 
   test("the tester marks an event that would be refused", async (t) => {

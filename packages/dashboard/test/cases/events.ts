@@ -14,7 +14,7 @@ export function eventCases(browser: () => Browser): void {
     await page.getByRole("heading", { name: "First steps" }).waitFor();
     await page.getByRole("link", { name: "Events", exact: true }).click();
     await page.getByText("No events yet").waitFor();
-    assert.match(await page.locator(".code-block").innerText(), new RegExp(`curl -X POST "${service.url}/e/dev"`));
+    await page.locator(".code-block").getByText(`curl -X POST "${service.url}/e/dev"`).waitFor();
     await page.getByRole("button", { name: /^Live/ }).waitFor();
 
     const [id] = (await service.send({ name: "shop/order.created", data: { orderId: "4711" } })).body.ids;
@@ -109,7 +109,7 @@ export function eventCases(browser: () => Browser): void {
     await text.fill("nowhere");
     await page.getByRole("button", { name: "Clear" }).click();
     await page.waitForURL(/\/events$/);
-    assert.equal(await text.inputValue(), "");
+    await until("the text to go", async () => (await text.inputValue()) === "");
     // Typed while another filter changes: both apply.
     await text.fill('"n":2');
     await page.getByRole("combobox", { name: "Source" }).selectOption("key");

@@ -56,6 +56,7 @@ export function listCases(browser: () => Browser): void {
     const bar = page.getByRole("region", { name: "Selected runs" });
     await bar.getByText("1 run selected").waitFor();
     await page.keyboard.press("j");
+    await page.getByRole("listitem").nth(1).locator("a:focus").waitFor();
     await page.keyboard.press("x");
     await bar.getByText("2 runs selected").waitFor();
     await bar.getByRole("button", { name: "Cancel" }).click();

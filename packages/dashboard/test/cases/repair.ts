@@ -7,6 +7,7 @@ import { onEnd } from "../../../server/test/support/on-end.ts";
 import { startTestService, type TestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";
 import { openPage } from "../support/browser.ts";
+import { untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
 const FAILURES = 3;
@@ -76,14 +77,19 @@ export function repairCases(browser: () => Browser): void {
     const tile = async (label: string) =>
       Number(await page.locator(".tile").filter({ hasText: label }).locator(".tile-value").textContent());
     const length = async (path: string) => (await service.rest("GET", `${path}limit=100`)).body.data.length;
-    await until("the tiles", async () => (await page.locator(".tile").count()) > 0);
-    assert.equal(await tile("Events accepted"), await length("/events?internal=false&"));
-    assert.equal(await tile("Runs started"), await length("/runs?"));
-    assert.equal(await tile("Runs failed"), await length("/runs?status=failed&"));
+    // Figures are written every few seconds.
+    for (const [label, path] of [
+      ["Events accepted", "/events?internal=false&"],
+      ["Runs started", "/runs?"],
+      ["Runs failed", "/runs?status=failed&"],
+    ] as const)
+      await until(`the figure of ${label}`, async () => (await tile(label)) === (await length(path)));
 
     await service.send({ name: "shop/order.created", data: {} });
+    const waiting = async () => (await service.rest("GET", "/runs?status=waiting")).body.data.length;
+    await until("the end of the first wait", async () => (await waiting()) === 0);
     await service.send({ name: "shop/cart.left", data: { cart: "c_82" } });
-    await until("a wait", async () => (await service.rest("GET", "/runs?status=waiting")).body.data.length === 1);
+    await until("a wait", async () => (await waiting()) === 1);
     await page.goto(`${service.url}/env/dev/event-types/shop%2Forder.created`);
     await page.getByRole("link", { name: "Remind of the cart: 1 run" }).waitFor();
     await page.goto(`${service.url}/env/dev/event-types/shop%2Fpayment.due`);
@@ -120,19 +126,21 @@ export function repairCases(browser: () => Browser): void {
 
   test("a paused function shows how much waits, and goes on when it is resumed; a key on hold is shown and released", async (t) => {
     const service = await startFailures(t);
-    const page = await openPage(t, browser(), `${service.url}/env/dev/functions/shop-charge`);
+    const page = await openPage(t, browser(), "about:blank");
+    await page.clock.install();
+    await page.goto(`${service.url}/env/dev/functions/shop-charge`);
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("0 runs wait until it is resumed").waitFor();
     await service.send([1, 2].map((n) => ({ name: "shop/payment.due", data: { n } })));
-    await page.getByText("2 runs wait until it is resumed").waitFor();
+    await untilPolled(page.getByText("2 runs wait until it is resumed"));
     await page.getByRole("link", { name: "Functions", exact: true }).first().click();
-    await page.getByText("Paused, 2 runs wait").waitFor();
+    await untilPolled(page.getByText("Paused, 2 runs wait"));
     await page.getByRole("link", { name: "Charge card" }).click();
     await page.getByRole("button", { name: "Resume" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
     await page.getByText("Charge card resumed.").waitFor();
     await untilFailed(service, FAILURES + 2);
-    await page.getByRole("button", { name: "Pause" }).waitFor();
+    await untilPolled(page.getByRole("button", { name: "Pause" }));
     assert.equal(await page.getByRole("region", { name: "Keys on hold" }).count(), 0, "this function has no order");
 
     await page.goto(`${service.url}/env/dev/functions/shop-deliver`);
@@ -142,11 +150,11 @@ export function repairCases(browser: () => Browser): void {
     await service.send(deliveries.map((data) => ({ name: "shop/delivery.due", data })));
     await untilFailed(service, FAILURES + 3);
     const row = holds.getByRole("row").filter({ hasText: '"ada"' });
-    await row.getByText("1 run waits").waitFor();
+    await untilPolled(row.getByText("1 run waits"));
     assert.equal(await holds.getByRole("row").count(), 2, "a heading, and no other key");
     await row.getByRole("button", { name: 'Release "ada"' }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Release" }).click();
-    await holds.getByText("None. When a run fails").waitFor();
+    await untilPolled(holds.getByText("None. When a run fails"));
     const completed = async () => (await service.rest("GET", "/runs?function=shop-deliver&status=completed")).body.data.length;
     await until("the run that waited", async () => (await completed()) === 2);
   });

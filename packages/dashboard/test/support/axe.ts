@@ -14,14 +14,22 @@ interface Finding {
   nodes: { target: unknown; failureSummary?: string }[];
 }
 
-/** `rules`: checks only these rules. */
-export async function assertAccessible(page: Page, where: string, rules?: string[]): Promise<void> {
+export interface AxeScope {
+  /** Absent: all. */
+  rules?: string[];
+  /** A selector. Absent: the whole document. */
+  within?: string;
+}
+
+export async function assertAccessible(page: Page, where: string, { rules, within }: AxeScope = {}): Promise<void> {
   // A colour change is rendered in the second frame.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   // Evaluated by the debugger, not by a script element, which the content policy would block.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(SOURCE);
-  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
-  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as { violations: Finding[] };
+  // Without the style sheets, which only a rule about the orientation of screens reads.
+  const options = { resultTypes: ["violations"], preload: false, ...(rules && { runOnly: rules }) };
+  const run = `axe.run(${within === undefined ? "document" : JSON.stringify(within)}, ${JSON.stringify(options)})`;
+  const { violations } = (await page.evaluate(run)) as { violations: Finding[] };
   const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   const said = serious.map(
     ({ id, help, nodes }) => `${id}: ${help}\n${nodes.map((node) => `  ${node.target} ${node.failureSummary}`).join("\n")}`,
