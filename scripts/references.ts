@@ -13,7 +13,8 @@ const configuration = `${GENERATED}
 
 # Configuration
 
-Every setting is a flag of \`inlet dev\` and \`inlet start\`, and an environment variable. The flag takes precedence. You can repeat a flag
+Every setting is a flag of \`inlet dev\` and \`inlet start\`, and an environment variable. The flag takes precedence. At start,
+an unknown variable that begins with \`INLET_\` is a warning with the nearest name. You can repeat a flag
 that takes a list. Write durations as \`250ms\`, \`30s\`, \`5m\`, \`24h\` or \`7d\`, and sizes as \`512kb\`, \`4mb\` or \`1gb\` (powers of
 1024).
 

@@ -24,7 +24,7 @@ test("the container's command serves as its user, is healthy, and ends on its st
   chmodSync(folder, 0o755);
   const inImage = await unpackImage(folder);
   const user = userOf(inImage(IMAGE.volume));
-  const variables = { ...IMAGE.variables, SERVICE_DATA_DIR: inImage(IMAGE.volume), SERVICE_PORT: String(await freePort()) };
+  const variables = { ...IMAGE.variables, INLET_DATA_DIR: inImage(IMAGE.volume), INLET_PORT: String(await freePort()) };
   const options = { cwd: inImage(IMAGE.folder), env: variables, ...user };
   const [node = "", ...argv] = IMAGE.command.map(inImage);
 
@@ -39,7 +39,7 @@ test("the container's command serves as its user, is healthy, and ends on its st
 
   const [, key = ""] = /event key \(production\)\s+(\S+)/.exec(printed) ?? [];
   const event = { method: "POST", body: '{"name":"a/b","data":{}}' };
-  const sent = await fetch(`http://127.0.0.1:${variables.SERVICE_PORT}/e/${key}`, event);
+  const sent = await fetch(`http://127.0.0.1:${variables.INLET_PORT}/e/${key}`, event);
   assert.equal(sent.status, 200, await sent.text());
   child.kill(IMAGE.stopSignal as NodeJS.Signals);
   const [code] = await once(child, "exit");

@@ -33,7 +33,7 @@ test("the image has no shell, is not root, stops by a signal, and says whether i
   const used = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, from = ""]) => from);
   assert.deepEqual(used.sort(), [...bases.keys()].sort(), "every base can be given with its digest");
   assert.deepEqual([IMAGE.user, IMAGE.stopSignal, IMAGE.command.at(-1)], ["65532:65532", "SIGTERM", "start"]);
-  assert.equal(IMAGE.volume, IMAGE.variables.SERVICE_DATA_DIR);
+  assert.equal(IMAGE.volume, IMAGE.variables.INLET_DATA_DIR);
   assert.match(IMAGE.healthCheck.join(" "), /health-check\.mjs$/);
   for (const name of Object.keys(IMAGE.variables)) assert.ok(name === "NODE_ENV" || VARIABLES.has(name), name);
   const copied = [...read("deploy/image/Dockerfile").matchAll(/^COPY (?!--from)(.*) \.\/$/gm)].flatMap(([, files = ""]) =>
@@ -63,7 +63,7 @@ function composeFile(file: string): {
 function assertNode(name: string, { image, environment = {}, read_only: isReadOnly, stop_grace_period: grace }: Service): void {
   assert.deepEqual([image, isReadOnly], [`\${INLET_IMAGE:-inlet}`, true], name);
   for (const variable of Object.keys(environment)) assert.ok(VARIABLES.has(variable), `${name}: ${variable}`);
-  const drain = Number.parseInt(environment.SERVICE_DRAIN_TIMEOUT ?? "10s", 10);
+  const drain = Number.parseInt(environment.INLET_DRAIN_TIMEOUT ?? "10s", 10);
   assert.ok(Number.parseInt(grace ?? "0", 10) > drain, `${name}: Docker waits longer than the service`);
 }
 
@@ -82,13 +82,13 @@ test("compose.postgres.yaml: two equal nodes, one database, a proxy that knows b
   assert.ok(one && two && proxy && postgres);
   assert.deepEqual(one, two);
   assertNode("node-1", one);
-  assert.equal(networks?.inlet?.ipam.config[0]?.subnet, one.environment?.SERVICE_TRUST_PROXY, "the proxy's network is trusted");
-  assert.match(one.environment?.SERVICE_DATABASE_URL ?? "", /^postgres:\/\/inlet:.*@postgres:5432\/inlet$/);
+  assert.equal(networks?.inlet?.ipam.config[0]?.subnet, one.environment?.INLET_TRUST_PROXY, "the proxy's network is trusted");
+  assert.match(one.environment?.INLET_DATABASE_URL ?? "", /^postgres:\/\/inlet:.*@postgres:5432\/inlet$/);
   const nginx = read("deploy/nginx.conf");
   const upstream = [...nginx.matchAll(/^\s+server (\S+):(\d+) /gm)].map(([, host, port]) => `${host}:${port}`);
   assert.deepEqual(
     upstream,
-    ["node-1", "node-2"].map((node) => `${node}:${IMAGE.variables.SERVICE_PORT}`),
+    ["node-1", "node-2"].map((node) => `${node}:${IMAGE.variables.INLET_PORT}`),
   );
   for (const line of nginx.split("\n").map((text) => text.trim())) assert.match(line, /^$|^#|[;{}]$/, line);
   withCompose(t, "deploy/compose.postgres.yaml");
@@ -135,14 +135,14 @@ test("the chart: its values are used, what it uses is a value, and it runs the i
     );
   assert.equal(text.split("{{").length, text.split("}}").length);
   assert.ok(text.includes(`runAsUser: ${IMAGE.user.split(":")[0]}`) && text.includes(`mountPath: ${IMAGE.volume}`));
-  for (const [, name = ""] of text.matchAll(/- name: (SERVICE_\w+)/g)) assert.ok(VARIABLES.has(name), name);
+  for (const [, name = ""] of text.matchAll(/- name: (INLET_\w+)/g)) assert.ok(VARIABLES.has(name), name);
   for (const path of ["/health", "/ready"]) assert.ok(text.includes(`path: ${path}`), path);
   assert.ok(
-    text.includes(`- name: http\n              containerPort: ${IMAGE.variables.SERVICE_PORT}\n`),
+    text.includes(`- name: http\n              containerPort: ${IMAGE.variables.INLET_PORT}\n`),
     "the port that the image listens on",
   );
   for (const [, port] of text.matchAll(/\bhttpGet:\s+path: \S+\s+port: (\S+)/g)) assert.equal(port, "http");
-  const ofPostgres = /if \.Values\.postgres\.enabled \}\}[^{]*?- name: SERVICE_DATABASE_URL\s+valueFrom:\s+secretKeyRef:(?!\s+optional)/;
+  const ofPostgres = /if \.Values\.postgres\.enabled \}\}[^{]*?- name: INLET_DATABASE_URL\s+valueFrom:\s+secretKeyRef:(?!\s+optional)/;
   assert.match(text, ofPostgres, "a secret without the URL stops the pod, not a store in a volume that is deleted with it");
 });
 
@@ -155,7 +155,7 @@ test("the guide names the variables, files, values and version that there are, a
   for (const [, file = ""] of guide.matchAll(/\b(deploy\/[\w./-]+[\w])/g))
     assert.ok(file === "deploy/inlet.env" || existsSync(join(ROOT, file)), file);
   const values = parse(read(`${CHART}/values.yaml`));
-  for (const [, path = "", name = ""] of guide.matchAll(/--set (?:settings\.(SERVICE_\w+)|([\w.]+))=/g))
+  for (const [, path = "", name = ""] of guide.matchAll(/--set (?:settings\.(INLET_\w+)|([\w.]+))=/g))
     assert.ok(path ? VARIABLES.has(path) : valueAt(values, name) !== undefined, path || name);
   for (const [, tag] of guide.matchAll(/registry\.example\.com\/inlet:(\S+)/g)) assert.equal(tag, readManifest("packages/cli").version);
   assert.match(read(".gitignore"), /^deploy\/inlet\.env$/m);

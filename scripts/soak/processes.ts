@@ -27,10 +27,10 @@ export async function startNode({ dataDir, databaseUrl }: { dataDir: string; dat
   const retention = ["--event-retention", "2m", "--run-retention", "2m", "--request-retention", "2m"];
   const env = {
     PATH: process.env.PATH,
-    SERVICE_API_KEY: API_KEY,
+    INLET_API_KEY: API_KEY,
     SERVICE_EVENT_KEY: EVENT_KEY,
-    SERVICE_SIGNING_KEY: SIGNING_KEY,
-    ...(databaseUrl && { SERVICE_DATABASE_URL: databaseUrl }),
+    INLET_SIGNING_KEY: SIGNING_KEY,
+    ...(databaseUrl && { INLET_DATABASE_URL: databaseUrl }),
   };
   let child: ChildProcess;
   const node: Node = {
@@ -50,7 +50,7 @@ export async function startNode({ dataDir, databaseUrl }: { dataDir: string; dat
 export async function startApp(baseUrl: string, stepsFile: string): Promise<{ end(signal: NodeJS.Signals): Promise<void> }> {
   const port = await freePort();
   const child = spawn(process.execPath, [APP, String(port), stepsFile], {
-    env: { PATH: process.env.PATH, SERVICE_BASE_URL: baseUrl, SERVICE_EVENT_KEY: EVENT_KEY, SERVICE_SIGNING_KEY: SIGNING_KEY },
+    env: { PATH: process.env.PATH, INLET_BASE_URL: baseUrl, SERVICE_EVENT_KEY: EVENT_KEY, INLET_SIGNING_KEY: SIGNING_KEY },
     stdio: ["ignore", "pipe", "inherit"],
   });
   await untilPrinted(child, /^ready$/m);

@@ -16,7 +16,7 @@ async function setUp(t: TestContext) {
     bad: () => ({ status: 500, body: { name: "PaymentError", message: "the card\nwas refused" } }),
     slow: () => ({ status: 206, body: [SLEEP] }),
   });
-  return { url, app, place: workingFolder(t, { SERVICE_BASE_URL: url }) };
+  return { url, app, place: workingFolder(t, { INLET_BASE_URL: url }) };
 }
 
 test("an app is synced, listed with its functions, and removed", async (t) => {
@@ -158,7 +158,7 @@ test("runs that changed during a disconnect are told once it is over: new ones, 
 test("keys on hold are listed, and released by the id of the run or of the hold", async (t) => {
   const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
   const app = await startSmallApp(t, url, { ordered: () => ({ status: 500, body: { name: "E", message: "no" } }) });
-  const place = workingFolder(t, { SERVICE_BASE_URL: url });
+  const place = workingFolder(t, { INLET_BASE_URL: url });
   await place.inlet(["apps", "sync", app.url]);
   const released: string[] = [];
   for (const key of ["a", "b"]) {

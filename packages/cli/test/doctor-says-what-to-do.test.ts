@@ -50,19 +50,19 @@ test("a service that is well, seen from its own machine", async (t) => {
     ["node ok", "settings ok", "port ok", "service ok", "clock ok", "API key ok", "event key ok", "apps skipped"],
   );
   assert.match(report.text, /an Inlet service is running on/);
-  assert.ok(!report.text.includes(variables.SERVICE_API_KEY) && !report.text.includes(variables.SERVICE_EVENT_KEY), "no secrets");
+  assert.ok(!report.text.includes(variables.INLET_API_KEY) && !report.text.includes(variables.INLET_EVENT_KEY), "no secrets");
   const people = await place.inlet(["doctor", "--port", "0"]);
   assert.match(people.stdout, /^ok {7}service: \S+ is running and ready$/m);
 });
 
 test("wrong keys, an environment that does not exist, variables that are none", async (t) => {
   const { variables } = await startServer(t);
-  const wrong = { ...variables, SERVICE_API_KEY: "ak_wrong", SERVICE_EVENT_KEY: "evk_wrong", SERVICE_PROT: "1", SERVICE_LOG_LEVEL: "loud" };
+  const wrong = { ...variables, INLET_API_KEY: "ak_wrong", INLET_EVENT_KEY: "evk_wrong", INLET_PROT: "1", INLET_LOG_LEVEL: "loud" };
   const { code, found, text } = await examine(workingFolder(t, wrong), "--port", "0");
   assert.equal(code, 1);
   for (const line of ["settings warning", "settings problem", "API key problem", "event key problem"])
     assert.ok(found.includes(line), text);
-  assert.match(text, /SERVICE_PROT is not a variable of Inlet/);
+  assert.match(text, /INLET_PROT is not a variable of Inlet/);
   assert.ok(!text.includes("ak_wrong") && !text.includes("evk_wrong"));
   const nowhere = await examine(workingFolder(t, variables), "--env", "nowhere", "--port", "0");
   assert.ok(nowhere.found.includes("API key problem") && nowhere.found.includes("event key problem"), nowhere.text);
@@ -77,7 +77,7 @@ test("nothing there, something else there, a taken port", async (t) => {
   assert.match(other.text, /is not an Inlet service/);
   const gone = await examine(place, "--url", "http://127.0.0.1:9", "--port", "0");
   assert.match(gone.text, /cannot be reached[\s\S]*inlet start/);
-  const shared = workingFolder(t, { SERVICE_DATABASE_URL: "postgres://db/inlet" });
+  const shared = workingFolder(t, { INLET_DATABASE_URL: "postgres://db/inlet" });
   const { code, found } = await examine(shared, "--data", "--url", "http://127.0.0.1:9", "--port", "0");
   assert.deepEqual([code, found.filter((line) => /^(data|service) \w+$/.test(line))], [0, ["data skipped", "service skipped"]]);
 });
@@ -108,7 +108,7 @@ test("the data folder: in use, open to others, damaged, from a newer version", a
 
 test("apps: one that answers, and one that went away", async (t) => {
   const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
-  const place = workingFolder(t, { SERVICE_BASE_URL: url });
+  const place = workingFolder(t, { INLET_BASE_URL: url });
   const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) });
   await place.inlet(["apps", "sync", app.url]);
   const up = await examine(place, "--port", "0");

@@ -52,7 +52,7 @@ test("get: the payload as it was sent", async (t) => {
 test("tail: every event once, across a cut, in lines for people and for scripts", async (t) => {
   const { send, url, variables } = await setUp(t);
   const proxy = await unsteadyProxy(t, url);
-  const place = workingFolder(t, { ...variables, SERVICE_BASE_URL: proxy.url });
+  const place = workingFolder(t, { ...variables, INLET_BASE_URL: proxy.url });
   await send('{"name":"shop/before","data":{}}');
   const tail = place.start("events", "tail", "--name", "shop/*", "--json");
   const people = place.start("events", "tail", "--since", "1h");

@@ -9,7 +9,7 @@ import { startServer, workingFolder } from "./support/working-folder.ts";
 
 test("a service that slows down guessing: 4 while it refuses the key, 3 once it refuses to look at it", async (t) => {
   const { url, variables } = await startServer(t);
-  const place = workingFolder(t, { ...variables, SERVICE_API_KEY: "ak_wrong" });
+  const place = workingFolder(t, { ...variables, INLET_API_KEY: "ak_wrong" });
   assert.equal((await place.inlet(["events", "list"])).code, 4);
   const guess = async () => (await fetch(`${url}/v1/events`, { headers: { authorization: "Bearer ak_guess" } })).status;
   let guesses = 0;
@@ -30,7 +30,7 @@ for (const [status, code] of [
 ] as const) {
   test(`an answer of ${status} ends a command with ${code}`, async (t) => {
     const { url } = await answering(t, status);
-    const place = workingFolder(t, { SERVICE_BASE_URL: url, SERVICE_API_KEY: "ak_test", SERVICE_EVENT_KEY: "evk_test" });
+    const place = workingFolder(t, { INLET_BASE_URL: url, INLET_API_KEY: "ak_test", INLET_EVENT_KEY: "evk_test" });
     assert.equal((await place.inlet(["runs", "list"])).code, code);
   });
 }

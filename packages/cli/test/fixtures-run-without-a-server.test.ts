@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { workingFolder } from "./support/working-folder.ts";
 
 /** Nothing listens there: whoever asks the server fails. */
-const NO_SERVER = { SERVICE_BASE_URL: "http://127.0.0.1:1" };
+const NO_SERVER = { INLET_BASE_URL: "http://127.0.0.1:1" };
 
 test("a webhook started from a provider passes its fixtures at once", async (t) => {
   const place = workingFolder(t, NO_SERVER);

@@ -24,7 +24,7 @@ test("the output, the error and the calls of runs are shown without control char
     bad: () => ({ status: 500, body: { name: EVIL, message: `first\n${EVIL}`, stack: `${EVIL}\n  at ${EVIL}` } }),
     step: () => ({ status: 206, body: [{ id: "a".repeat(40), op: "Sleep", name: "1h", displayName: EVIL, opts: {} }] }),
   });
-  const place = workingFolder(t, { SERVICE_BASE_URL: url });
+  const place = workingFolder(t, { INLET_BASE_URL: url });
   await place.inlet(["apps", "sync", app.url]);
   const states = { good: "completed", text: "completed", bad: "failed", step: "sleeping" };
   await place.inlet(

@@ -14,7 +14,7 @@ import { startSmallApp } from "./support/small-app.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
 /** Another port than the usual one may be taken on the machine that runs the tests. */
-const ANY_PORT = { SERVICE_PORT: "0" };
+const ANY_PORT = { INLET_PORT: "0" };
 
 async function runGuide(t: TestContext, { steps }: Guide, folder: string, variables: Record<string, string>): Promise<void> {
   const outputs = await runScripts(
@@ -34,7 +34,7 @@ test("the five-minute start", async (t) => {
   const [, command = ""] = /^\$ inlet (.*)$/m.exec(guide.blocks("console")[0] ?? "") ?? [];
   const { url, stdout } = await startInlet(t, [...command.split(" "), "--port", "0"]);
   const { folder, exists } = workingFolder(t);
-  await runGuide(t, guide, folder, { SERVICE_BASE_URL: url, ...ANY_PORT });
+  await runGuide(t, guide, folder, { INLET_BASE_URL: url, ...ANY_PORT });
   assert.ok(exists("webhooks/stripe/transform.js"));
   assert.match(stdout(), /event {6}\S{26} {2}shop\/order\.created[\s\S]*duplicate {2}\S{26} {2}shop\/order\.created/);
 });
@@ -44,7 +44,7 @@ test("branch environments, step by step and as a workflow", async (t) => {
   const signingKey = `signkey-prod-${"00ff".repeat(8)}`;
   const { url, variables, rest } = await startServer(t, ["--signing-key", signingKey]);
   const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) }, signingKeyBearers(signingKey)[0]);
-  const { SERVICE_EVENT_KEY: _, ...ofCi } = variables;
+  const { INLET_EVENT_KEY: _, ...ofCi } = variables;
   const PREVIEW_URL = new URL(app.url).origin;
   const { folder } = workingFolder(t);
   await runGuide(t, guide, folder, { ...ofCi, PREVIEW_URL });
@@ -71,7 +71,7 @@ test("the systemd unit starts a service that knows its public address and its cl
   assert.equal(mode, "start");
   assert.throws(
     () => readConfig("start", flags, placeholders),
-    /SERVICE_EVENT_KEY is a placeholder[\s\S]*SERVICE_SIGNING_KEY is a placeholder/,
+    /INLET_EVENT_KEY is a placeholder[\s\S]*INLET_SIGNING_KEY is a placeholder/,
   );
   const config = readConfig("start", flags, variables);
   assert.ok(Number.parseInt(setting("TimeoutStopSec"), 10) * 1_000 > config.drainTimeout);
@@ -88,7 +88,7 @@ test("the systemd unit starts a service that knows its public address and its cl
     fetch(`${inlet.url}${path}`, {
       ...init,
       headers: {
-        authorization: `Bearer ${variables.SERVICE_API_KEY}`,
+        authorization: `Bearer ${variables.INLET_API_KEY}`,
         "content-type": "application/json",
         "x-forwarded-for": "203.0.113.7",
       },
@@ -112,7 +112,7 @@ test("the systemd unit starts a service that knows its public address and its cl
     here.map((word) => (word === dataDir ? restoredDir : word)),
     variables,
   );
-  const events = await fetch(`${restored.url}/v1/events`, { headers: { authorization: `Bearer ${variables.SERVICE_API_KEY}` } });
+  const events = await fetch(`${restored.url}/v1/events`, { headers: { authorization: `Bearer ${variables.INLET_API_KEY}` } });
   assert.equal(((await events.json()) as { data: unknown[] }).data.length, 1, "the backup has what was there");
   await restored.end("SIGTERM");
 });
@@ -135,10 +135,7 @@ test("the command that makes the keys makes all that the unit needs", async (t) 
   const [forContainers = ""] = readGuide("containers.md").blocks("sh");
   // The image's entry point is `inlet`.
   await runScripts(t, [`docker() { [ "$*" = "run --rm inlet \${*:4}" ] && inlet "\${@:4}"; }\n${forContainers}`], folder, {});
-  assert.match(
-    read("deploy/inlet.env"),
-    /^SERVICE_EVENT_KEY=evk_\w+\nSERVICE_API_KEY=ak_\w+\nSERVICE_SIGNING_KEY=signkey-prod-[0-9a-f]+\n$/,
-  );
+  assert.match(read("deploy/inlet.env"), /^INLET_EVENT_KEY=evk_\w+\nINLET_API_KEY=ak_\w+\nINLET_SIGNING_KEY=signkey-prod-[0-9a-f]+\n$/);
 });
 
 test("the nginx configuration goes with the unit, and its tables explain lines that are there", () => {

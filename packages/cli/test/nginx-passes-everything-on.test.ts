@@ -86,7 +86,7 @@ test("nginx passes on events, refusals, addresses, cookies and live tails", {
   const port = await startNginx(t, guide, inlet.url);
   const open = (method: string, path: string, body = "", headers: Record<string, string> = {}) =>
     new Promise<IncomingMessage>((resolve, reject) => {
-      const authorization = `Bearer ${variables.SERVICE_API_KEY}`;
+      const authorization = `Bearer ${variables.INLET_API_KEY}`;
       const all = { host: "inlet.example.com", authorization, "content-type": "application/json", ...headers };
       const options = { host: HOST, port, method, path, headers: all, rejectUnauthorized: false, servername: "inlet.example.com" };
       request(options, resolve).on("error", reject).end(body);
@@ -98,7 +98,7 @@ test("nginx passes on events, refusals, addresses, cookies and live tails", {
     return { status: answer.statusCode, headers: answer.headers, body: JSON.parse(Buffer.concat(chunks).toString()) };
   };
 
-  const large = await call("POST", `/e/${variables.SERVICE_EVENT_KEY}`, `{"name":"a/b","data":{"text":"${"x".repeat(2_000_000)}"}}`);
+  const large = await call("POST", `/e/${variables.INLET_EVENT_KEY}`, `{"name":"a/b","data":{"text":"${"x".repeat(2_000_000)}"}}`);
   assert.deepEqual([large.status, large.body.code], [413, "body_too_large"], "the service's refusal, not nginx's page");
 
   const transform = "(evt) => ({ name: 'hook/came', data: evt })";
@@ -108,7 +108,7 @@ test("nginx passes on events, refusals, addresses, cookies and live tails", {
   const [record] = (await call("GET", `/v1/webhooks/${hook.id}/requests`)).body.data;
   assert.equal(record.ip, HOST, "what a client claims of its address does not count");
 
-  const session = await call("POST", "/v1/session", JSON.stringify({ apiKey: variables.SERVICE_API_KEY }), {
+  const session = await call("POST", "/v1/session", JSON.stringify({ apiKey: variables.INLET_API_KEY }), {
     origin: "https://inlet.example.com",
   });
   assert.match(String(session.headers["set-cookie"]), /; Secure/);
@@ -117,7 +117,7 @@ test("nginx passes on events, refusals, addresses, cookies and live tails", {
   onEnd(t, () => void tail.destroy());
   tail.setEncoding("utf8");
   await once(tail, "data");
-  assert.equal((await call("POST", `/e/${variables.SERVICE_EVENT_KEY}`, '{"name":"shop/live","data":{}}')).status, 200);
+  assert.equal((await call("POST", `/e/${variables.INLET_EVENT_KEY}`, '{"name":"shop/live","data":{}}')).status, 200);
   let text = "";
   while (!text.includes("shop/live")) text += (await once(tail, "data"))[0];
 });

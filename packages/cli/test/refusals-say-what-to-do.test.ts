@@ -16,10 +16,10 @@ test("a wrong key, no key, an environment that does not exist: the service's own
   const wrong = await place.webhooks("plan", "--api-key", "ak_wrong");
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /^error: This API key is unknown or was revoked\. \(api_key_invalid\)$/m);
-  assert.match(wrong.stderr, /--api-key or SERVICE_API_KEY/);
+  assert.match(wrong.stderr, /--api-key or INLET_API_KEY/);
   assert.ok(!wrong.stderr.includes("ak_wrong"), "a secret is not repeated");
 
-  const bare = workingFolder(t, { SERVICE_BASE_URL: url });
+  const bare = workingFolder(t, { INLET_BASE_URL: url });
   assert.match((await bare.webhooks("pull")).stderr, /\(api_key_missing\)$/m);
 
   const nowhere = await place.json("plan", "--env", "nowhere");
@@ -47,11 +47,11 @@ test("a server that is not there, or is something else", async (t) => {
   await new Promise((resolve) => other.close(resolve));
   const gone = await place.webhooks("plan", "--url", url);
   assert.equal(gone.code, 1);
-  assert.match(gone.stderr, /cannot be reached: connection refused\. Start it, or set its URL with --url or SERVICE_BASE_URL\./);
+  assert.match(gone.stderr, /cannot be reached: connection refused\. Start it, or set its URL with --url or INLET_BASE_URL\./);
 });
 
 test("every error of every command begins with the same prefix, on standard error", async (t) => {
-  const place = workingFolder(t, { SERVICE_BASE_URL: "http://127.0.0.1:1", SERVICE_API_KEY: "ak_test" });
+  const place = workingFolder(t, { INLET_BASE_URL: "http://127.0.0.1:1", INLET_API_KEY: "ak_test" });
   const cases: [string[], number, RegExp][] = [
     [["evnts"], 2, /there is no command "evnts"; did you mean "events"\?/],
     [["webhooks", "push"], 1, /there is no command "push" of inlet webhooks/],

@@ -18,7 +18,7 @@ test("one event from flags, its numbers as written", async (t) => {
   const [, id] = /^1 event accepted\.\n(\S{26})$/m.exec(sent.stdout) ?? [];
   const event = await rest("GET", `/events/${id}`);
   assert.deepEqual([event.name, event.dedupId, event.ts], ["shop/order", "o-1", Date.UTC(2026, 0, 2, 3, 4, 5)]);
-  const raw = await fetch(`${url}/v1/events/${id}`, { headers: { authorization: `Bearer ${variables.SERVICE_API_KEY}` } });
+  const raw = await fetch(`${url}/v1/events/${id}`, { headers: { authorization: `Bearer ${variables.INLET_API_KEY}` } });
   assert.match(await raw.text(), /"n":12345678901234567890\.10/);
 });
 
@@ -66,7 +66,7 @@ test("long input is cut by bytes as well, also where the environment takes less"
 test("requests that are turned away, or whose answers are lost, store nothing twice", async (t) => {
   const { rest, variables, url } = await startServer(t);
   const proxy = await unsteadyProxy(t, url, ["turned away", "answer lost", "never arrives", "none", "answer lost"]);
-  const place = workingFolder(t, { ...variables, SERVICE_BASE_URL: proxy.url });
+  const place = workingFolder(t, { ...variables, INLET_BASE_URL: proxy.url });
   const sent = await place.inlet(["send", "--batch", "10", "--json"], lines(30));
   assert.equal(sent.code, 0, sent.stderr);
   const stored = await rest("GET", "/events?limit=100");
@@ -93,7 +93,7 @@ test("a bad event stops it with its place; what was accepted before is told, its
 test("when no answer comes back at all, it says that it cannot know", async (t) => {
   const { variables, url, rest } = await startServer(t);
   const proxy = await unsteadyProxy(t, url, ["none", "answer lost"]);
-  const place = workingFolder(t, { ...variables, SERVICE_BASE_URL: proxy.url });
+  const place = workingFolder(t, { ...variables, INLET_BASE_URL: proxy.url });
   place.write("events.ndjson", lines(2));
   proxy.next.push(...Array.from({ length: 20 }, () => "never arrives" as const));
   const sending = place.start("send", "events.ndjson", "--batch", "1", "--json");
@@ -124,7 +124,9 @@ test("what cannot be sent is said at once, with what to do", async (t) => {
     assert.equal(ended.code, code, `${argv.join(" ")}: ${ended.stderr}`);
     assert.match(ended.stderr, message, argv.join(" "));
   }
-  const keyless = workingFolder(t, { SERVICE_BASE_URL: "https://inlet.example.com" });
+  const platform = await workingFolder(t, { ...variables, SERVICE_ENV: "prod" }).inlet(["send", "--name", "a"]);
+  assert.deepEqual([platform.code, /SERVICE_ENV is "prod", which is no environment of this key/.test(platform.stderr)], [0, true]);
+  const keyless = workingFolder(t, { INLET_BASE_URL: "https://inlet.example.com" });
   const missing = await keyless.inlet(["send", "--name", "a"]);
   assert.equal(missing.code, 4);
   assert.match(missing.stderr, /SERVICE_EVENT_KEY/);

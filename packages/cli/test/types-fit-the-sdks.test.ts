@@ -74,7 +74,7 @@ inngest.createFunction({ id: "f", triggers: [events["shop/order.created"]] }, ({
 
 async function setUp(t: TestContext) {
   const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
-  const place = workingFolder(t, { SERVICE_BASE_URL: url });
+  const place = workingFolder(t, { INLET_BASE_URL: url });
   const rest = async (method: string, path: string, body: object) => {
     const response = await fetch(`${url}${path}`, { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } });
     assert.ok(response.ok, await response.clone().text());

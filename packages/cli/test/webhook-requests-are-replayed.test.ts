@@ -10,7 +10,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 test("requests that a transform refused are listed, counted and replayed once it is mended", async (t) => {
   const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
-  const folder = workingFolder(t, { SERVICE_BASE_URL: url });
+  const folder = workingFolder(t, { INLET_BASE_URL: url });
   assert.equal((await folder.inlet(["webhooks", "list"])).stdout, "No webhooks.\n");
   const broken = { name: "Payments", transform: "function transform(evt) { throw new Error('not yet') }" };
   const made = await call(`${url}/v1/webhooks`, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(broken) });

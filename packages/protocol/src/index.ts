@@ -16,6 +16,7 @@ export * from "./job-view.ts";
 export * from "./json-depth.ts";
 export * from "./json-scan.ts";
 export * from "./key-texts.ts";
+export * from "./nearest.ts";
 export * from "./parse-duration.ts";
 export * from "./pattern-work.ts";
 export * from "./read-event.ts";

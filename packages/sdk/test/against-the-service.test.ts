@@ -260,3 +260,32 @@ test("mistakes in a function fail with a sentence: a step that is not awaited, d
   assert.match(((await refused.json()) as { error: string }).error, /triggers\[0\]\.iff is not a field/);
   assert.equal((await register("x-inngest-sdk")).status, 200);
 });
+
+test("SERVICE_ENV of a platform is ignored with a warning; one that names an environment of the key counts", async (t) => {
+  const service = await startTestService(t, { mode: "start", flags: ["--signing-key", KEY] });
+  const key = { body: { kind: "event", name: "branches" }, headers: { "x-service-env": "branch" } };
+  const { body } = await service.rest("POST", "/keys", key);
+  await service.rest("POST", "/environments", { body: { name: "feature/cart", kind: "branch" } });
+  const warnings: string[] = [];
+  const logger = { ...quiet, warn: (text: string) => void warnings.push(text) };
+  const client = (environment: string, eventKey: string) =>
+    new Inlet({ id: "shop", baseUrl: service.url, eventKey, signingKey: KEY, logger, variables: { SERVICE_ENV: environment } });
+  const foreign = client("prod", EVENT_KEY);
+  await foreign.send([{ name: "shop/a", data: {} }]);
+  await foreign.send([{ name: "shop/a", data: {} }]);
+  assert.deepEqual(warnings, ['inlet: SERVICE_ENV is "prod", which is no environment of this key; it is ignored. Use INLET_ENV or env']);
+  const branch = client("feature/cart", body.data.key);
+  await branch.send({ name: "shop/b", data: {} });
+  const events = async (env: string) => {
+    const { body } = await service.rest("GET", "/events", { headers: { "x-service-env": env } });
+    return body.data.map(({ name }: { name: string }) => name);
+  };
+  assert.deepEqual([await events("production"), await events("feature/cart")], [["shop/a", "shop/a"], ["shop/b"]]);
+  const app = client("prod", EVENT_KEY);
+  const fn = app.createFunction({ id: "f" }, { event: "shop/a" }, () => {});
+  const url = `${await listen(t, serve({ client: app, functions: [fn] }))}/api/inlet`;
+  assert.equal((await service.rest("POST", "/apps", { body: { url } })).status, 201);
+  assert.equal(warnings.length, 2);
+  const names = (await service.rest("GET", "/environments")).body.data.map(({ name }: { name: string }) => name);
+  assert(!names.includes("prod"), `${names}`);
+});

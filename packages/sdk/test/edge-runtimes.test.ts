@@ -39,7 +39,7 @@ say(JSON.stringify({ planned: planned.body.map(({ op }) => op), end, sent, proce
 
 test("the endpoint works where there is no Node", () => {
   const cwd = new URL("..", import.meta.url);
-  const { SERVICE_DEV: _, NODE_ENV: __, ...env } = process.env;
+  const { INLET_DEV: _, NODE_ENV: __, ...env } = process.env;
   const text = execFileSync(process.execPath, ["--input-type=module", "-e", SCRIPT], { cwd, env, encoding: "utf8" });
   assert.deepEqual(JSON.parse(text), {
     planned: ["StepPlanned", "StepPlanned"],

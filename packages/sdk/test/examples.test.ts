@@ -21,7 +21,7 @@ async function start(t: TestContext, name: string, serviceUrl: string, settings:
   const { scripts } = JSON.parse(readFileSync(new URL("package.json", folder), "utf8")) as { scripts: { start: string } };
   const [node, ...args] = scripts.start.split(" ");
   assert.equal(node, "node");
-  const env = { ...process.env, PORT: "0", SERVICE_BASE_URL: serviceUrl, ...settings };
+  const env = { ...process.env, PORT: "0", INLET_BASE_URL: serviceUrl, ...settings };
   const app = spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
   t.after(() => app.kill());
   for await (const line of createInterface(app.stdout)) {

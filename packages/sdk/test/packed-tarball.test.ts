@@ -69,7 +69,7 @@ test("the packed package installs without dependencies, type-checks and runs", a
   const service = await startRecordingService(t);
   const app = spawn(process.execPath, ["app.ts"], {
     cwd: project,
-    env: { ...process.env, SERVICE_BASE_URL: service.url },
+    env: { ...process.env, INLET_BASE_URL: service.url },
     stdio: ["ignore", "pipe", "inherit"],
   });
   t.after(() => app.kill());

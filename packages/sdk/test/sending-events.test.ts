@@ -118,33 +118,39 @@ test("outside dev a missing key or address is an error that names the variable; 
   const production = { id: "shop", variables: {}, isDev: false };
   assert.match((await refusal(new Inlet({ ...production, baseUrl: "http://127.0.0.1:1" }).send(order))).message, /SERVICE_EVENT_KEY/);
   const noAddress = await refusal(new Inlet({ ...production, eventKey: "k" }).send(order));
-  assert.deepEqual([noAddress.code, /SERVICE_BASE_URL/.test(noAddress.message)], ["base_url_missing", true]);
+  assert.deepEqual([noAddress.code, /INLET_BASE_URL/.test(noAddress.message)], ["base_url_missing", true]);
   const urls: string[] = [];
   const fetch = async (url: string) => {
     urls.push(url);
     return new Response('{"ids":["1"],"status":200}');
   };
-  await new Inlet({ id: "shop", variables: { SERVICE_DEV: "1" }, fetch }).send(order);
-  await new Inlet({ id: "shop", variables: { SERVICE_DEV: "http://localhost:9000" }, fetch }).send(order);
+  await new Inlet({ id: "shop", variables: { INLET_DEV: "1" }, fetch }).send(order);
+  await new Inlet({ id: "shop", variables: { INLET_DEV: "http://localhost:9000" }, fetch }).send(order);
   assert.deepEqual(urls, ["http://localhost:8288/e/dev", "http://localhost:9000/e/dev"]);
 });
 
 test("variables set a client up; options win", async () => {
   const variables = {
     SERVICE_EVENT_KEY: "key",
-    SERVICE_BASE_URL: "https://inlet.example/",
-    SERVICE_ENV: "staging",
-    SERVICE_SIGNING_KEY: "0a",
-    SERVICE_SIGNING_KEY_FALLBACK: "0b",
-    SERVICE_DEV: "0",
+    INLET_BASE_URL: "https://inlet.example/",
+    INLET_ENV: "staging",
+    INLET_SIGNING_KEY: "0a",
+    INLET_SIGNING_KEY_FALLBACK: "0b",
+    INLET_DEV: "0",
   };
   const { settings } = new Inlet({ id: "shop", variables });
   assert.deepEqual(
-    [settings.eventKey, settings.baseUrl, settings.environment, settings.signingKeys, settings.isDev],
+    [settings.eventKey, settings.baseUrl, settings.environment.name, settings.signingKeys, settings.isDev],
     ["key", "https://inlet.example", "staging", ["0a", "0b"], false],
   );
   const own = new Inlet({ id: "shop", variables, eventKey: "mine", env: "feature/x", isDev: true }).settings;
-  assert.deepEqual([own.eventKey, own.environment, own.isDev], ["mine", "feature/x", true]);
+  assert.deepEqual([own.eventKey, own.environment.name, own.isDev], ["mine", "feature/x", true]);
+  const both = { ...variables, INLET_EVENT_KEY: "first", SERVICE_BASE_URL: "https://other.example", SERVICE_ENV: "prod" };
+  const first = new Inlet({ id: "shop", variables: both }).settings;
+  assert.deepEqual([first.eventKey, first.baseUrl, first.environment.name], ["first", "https://inlet.example", "staging"]);
+  const renamed = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name.replace("INLET_", "SERVICE_"), value]));
+  const old = new Inlet({ id: "shop", variables: renamed }).settings;
+  assert.deepEqual([old.baseUrl, old.environment.name, old.signingKeys], ["https://inlet.example", "staging", ["0a", "0b"]]);
   assert.throws(() => new Inlet({ id: "shop", baseUrl: "inlet.example" }), /Not the address of a service: "inlet.example"/);
   assert.throws(() => new Inlet({ id: "my shop" }), /The id of an app/);
 });
@@ -207,4 +213,15 @@ test("a plain send inside a step names the run too", async (t) => {
   assert.equal(service.requests[0]?.headers["x-service-run"], runId);
   await inlet.send(order);
   assert.equal(service.requests[1]?.headers["x-service-run"], undefined);
+});
+
+test("a quota that is used up for over a minute is not waited for", async (t) => {
+  const service = await startRecordingService(t);
+  const body = { error: "The quota is used up.", code: "quota_exceeded", status: 429 };
+  service.script.push({ status: 429, body, headers: { "retry-after": "61" } });
+  const error = await refusal(new Inlet({ id: "shop", isDev: true, baseUrl: service.url }).send(order));
+  assert.deepEqual([error.code, error.status, service.requests.length], ["quota_exceeded", 429, 1]);
+  service.script.push({ status: 429, body, headers: { "retry-after": "0" } });
+  await new Inlet({ id: "shop", isDev: true, baseUrl: service.url }).send(order);
+  assert.equal(service.requests.length, 3);
 });

@@ -194,7 +194,7 @@ test("outside dev a missing signing key is an error that names the variable", as
   const client = new Inlet({ id: "shop", isDev: false, variables: {}, logger: quiet });
   const answer = await fetch(await listen(t, nodeAdapter.serve({ client, functions: [] })), { method: "POST", body: "{}" });
   assert.equal(answer.status, 500);
-  assert.match(await answer.text(), /SERVICE_SIGNING_KEY/);
+  assert.match(await answer.text(), /INLET_SIGNING_KEY/);
 });
 
 test("two functions with one id are refused when they are served", () => {

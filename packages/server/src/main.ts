@@ -2,7 +2,7 @@
 
 import { flushCompileCache } from "node:module";
 import { type Logger, pino } from "pino";
-import { ConfigInvalid, readConfig } from "./config/config.ts";
+import { ConfigInvalid, readConfig, unknownVariables } from "./config/config.ts";
 import type { LogLevel, Mode } from "./config/settings.ts";
 import { logLine } from "./observe/log-lines.ts";
 import { readTelemetry } from "./observe/telemetry/telemetry-settings.ts";
@@ -12,8 +12,9 @@ import { isLoopback, type Service, startService } from "./service.ts";
 import { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
 import type { CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
 
-export { ConfigInvalid, readConfig } from "./config/config.ts";
+export { ConfigInvalid, readConfig, unknownVariables } from "./config/config.ts";
 export { settingsHelp, settingsMarkdown, settingsNames } from "./config/help.ts";
+export { variableValue } from "./config/settings.ts";
 export { issueKey } from "./receive/senders/issue-key.ts";
 export { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
 
@@ -47,6 +48,7 @@ export class ServiceFailed extends Error {
 /** Resolves with the exit code once the service has stopped. Throws ServiceFailed. */
 export async function runService(mode: Mode, argv: readonly string[]): Promise<number> {
   try {
+    for (const warning of unknownVariables(process.env)) console.warn(`warning: ${warning}`);
     const config = readConfig(mode, argv, process.env);
     const log = createLog(config);
     const showLine = (line: string) => console.log(line);

@@ -89,7 +89,7 @@ test("a sync that fails names what is wrong: the path, the app's own settings, o
     "/no-sdk": { status: 200, headers: {}, body: "<h1>Welcome</h1>" },
     "/nothing": { status: 404, headers: {}, body: "Cannot PUT /nothing" },
     "/elsewhere": { status: 200, headers: { "x-service-sdk": "js:v0.1.0" }, body: "{}" },
-    "/broken": { status: 500, headers: { "x-service-sdk": "js:v0.1.0" }, body: '{"message":"SERVICE_SIGNING_KEY is not set"}' },
+    "/broken": { status: 500, headers: { "x-service-sdk": "js:v0.1.0" }, body: '{"message":"INLET_SIGNING_KEY is not set"}' },
   };
   const server = createServer((request, response) => {
     const { status, headers, body } = answers[new URL(request.url ?? "", "http://app").pathname] ?? { status: 500, headers: {}, body: "" };
@@ -101,6 +101,6 @@ test("a sync that fails names what is wrong: the path, the app's own settings, o
   const sync = async (url: string) => (await service.rest("POST", "/apps", { body: { url } })).body.error as string;
   assert.match(await sync(`${origin}/no-sdk`), /answered with status 200, but no SDK serves functions at \/no-sdk/);
   assert.match(await sync(`${origin}/nothing`), /status 404 \(Cannot PUT \/nothing\), but no SDK serves functions at \/nothing/);
-  assert.match(await sync(`${origin}/elsewhere`), /registered with another server: its SERVICE_BASE_URL/);
-  assert.match(await sync(`${origin}/broken`), /The app answered with status 500: SERVICE_SIGNING_KEY is not set/);
+  assert.match(await sync(`${origin}/elsewhere`), /registered with another server: its INLET_BASE_URL/);
+  assert.match(await sync(`${origin}/broken`), /The app answered with status 500: INLET_SIGNING_KEY is not set/);
 });

@@ -123,7 +123,7 @@ test("a damaged file, one that is none, and a folder that is not empty are refus
   await assert.rejects(backUp(join(folder, "none")), /there is no store in .*; see --data-dir/);
   await assert.rejects(backUp(file), /cannot be read by this user: ENOTDIR/);
   const { code, stderr } = await runInlet(t, ["backup", "--to", join(folder, "x"), "--data-dir", dataDir], {
-    SERVICE_DATABASE_URL: "postgres://localhost/inlet",
+    INLET_DATABASE_URL: "postgres://localhost/inlet",
   });
   assert.equal(code, 1);
   assert.match(stderr, /pg_dump/);
@@ -150,7 +150,7 @@ test("postgres: what pg_dump writes while a node runs is restored whole, and a n
   const moved = (text: string) => text.replace("/backups", elsewhere).replace(/\binlet_restored\b/, name);
   onEnd(t, () => inDatabase(databaseUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
   for (const command of guideCommands("(?:pg_dump|createdb|pg_restore)", moved)) {
-    const env = { ...process.env, SERVICE_DATABASE_URL: databaseUrl, RESTORED_DATABASE_URL };
+    const env = { ...process.env, INLET_DATABASE_URL: databaseUrl, RESTORED_DATABASE_URL };
     const { status, stderr } = spawnSync("sh", ["-c", command], { env, encoding: "utf8" });
     assert.equal(status, 0, `${command}\n${stderr}`);
   }

@@ -60,6 +60,8 @@ test("a placeholder key on a dev server may name any existing environment", asyn
   assert.equal((await send("pr-7")).status, 200);
   assert.deepEqual(code(await send("pr-8")), [404, "environment_not_found"]);
   assert.equal(await eventsIn(service, "pr-7"), 1);
+  const stale = await service.send(EVENT, { key: `whk_${"ab".repeat(24)}` });
+  assert.deepEqual(code(stale), [404, "webhook_not_found"], "the URL of a webhook that is not there is no key");
 });
 
 test("environments: rules for names, what exists, what cannot be archived", async (t) => {

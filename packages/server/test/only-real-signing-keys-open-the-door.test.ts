@@ -34,7 +34,7 @@ testOnce("a text that is no signing key is refused at start, with a sentence tha
       text,
     );
   }
-  assert.throws(() => readConfig("start", [], { SERVICE_SIGNING_KEY: `${SIGNING_KEY},secret` }), ConfigInvalid, "one of several");
+  assert.throws(() => readConfig("start", [], { INLET_SIGNING_KEY: `${SIGNING_KEY},secret` }), ConfigInvalid, "one of several");
 });
 
 test("a worker that wants to connect is told what to do instead, if it holds the key", async (t) => {

@@ -46,9 +46,11 @@ test("a first start prints keys once, with commands that work when pasted", asyn
 
 test("keys given as flags or variables are used instead of generated ones", async (t) => {
   const inlet = await startInlet(t, ["start", ...(await here(t)), "--event-key", "mine"], {
-    SERVICE_API_KEY: "my-api-key",
+    INLET_API_KEY: "my-api-key",
     SERVICE_SIGNING_KEY: `signkey-prod-${"00ff".repeat(8)}`,
+    INLET_PROT: "8288",
   });
+  assert.match(inlet.stderr(), /^warning: INLET_PROT is not a variable of Inlet and has no effect; did you mean INLET_PORT\?$/m);
   assert.ok(!/ak_|signkey-/.test(inlet.stdout()));
   assert.equal((await call(`${inlet.url}/e/mine`, { method: "POST", body: '{"name":"a/b","data":{}}' })).status, 200);
   assert.equal((await call(`${inlet.url}/v1/events`, { headers: { authorization: "Bearer my-api-key" } })).status, 200);
@@ -56,13 +58,13 @@ test("keys given as flags or variables are used instead of generated ones", asyn
 
 nodeTest("flags win over variables, and each mistake is named", async (t) => {
   const { code, stderr } = await runInlet(t, ["start", "--port", "70000", "--dedupwindow", "1h", "--body-limit"], {
-    SERVICE_LOG_LEVEL: "loud",
+    INLET_LOG_LEVEL: "loud",
   });
   assert.equal(code, 2);
   assert.match(stderr, /--port must be a whole number from 0 to 65535, not "70000"/);
   assert.match(stderr, /--dedupwindow is not a flag of this command; did you mean --dedup-window\?/);
   assert.match(stderr, /--body-limit needs a value/);
-  assert.match(stderr, /SERVICE_LOG_LEVEL must be one of/);
+  assert.match(stderr, /INLET_LOG_LEVEL must be one of/);
 });
 
 nodeTest("a taken port is named", async (t) => {
@@ -80,7 +82,7 @@ nodeTest("help and version", async (t) => {
   assert.equal(overview.code, 0);
   assert.match(overview.stdout, /inlet dev[\s\S]*inlet start/);
   const start = await runInlet(t, ["start", "--help"]);
-  assert.match(start.stdout, /--dedup-window <duration>[\s\S]*SERVICE_DEDUP_WINDOW, default 24h/);
+  assert.match(start.stdout, /--dedup-window <duration>[\s\S]*INLET_DEDUP_WINDOW, default 24h/);
   assert.match((await runInlet(t, ["--version"])).stdout, /^\d+\.\d+\.\d+\n$/);
   const unknown = await runInlet(t, ["begin"]);
   assert.equal(unknown.code, 2);

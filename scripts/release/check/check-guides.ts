@@ -74,7 +74,7 @@ async function followSdkGuide({ folder, env, inlet }: Home): Promise<void> {
   for (const script of installBlocks("docs/sdk.md")) await bash(script, project, env);
   writeFileSync(join(project, "app.ts"), /^```ts\n([\s\S]*?)^```$/m.exec(start)?.[1] ?? "");
   const service = spawn(inlet, ["dev", "--ephemeral"], { cwd: project, env });
-  const app = spawn("node", ["app.ts"], { cwd: project, env: { ...env, SERVICE_DEV: "1" }, stdio: "inherit" });
+  const app = spawn("node", ["app.ts"], { cwd: project, env: { ...env, INLET_DEV: "1" }, stdio: "inherit" });
   try {
     const url = await untilListening(service);
     await untilTrue(async () => (await count(`${url}/v1/functions`)) === 1, "the app was not discovered");

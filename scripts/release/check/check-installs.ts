@@ -17,7 +17,7 @@ import { serve } from "@inlet/sdk/node";
 const inlet = new Inlet({ id: "shop", isDev: true });
 const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, () => "shipped");
 serve({ client: inlet, functions: [ship] });
-if (process.env.SERVICE_BASE_URL) await inlet.send({ name: "shop/order.created", data: {} });
+if (process.env.INLET_BASE_URL) await inlet.send({ name: "shop/order.created", data: {} });
 console.log("fine");
 `;
 
@@ -57,7 +57,7 @@ async function works(project: string, env: NodeJS.ProcessEnv): Promise<void> {
   assert.equal((await run(inlet, ["--version"], { cwd: project, env })).out, `${readManifest("packages/cli").version}\n`);
   const server = spawn(inlet, ["dev", "--port", "0", "--ephemeral", "--discover", "off"], { cwd: project, env });
   try {
-    const withUrl = { ...env, SERVICE_BASE_URL: await untilListening(server) };
+    const withUrl = { ...env, INLET_BASE_URL: await untilListening(server) };
     assert.equal((await run("node", ["send.js"], { cwd: project, env: withUrl })).out, "fine\n");
     const { out } = await run(inlet, ["events", "list"], { cwd: project, env: withUrl });
     assert.match(out, /shop\/order\.created/);

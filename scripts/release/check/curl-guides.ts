@@ -52,14 +52,14 @@ export const CURL_GUIDES: readonly CurlGuide[] = [
   {
     page: "docs/alerts.md",
     mode: "start",
-    prepare: async () => ({ SERVICE_BASE_URL: "http://localhost:8288", SERVICE_API_KEY: API_KEY }),
+    prepare: async () => ({ INLET_BASE_URL: "http://localhost:8288", INLET_API_KEY: API_KEY }),
   },
   { page: "docs/event-types.md", mode: "dev" },
 ];
 
 export async function followCurlGuide({ page, mode, prepare }: CurlGuide, { folder, env, inlet }: Home): Promise<void> {
   const cwd = mkdtempSync(join(folder, "guide-"));
-  const service = spawn(inlet, [mode, "--discover", "off"], { cwd, env: { ...env, SERVICE_API_KEY: API_KEY } });
+  const service = spawn(inlet, [mode, "--discover", "off"], { cwd, env: { ...env, INLET_API_KEY: API_KEY } });
   try {
     await untilListening(service);
     const variables: Record<string, string> = { API_KEY, ...(await prepare?.(call)) };

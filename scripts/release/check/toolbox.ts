@@ -74,7 +74,7 @@ function managersIn(modules: string): Manager[] {
 /** An environment in which `node` is the one in a folder, and nothing of ours or of this user is set but the registry. */
 export function environmentWith({ registry }: Toolbox, bin: readonly string[], home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(?:SERVICE_|npm_|INIT_CWD$|NODE_(?!EXTRA_CA_CERTS$)|PATH$|HOME$)/.test(name),
+    ([name]) => !/^(?:SERVICE_|INLET_|npm_|INIT_CWD$|NODE_(?!EXTRA_CA_CERTS$)|PATH$|HOME$)/.test(name),
   );
   const path = (process.env.PATH ?? "").split(delimiter).filter((part) => !part.includes("node_modules"));
   return {

@@ -4,13 +4,14 @@ import { type BackupHeader, makeBackup, restoreBackup, StoreRefused } from "@inl
 import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
+import { readVariable } from "../command-line/read-options.ts";
 import type { BACKUP_FLAGS, RESTORE_FLAGS } from "./backup-flags.ts";
 
 export async function backupCommand({ options, io }: Call<typeof BACKUP_FLAGS>): Promise<CommandResult> {
   const { to, dataDir } = options;
   if (to === null) throw new CommandFault("Set the file with --to.", null, EXIT.usage);
-  if (io.variables.SERVICE_DATABASE_URL) {
-    const message = "SERVICE_DATABASE_URL is set: this installation uses PostgreSQL. Back it up with pg_dump; docs/operation.md shows how.";
+  if (readVariable("INLET_DATABASE_URL", io.variables)) {
+    const message = "INLET_DATABASE_URL is set: this installation uses PostgreSQL. Back it up with pg_dump; docs/operation.md shows how.";
     throw new CommandFault(message, "store_refused");
   }
   const made = await refusable(() => makeBackup({ folder: dataDir, to }));

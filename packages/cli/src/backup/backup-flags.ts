@@ -3,7 +3,7 @@
 import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 
-const DATA_DIR = { type: "string", placeholder: "folder", variable: "SERVICE_DATA_DIR", fallback: ".inlet" } as const;
+const DATA_DIR = { type: "string", placeholder: "folder", variable: "INLET_DATA_DIR", fallback: ".inlet" } as const;
 
 export const BACKUP_FLAGS = {
   to: { type: "string", placeholder: "file", sentence: "File to write. It must not exist." },

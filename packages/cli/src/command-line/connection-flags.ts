@@ -16,7 +16,7 @@ export const CONNECTION_FLAGS = {
   url: {
     type: "string",
     placeholder: "url",
-    variable: "SERVICE_BASE_URL",
+    variable: "INLET_BASE_URL",
     fallback: "http://localhost:8288",
     fault: urlFault,
     sentence: "URL of the service.",
@@ -24,7 +24,7 @@ export const CONNECTION_FLAGS = {
   "api-key": {
     type: "string",
     placeholder: "key",
-    variable: "SERVICE_API_KEY",
+    variable: "INLET_API_KEY",
     secret: true,
     // Sent in a header.
     fault: (key: string) => (/^[\x21-\x7e]+$/.test(key) ? null : "the API key contains invalid characters"),
@@ -33,7 +33,7 @@ export const CONNECTION_FLAGS = {
   env: {
     type: "string",
     placeholder: "name",
-    variable: "SERVICE_ENV",
+    variable: "INLET_ENV",
     fault: (name: string) => (isEnvironmentName(name) ? null : `"${name}" is not a valid environment name`),
     sentence: 'Environment; default: the server\'s default environment. "branch": the scope shared by all branches.',
   },

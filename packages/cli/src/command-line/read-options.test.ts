@@ -37,7 +37,7 @@ test("defaults, variables, flags: the later wins", () => {
     return [dir, url, apiKey, env, prune];
   };
   assert.deepEqual(read([], {}), ["webhooks", "http://localhost:8288", null, null, false]);
-  const variables = { SERVICE_BASE_URL: "https://a", SERVICE_API_KEY: " key\n", SERVICE_ENV: "" };
+  const variables = { INLET_BASE_URL: "https://a", INLET_API_KEY: " key\n", INLET_ENV: "" };
   assert.deepEqual(read([], variables), ["webhooks", "https://a", "key", null, false]);
   const flags = ["--url=https://b", "--env", "feature/cart", "--prune"];
   assert.deepEqual(read(flags, variables), ["webhooks", "https://b", "key", "feature/cart", true]);

@@ -1,10 +1,10 @@
 /** Reads the flags and variables of a command. A flag takes precedence over its variable. An empty variable counts as unset. */
 
 import { parseArgs } from "node:util";
+import { nearest } from "@inlet/protocol";
 import { CommandFault } from "./command-fault.ts";
 import { EXIT } from "./command-result.ts";
 import type { CommandRow, Flag, Flags, OptionsOf, Variables } from "./command-row.ts";
-import { nearest } from "./nearest.ts";
 
 type Given = string | boolean | string[] | null;
 
@@ -41,10 +41,16 @@ function parse(row: CommandRow, argv: readonly string[]) {
 }
 
 function optionValue({ type, many, variable, fallback }: Flag, given: Given | undefined, variables: Variables): Given {
-  if (type === "boolean") return given === true || (given === undefined && variable !== undefined && variables[variable] === "true");
+  const fromVariable = variable === undefined ? undefined : readVariable(variable, variables);
+  if (type === "boolean") return given === true || (given === undefined && fromVariable === "true");
   if (many) return (given as string[] | undefined) ?? [];
-  const text = given ?? (variable === undefined ? undefined : variables[variable]);
+  const text = given ?? fromVariable;
   return typeof text === "string" && text.trim() !== "" ? text.trim() : (fallback ?? null);
+}
+
+/** Names that begin with SERVICE_ work too, except SERVICE_ENV: see other-environment.ts. */
+export function readVariable(variable: string, variables: Variables): string | undefined {
+  return variables[variable] || (variable === "INLET_ENV" ? undefined : variables[variable.replace(/^INLET_/, "SERVICE_")]);
 }
 
 function check(row: CommandRow, name: string, { choices, fault }: Flag, value: string): void {

@@ -1,10 +1,11 @@
 /** Finds a command, runs it, prints its result and returns the exit code. */
 
+import { nearest } from "@inlet/protocol";
 import { CommandFault, writeFault } from "./command-fault.ts";
 import { type CommandResult, EXIT, JsonText } from "./command-result.ts";
 import { type CommandGroup, type CommandRow, type CommandTable, exitsOf, type Io } from "./command-row.ts";
 import { commandHelp, groupHelp, overview, serviceHelp } from "./help.ts";
-import { nearest } from "./nearest.ts";
+import { withOtherEnvironment } from "./other-environment.ts";
 import { readOptions } from "./read-options.ts";
 
 const HELP_WORDS: ReadonlySet<string> = new Set(["--help", "-h"]);
@@ -28,7 +29,8 @@ async function runRow(row: CommandRow, argv: readonly string[], io: Io, table: C
   if (argv.some((word) => HELP_WORDS.has(word))) return print(io, await helpOf(row));
   try {
     const call = row.settings ? { options: {}, names: [...argv] } : readOptions(row, argv, io.variables);
-    const { exitCode, text, json } = await row.run({ ...call, io, table });
+    const options = await withOtherEnvironment(row, call.options, io);
+    const { exitCode, text, json } = await row.run({ ...call, options, io, table });
     if (text !== null) print(io, (call.options as { json?: boolean }).json ? jsonText(json) : text);
     return exitCode;
   } catch (error) {

@@ -42,7 +42,7 @@ function checkKeys({ status, body }: AppAnswer, signingKey: string | null): Find
   if (status === 401 || body.authentication_succeeded === false) {
     return [
       signingKey === null
-        ? problem("signing key", "the app accepts only signed requests", "Set its key with --signing-key or SERVICE_SIGNING_KEY.")
+        ? problem("signing key", "the app accepts only signed requests", "Set its key with --signing-key or INLET_SIGNING_KEY.")
         : problem(
             "signing key",
             "the app refuses the signature: it has a different key",
@@ -52,7 +52,7 @@ function checkKeys({ status, body }: AppAnswer, signingKey: string | null): Find
   }
   if (isDev) return [warning("mode", "the app is in dev mode and accepts unsigned calls", "Set INNGEST_DEV=0 where it is deployed.")];
   if (!hasKey) return [problem("signing key", "the app has none", "Set INNGEST_SIGNING_KEY of the app to the key that Inlet printed.")];
-  if (signingKey === null) return [skipped("signing key", "not checked; use --signing-key or SERVICE_SIGNING_KEY")];
+  if (signingKey === null) return [skipped("signing key", "not checked; use --signing-key or INLET_SIGNING_KEY")];
   return [ok("signing key", "the app accepts it")];
 }
 

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { ConfigInvalid, databaseFaults, inspectFolder, readConfig, settingsNames } from "@inlet/server";
+import { ConfigInvalid, databaseFaults, inspectFolder, readConfig, settingsNames, unknownVariables, variableValue } from "@inlet/server";
 import type { Variables } from "../command-line/command-row.ts";
 import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
 
@@ -11,8 +11,6 @@ const NODE_MIN = [22, 19] as const;
 const MIB = 1024 * 1024;
 const FREE_BYTES_PROBLEM = 100 * MIB;
 const FREE_BYTES_WARNING = 1024 * MIB;
-/** Variables of the CLI and the SDK that are not settings of the service. */
-const OTHER_VARIABLES: ReadonlySet<string> = new Set(["SERVICE_BASE_URL", "SERVICE_ENV", "SERVICE_DEV", "SERVICE_EPHEMERAL"]);
 
 export function checkNode(version: string = process.versions.node): Finding {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -22,14 +20,12 @@ export function checkNode(version: string = process.versions.node): Finding {
 }
 
 export function checkSettings(variables: Variables): Finding[] {
-  const known = new Set([...settingsNames().map(({ variable }) => variable), ...OTHER_VARIABLES]);
-  const unknown = Object.keys(variables).filter((name) => name.startsWith("SERVICE_") && !known.has(name));
-  const strange = unknown.map((name) =>
-    warning("settings", `${name} is not a variable of Inlet`, '"inlet start --help" lists them; remove it, or mend its name.'),
+  const strange = unknownVariables(variables).map((sentence) =>
+    warning("settings", sentence, '"inlet start --help" lists them; remove it, or correct its name.'),
   );
   try {
     readConfig("start", [], variables);
-    const given = [...known].filter((name) => variables[name]);
+    const given = settingsNames().flatMap(({ variable }) => variableValue(variable, variables)?.variable ?? []);
     return [
       ...strange,
       ok("settings", given.length > 0 ? `set by variables: ${given.join(", ")}` : "no variables are set; using defaults"),
@@ -97,7 +93,7 @@ function schema({ version, known }: { version: number; known: number }): Finding
 export async function checkPort(port: number, answersHere: (url: string) => Promise<boolean>): Promise<Finding> {
   if (await isFree(port)) return ok("port", `${port} is free`);
   if (await answersHere(`http://localhost:${port}`)) return ok("port", `an Inlet service is running on ${port}`);
-  const advice = `Find it with "lsof -i :${port}" and stop it, or choose another port with --port or SERVICE_PORT.`;
+  const advice = `Find it with "lsof -i :${port}" and stop it, or choose another port with --port or INLET_PORT.`;
   return problem("port", `${port} is in use by another program`, advice);
 }
 

@@ -18,7 +18,7 @@ export async function checkService(connection: Connection, key: string | null, i
   const health = await probe(`${rest.base}/health`);
   if (typeof health === "string" && isOptional) return [skipped("service", `${rest.base} cannot be reached: ${health}`)];
   if (typeof health === "string") {
-    const advice = 'Start it with "inlet start" or "inlet dev", or name another with --url or SERVICE_BASE_URL.';
+    const advice = 'Start it with "inlet start" or "inlet dev", or name another with --url or INLET_BASE_URL.';
     return [problem("service", `${rest.base} cannot be reached: ${health}`, advice)];
   }
   if (!isInlet(health)) {
@@ -26,7 +26,7 @@ export async function checkService(connection: Connection, key: string | null, i
       problem(
         "service",
         `${rest.base} responds, but is not an Inlet service`,
-        "Set --url or SERVICE_BASE_URL, including any path that a proxy adds.",
+        "Set --url or INLET_BASE_URL, including any path that a proxy adds.",
       ),
     ];
   }

@@ -16,14 +16,14 @@ export const DOCTOR_FLAGS = {
   "signing-key": {
     type: "string",
     placeholder: "key",
-    variable: "SERVICE_SIGNING_KEY",
+    variable: "INLET_SIGNING_KEY",
     secret: true,
     sentence: "Signing key of the app, for --app; not needed for an app in dev mode.",
   },
   "data-dir": {
     type: "string",
     placeholder: "folder",
-    variable: "SERVICE_DATA_DIR",
+    variable: "INLET_DATA_DIR",
     fallback: ".inlet",
     sentence: "Data folder to check.",
   },
@@ -34,7 +34,7 @@ export const DOCTOR_FLAGS = {
   port: {
     type: "string",
     placeholder: "number",
-    variable: "SERVICE_PORT",
+    variable: "INLET_PORT",
     fallback: "8288",
     fault: (text: string) =>
       /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? null : `--port must be a number from 0 to 65535, not "${text}"`,
@@ -43,7 +43,7 @@ export const DOCTOR_FLAGS = {
   key: {
     type: "string",
     placeholder: "key",
-    variable: "SERVICE_EVENT_KEY",
+    variable: "INLET_EVENT_KEY",
     secret: true,
     sentence: "Event key to check; sends nothing.",
   },

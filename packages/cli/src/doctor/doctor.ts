@@ -2,6 +2,7 @@
 
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
+import { readVariable } from "../command-line/read-options.ts";
 import { styleText } from "../command-line/terminal-text.ts";
 import { checkApp } from "./check-app.ts";
 import { checkData, checkFolder, checkNode, checkPort, checkSettings } from "./check-machine.ts";
@@ -18,7 +19,7 @@ export async function doctor({ options, io }: Call<typeof DOCTOR_FLAGS>): Promis
     checkNode(),
     ...checkSettings(io.variables),
     ...checkFolder(options.dataDir),
-    ...(options.data ? [checkData(options.dataDir, Boolean(io.variables.SERVICE_DATABASE_URL))] : []),
+    ...(options.data ? [checkData(options.dataDir, Boolean(readVariable("INLET_DATABASE_URL", io.variables)))] : []),
     await checkPort(Number(options.port), async (url) => {
       const probed = await probe(`${url}/health`);
       return typeof probed !== "string" && isInlet(probed);

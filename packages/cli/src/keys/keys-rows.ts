@@ -33,7 +33,7 @@ export const KEYS_ROWS: readonly CommandRow[] = [
   }),
   command({
     words: ["keys", "new"],
-    sentence: "Generates a random key for a setting such as SERVICE_SIGNING_KEY. Works offline and registers nothing.",
+    sentence: "Generates a random key for a setting such as INLET_SIGNING_KEY. Works offline and registers nothing.",
     examples: [
       ["inlet keys new --kind signing", "for --signing-key and for the apps"],
       ["inlet keys new --kind api", "for --api-key"],

@@ -7,14 +7,14 @@ export const MIGRATE_STORE_FLAGS = {
   from: {
     type: "string",
     placeholder: "folder",
-    variable: "SERVICE_DATA_DIR",
+    variable: "INLET_DATA_DIR",
     fallback: ".inlet",
     sentence: "Data folder of the embedded store.",
   },
   to: {
     type: "string",
     placeholder: "url",
-    variable: "SERVICE_DATABASE_URL",
+    variable: "INLET_DATABASE_URL",
     secret: true,
     fault: (text: string) =>
       /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")

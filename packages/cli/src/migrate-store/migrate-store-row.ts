@@ -11,7 +11,7 @@ again to continue. At the end it compares the row counts; nodes start with the d
 is locked, so that no service starts with it. It is not changed otherwise.`,
   examples: [
     ["inlet migrate-store --from .inlet --to postgres://inlet:secret@db.internal:5432/inlet", "the whole store"],
-    ["inlet migrate-store --json", "with SERVICE_DATA_DIR and SERVICE_DATABASE_URL, for a script"],
+    ["inlet migrate-store --json", "with INLET_DATA_DIR and INLET_DATABASE_URL, for a script"],
   ],
   exits: [
     [0, "all data has been copied"],

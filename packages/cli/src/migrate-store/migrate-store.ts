@@ -9,7 +9,7 @@ import type { MIGRATE_STORE_FLAGS } from "./migrate-store-flags.ts";
 
 export async function migrateStoreCommand({ options, io }: Call<typeof MIGRATE_STORE_FLAGS>): Promise<CommandResult> {
   const { from, to } = options;
-  if (to === null) throw new CommandFault("Set the database with --to or SERVICE_DATABASE_URL.", null, EXIT.usage);
+  if (to === null) throw new CommandFault("Set the database with --to or INLET_DATABASE_URL.", null, EXIT.usage);
   const bar = createProgressBar(io.err);
   try {
     const onProgress = (progress: CopyProgress) => bar.show((elapsedMs) => progressText(progress, elapsedMs));
@@ -31,7 +31,7 @@ function resultOf(folder: string, { isResumed, rows, tables }: CopyReport): Comm
   const text = [
     `Copied ${folder} to the database${isResumed ? ", continuing an earlier copy" : ""}: ${rows.toLocaleString("en")} rows, verified on both sides.`,
     `${rowsOf("events")} events, ${rowsOf("runs")} runs, ${rowsOf("queue")} queue entries, ${rowsOf("webhooks")} webhooks, ${rowsOf("keys")} keys.`,
-    "Start the service with --database-url (SERVICE_DATABASE_URL) from now on. The folder is locked; keep it until you have verified the copy.",
+    "Start the service with --database-url (INLET_DATABASE_URL) from now on. The folder is locked; keep it until you have verified the copy.",
   ];
   return { exitCode: EXIT.ok, text: text.join("\n"), json: { complete: true, resumed: isResumed, rows, tables } };
 }

@@ -114,7 +114,7 @@ async function textOf(base: string, response: Response): Promise<string> {
 }
 
 function unreachable(base: string, error: unknown): CommandFault {
-  const advice = "Start it, or set its URL with --url or SERVICE_BASE_URL.";
+  const advice = "Start it, or set its URL with --url or INLET_BASE_URL.";
   return new CommandFault(
     `The service at ${base} cannot be reached: ${reasonOf(error)}. ${advice}`,
     "service_unreachable",

@@ -83,7 +83,7 @@ async function post({ url, key, env }: EventTarget, body: string, seed: string, 
     const isLost = isRetryable && !TURNED_AWAY.has(response.status);
     return { fault: refusal(base, response.status, answer), isRetryable, isLost, retryAfterMs: retryAfter(response) };
   } catch (error) {
-    const message = `The service at ${base} cannot be reached: ${reasonOf(error)}. Start it, or set its URL with --url or SERVICE_BASE_URL.`;
+    const message = `The service at ${base} cannot be reached: ${reasonOf(error)}. Start it, or set its URL with --url or INLET_BASE_URL.`;
     const isLost = !NEVER_SENT.has((error as { cause?: { code?: string } }).cause?.code ?? "");
     return { fault: new CommandFault(message, "service_unreachable", EXIT.unreachable), isRetryable: true, isLost, retryAfterMs: null };
   }

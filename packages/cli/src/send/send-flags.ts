@@ -12,7 +12,7 @@ export const SEND_FLAGS = {
   key: {
     type: "string",
     placeholder: "key",
-    variable: "SERVICE_EVENT_KEY",
+    variable: "INLET_EVENT_KEY",
     secret: true,
     sentence: "Event key; not needed for a dev server.",
   },

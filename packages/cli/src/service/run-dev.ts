@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call, Flags } from "../command-line/command-row.ts";
+import { readVariable } from "../command-line/read-options.ts";
 import { runAsCommand } from "./run-as-command.ts";
 
 const EPHEMERAL = "--ephemeral";
 
 export async function runDev({ names: argv, io }: Call<Flags>): Promise<CommandResult> {
-  const asked = argv.includes(EPHEMERAL) || io.variables.SERVICE_EPHEMERAL === "true";
+  const asked = argv.includes(EPHEMERAL) || readVariable("INLET_EPHEMERAL", io.variables) === "true";
   const settings = argv.filter((word) => word !== EPHEMERAL);
   if (!asked) return runAsCommand("dev", settings);
   if (settings.some((word) => /^--data-dir(=|$)/.test(word))) {

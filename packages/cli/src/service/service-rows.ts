@@ -5,7 +5,7 @@ import { type CommandRow, command, type Exits, type Flags } from "../command-lin
 export const DEV_FLAGS = {
   ephemeral: {
     type: "boolean",
-    variable: "SERVICE_EPHEMERAL",
+    variable: "INLET_EPHEMERAL",
     sentence: "Use a temporary data folder that is deleted on exit.",
   },
 } as const satisfies Flags;

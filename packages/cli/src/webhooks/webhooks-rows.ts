@@ -73,7 +73,7 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     more: "Shows each webhook to create or change, field by field, and with --prune those to delete.",
     examples: [
       ["inlet webhooks plan", "against http://localhost:8288"],
-      ["SERVICE_API_KEY=… inlet webhooks plan --url https://inlet.example.com", "in CI; see the exit code"],
+      ["INLET_API_KEY=… inlet webhooks plan --url https://inlet.example.com", "in CI; see the exit code"],
     ],
     exits: [
       [0, "no changes"],
@@ -90,7 +90,7 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     more: "Runs the fixtures first and sends nothing if one fails. Prints the URL of each new webhook and records its id\nin webhook.json. Secrets named in webhook.json are read from the environment.",
     examples: [
       ["inlet webhooks apply", "against http://localhost:8288"],
-      ["SERVICE_API_KEY=… inlet webhooks apply --prune --url https://inlet.example.com", "in CI, where the folder is authoritative"],
+      ["INLET_API_KEY=… inlet webhooks apply --prune --url https://inlet.example.com", "in CI, where the folder is authoritative"],
     ],
     exits: [
       [0, "the server matches the folder"],

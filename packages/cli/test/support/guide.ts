@@ -65,9 +65,9 @@ export function masked(text: string): string {
 
 /** In place of the placeholders that stand in the guide. */
 const KEYS = {
-  SERVICE_EVENT_KEY: issueKey("event").text,
-  SERVICE_API_KEY: issueKey("api").text,
-  SERVICE_SIGNING_KEY: issueKey("signing").text,
+  INLET_EVENT_KEY: issueKey("event").text,
+  INLET_API_KEY: issueKey("api").text,
+  INLET_SIGNING_KEY: issueKey("signing").text,
 };
 
 /** The command systemd would run, and its variables. */

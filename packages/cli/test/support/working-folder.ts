@@ -89,7 +89,7 @@ export async function startServer(t: TestContext, flags: readonly string[] = [])
     if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
     return answer.data;
   };
-  return { url, rest, variables: { SERVICE_BASE_URL: url, SERVICE_API_KEY: API_KEY, SERVICE_EVENT_KEY: EVENT_KEY } };
+  return { url, rest, variables: { INLET_BASE_URL: url, INLET_API_KEY: API_KEY, INLET_EVENT_KEY: EVENT_KEY } };
 }
 
 function launch(cwd: string, argv: string[], variables: Record<string, string>) {

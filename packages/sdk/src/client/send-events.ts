@@ -9,11 +9,12 @@ import { SDK_NAME } from "../version.ts";
 import { HEADER } from "../wire/headers.ts";
 import { randomSeed } from "./event-seed.ts";
 import { readSendAnswer } from "./read-send-answer.ts";
-import type { FetchAnswer, Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 
 const ATTEMPTS_MAX = 5;
 const FIRST_DELAY_MS = 100;
-const RETRY_AFTER_MS_MAX = 30_000;
+/** A quota that is used up for longer is an error that the caller should see. */
+const RETRY_AFTER_MS_MAX = 60_000;
 const ATTEMPT_TIMEOUT_MS = 30_000;
 
 export interface SendRequest {
@@ -28,7 +29,6 @@ export async function sendEvents(settings: Settings, { events, seed = randomSeed
   if (events.length === 0) return [];
   const url = sendUrl(settings);
   const headers: Record<string, string> = { "content-type": "application/json", [HEADER.sdk]: SDK_NAME, [HEADER.eventIdSeed]: seed };
-  if (settings.environment) headers[HEADER.environment] = settings.environment;
   if (runId) headers[HEADER.run] = runId;
   const body = bodyOf(events);
   for (let attempt = 1; ; attempt++) {
@@ -52,20 +52,23 @@ async function attemptSend(
   body: string,
   count: number,
 ): Promise<string[] | Refusal> {
-  let answer: FetchAnswer;
-  let text: string;
+  let answer: { status: number; text: string; retryAfter: string | null };
   try {
-    answer = await settings.fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS) });
-    text = await answer.text();
+    answer = await settings.environment.ask(async (environment) => {
+      const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
+      const response = await settings.fetch(url, { method: "POST", headers: { ...headers, ...environment }, body, signal });
+      return { status: response.status, text: await response.text(), retryAfter: response.headers.get(HEADER.retryAfter) };
+    });
   } catch (cause) {
     const message = `No answer from ${settings.baseUrl}: ${withoutKey(reasonOf(cause), settings)}`;
     const holdsKey = withoutKey(String(cause), settings) !== String(cause);
     return { error: new SendError(message, { code: "connection_failed", ...(!holdsKey && { cause }) }), retryable: true };
   }
-  const read = readSendAnswer(answer.status, withoutKey(text, settings), count);
+  const read = readSendAnswer(answer.status, withoutKey(answer.text, settings), count);
   if (Array.isArray(read)) return read;
-  const retryable = answer.status === 429 || answer.status >= 500;
-  return { error: read, retryable, retryAfterMs: retryAfterMs(answer.headers.get(HEADER.retryAfter)) };
+  const waitMs = retryAfterMs(answer.retryAfter);
+  const retryable = answer.status >= 500 || (answer.status === 429 && (waitMs ?? 0) <= RETRY_AFTER_MS_MAX);
+  return { error: read, retryable, retryAfterMs: waitMs && Math.min(waitMs, RETRY_AFTER_MS_MAX) };
 }
 
 /** Shorter keys, such as those of a dev server, are words that texts contain anyway. */
@@ -79,14 +82,17 @@ function withoutKey(text: string, { eventKey = "" }: Settings): string {
 
 function sendUrl({ baseUrl, eventKey, isDev }: Settings): string {
   if (!baseUrl)
-    throw new SendError("Where is the service? Set SERVICE_BASE_URL or pass baseUrl; SERVICE_DEV=1 means a local dev server", {
+    throw new SendError("Where is the service? Set INLET_BASE_URL or pass baseUrl; INLET_DEV=1 means a local dev server", {
       code: "base_url_missing",
     });
   const key = eventKey ?? (isDev ? "dev" : undefined);
   if (!key)
-    throw new SendError("No event key. Set SERVICE_EVENT_KEY or pass eventKey; with a local dev server set SERVICE_DEV=1 instead", {
-      code: "event_key_missing",
-    });
+    throw new SendError(
+      "No event key. Set SERVICE_EVENT_KEY (or INLET_EVENT_KEY) or pass eventKey; with a local dev server set INLET_DEV=1 instead",
+      {
+        code: "event_key_missing",
+      },
+    );
   return `${baseUrl}/e/${encodeURIComponent(key)}`;
 }
 
@@ -107,7 +113,7 @@ function backoffMs(attempt: number): number {
 export function retryAfterMs(header: string | null, nowMs: number = Date.now()): number | undefined {
   if (!header) return undefined;
   const ms = /^\d+(?:\.\d+)?$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - nowMs;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
 }
 
 function delay(ms: number): Promise<void> {

@@ -15,8 +15,7 @@ export interface ServiceRequest {
 }
 
 export async function askService(settings: Settings, request: ServiceRequest): Promise<{ status: number; text: string }> {
-  if (!settings.baseUrl)
-    throw new Error("Where is the service? Set SERVICE_BASE_URL or pass baseUrl; SERVICE_DEV=1 means a local dev server");
+  if (!settings.baseUrl) throw new Error("Where is the service? Set INLET_BASE_URL or pass baseUrl; INLET_DEV=1 means a local dev server");
   const keys = settings.signingKeys;
   let answer = await ask(settings, request, keys[0]);
   for (const key of keys.slice(1)) {
@@ -33,9 +32,15 @@ async function ask(
 ): Promise<{ status: number; text: string }> {
   const all: Record<string, string> = { [HEADER.sdk]: SDK_NAME, ...headers };
   if (body !== undefined) all["content-type"] = "application/json";
-  if (settings.environment) all[HEADER.environment] = settings.environment;
   if (key !== undefined) all.authorization = `Bearer ${await bearerToken(key)}`;
-  const init = { method, headers: all, signal: AbortSignal.timeout(TIMEOUT_MS), ...(body === undefined ? {} : { body }) };
-  const answer = await settings.fetch(`${settings.baseUrl}${path}`, init);
-  return { status: answer.status, text: await answer.text() };
+  return settings.environment.ask(async (environment) => {
+    const init = {
+      method,
+      headers: { ...all, ...environment },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body === undefined ? {} : { body }),
+    };
+    const answer = await settings.fetch(`${settings.baseUrl}${path}`, init);
+    return { status: answer.status, text: await answer.text() };
+  });
 }

@@ -49,7 +49,7 @@ async function answerTo(app: ServedApp, request: AppRequest): Promise<AppAnswer>
 async function signatureFault(app: ServedApp, request: AppRequest, body: Exclude<AppBody, "too-large">): Promise<AppAnswer | null> {
   const keys = app.settings.signingKeys;
   if (keys.length === 0) {
-    const message = "No signing key. Set SERVICE_SIGNING_KEY or pass signingKey; with a local dev server set SERVICE_DEV=1 instead";
+    const message = "No signing key. Set INLET_SIGNING_KEY or pass signingKey; with a local dev server set INLET_DEV=1 instead";
     return errorAnswer(500, "signing_key_missing", message, RETRY);
   }
   const bytes = body instanceof Uint8Array ? body : encoder.encode(canonicalJson(body.parsed));

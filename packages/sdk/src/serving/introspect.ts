@@ -15,7 +15,9 @@ export function introspect({ client, settings, byId, framework }: ServedApp, { i
     hasEventKey: settings.eventKey !== undefined,
     hasSigningKey: settings.signingKeys.length > 0,
     hasSigningKeyFallback: settings.signingKeys.length > 1,
-    ...(isTrusted ? { baseUrl: settings.baseUrl ?? null, environment: settings.environment ?? null, functions: [...byId.keys()] } : {}),
+    ...(isTrusted
+      ? { baseUrl: settings.baseUrl ?? null, environment: settings.environment.name ?? null, functions: [...byId.keys()] }
+      : {}),
   };
   return jsonAnswer(200, JSON.stringify(summary));
 }

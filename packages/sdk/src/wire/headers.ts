@@ -3,6 +3,7 @@
 export const HEADER = {
   sdk: "x-service-sdk",
   environment: "x-service-env",
+  environmentExists: "x-service-env-exists",
   signature: "x-service-signature",
   run: "x-service-run",
   runId: "x-service-run-id",

@@ -44,7 +44,7 @@ test("the bearer token is the hash of the decoded key, with its prefix", async (
     .digest("hex");
   assert.equal(await bearerToken(KEY), `signkey-prod-${hash}`);
   assert.equal(await bearerToken("0a".repeat(32)), hash);
-  await assert.rejects(bearerToken("signkey-prod-secret"), /SERVICE_SIGNING_KEY is not a signing key/);
+  await assert.rejects(bearerToken("signkey-prod-secret"), /INLET_SIGNING_KEY is not a signing key/);
 });
 
 function reason(verdict: Awaited<ReturnType<typeof verifySignature>>): string {

@@ -53,7 +53,7 @@ export async function bearerToken(key: string): Promise<string> {
   const prefix = PREFIX.exec(key)?.[0] ?? "";
   const hex = key.slice(prefix.length);
   if (!/^(?:[0-9a-fA-F]{2})+$/.test(hex)) {
-    throw new TypeError("SERVICE_SIGNING_KEY is not a signing key: it is hexadecimal, with or without signkey-<environment>- before it");
+    throw new TypeError("INLET_SIGNING_KEY is not a signing key: it is hexadecimal, with or without signkey-<environment>- before it");
   }
   return prefix + hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", bytesOfHex(hex))));
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigInvalid, readConfig } from "./config.ts";
+import { ConfigInvalid, readConfig, unknownVariables } from "./config.ts";
 import { settingsHelp } from "./help.ts";
 import { flagOf, SETTINGS, variableOf } from "./settings.ts";
 
@@ -26,10 +26,10 @@ test("defaults, and those that differ by mode", () => {
 });
 
 test("a flag is written with a space or an equals sign, and wins over the variable", () => {
-  assert.equal(read(["--port", "1"], { SERVICE_PORT: "2" }).port, 1);
+  assert.equal(read(["--port", "1"], { INLET_PORT: "2" }).port, 1);
   assert.equal(read(["--port=3"]).port, 3);
-  assert.equal(read([], { SERVICE_PORT: "2" }).port, 2);
-  assert.equal(read([], { SERVICE_PORT: "" }).port, 8288, "an empty variable is none");
+  assert.equal(read([], { INLET_PORT: "2" }).port, 2);
+  assert.equal(read([], { INLET_PORT: "" }).port, 8288, "an empty variable is none");
   assert.equal(read(["--data-dir=a=b"]).dataDir, "a=b");
 });
 
@@ -66,7 +66,7 @@ test("the address of traces is one of the web, and says where the id goes", () =
 
 test("every mistake is named, with what would be right", () => {
   const faults = faultsOf(["--port", "x", "--dedup-window", "24", "--body-limit", "0kb", "--nonsense", "1", "--data-dir", " "], {
-    SERVICE_LOG_LEVEL: "loud",
+    INLET_LOG_LEVEL: "loud",
   });
   assert.deepEqual(faults, [
     "--nonsense is not a flag of this command; --help lists them",
@@ -74,7 +74,7 @@ test("every mistake is named, with what would be right", () => {
     '--data-dir must not be empty, not " "',
     '--dedup-window must be a duration such as "250ms", "30s" or "24h", not "24"',
     '--body-limit must be from 1b to 256mb, not "0kb"',
-    'SERVICE_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
+    'INLET_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
   ]);
 });
 
@@ -89,4 +89,23 @@ test("help shows every setting with its variable", () => {
     assert.ok(help.includes(`${flagOf(name)} <`), name);
     assert.ok(help.includes(variableOf(name)), name);
   }
+});
+
+test("a variable may also begin with SERVICE_; of both, INLET_ wins, and a fault names the one that was set", () => {
+  assert.equal(read([], { SERVICE_PORT: "2" }).port, 2);
+  assert.equal(read([], { SERVICE_PORT: "2", INLET_PORT: "3" }).port, 3);
+  assert.equal(read([], { SERVICE_PORT: "2", INLET_PORT: "" }).port, 2);
+  assert.deepEqual(faultsOf([], { SERVICE_PORT: "x" }), ['SERVICE_PORT must be a whole number from 0 to 65535, not "x"']);
+});
+
+test("unknown variables of ours are told with the nearest name; those that Kubernetes makes of a Service mean nothing", () => {
+  assert.deepEqual(
+    unknownVariables({ INLET_PROT: "1", INLET_NONSENSE: "x", INLET_ENV: "a", SERVICE_X: "y", INLET_PORT: "1", INLET_EMPTY: "" }),
+    [
+      "INLET_PROT is not a variable of Inlet and has no effect; did you mean INLET_PORT?",
+      "INLET_NONSENSE is not a variable of Inlet and has no effect",
+    ],
+  );
+  const links = { INLET_PORT: "tcp://10.0.0.1:8288", INLET_SERVICE_HOST: "10.0.0.1", INLET_PORT_8288_TCP_ADDR: "10.0.0.1" };
+  assert.deepEqual([read([], links).port, unknownVariables(links)], [8288, []]);
 });

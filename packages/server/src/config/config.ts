@@ -1,7 +1,19 @@
 /** Reads the settings from flags and variables. The only code that reads the process environment. */
 
+import { nearest } from "@inlet/protocol";
 import { SettingFault } from "./readings.ts";
-import { defaultOf, flagOf, type Mode, SETTINGS, type Setting, type SettingName, variableOf } from "./settings.ts";
+import {
+  defaultOf,
+  flagOf,
+  isServiceLink,
+  type Mode,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+  VARIABLE_PREFIX,
+  variableOf,
+  variableValue,
+} from "./settings.ts";
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 
@@ -27,9 +39,9 @@ export function readConfig(mode: Mode, argv: readonly string[], variables: Reado
   for (const name of NAMES) {
     const setting: Setting<unknown> = SETTINGS[name];
     const flag = flags.get(name);
-    const variable = variables[variableOf(name)];
+    const given = variableValue(variableOf(name), variables);
     if (flag !== undefined) config[name] = parse(setting, flagOf(name), flag, faults);
-    else if (variable) config[name] = parse(setting, variableOf(name), variable, faults);
+    else if (given) config[name] = parse(setting, given.variable, given.value, faults);
     else config[name] = defaultOf(setting, mode);
   }
   if (faults.length > 0) throw new ConfigInvalid(faults);
@@ -46,6 +58,26 @@ function parse(setting: Setting<unknown>, origin: string, given: string, faults:
     return undefined;
   }
 }
+
+/** Sentences about variables that look like ours and are not known, with the nearest name. */
+export function unknownVariables(variables: Readonly<Record<string, string | undefined>>): string[] {
+  const known = [...NAMES.map(variableOf), ...OTHER_VARIABLES];
+  const unknown = Object.keys(variables).filter(
+    (name) => name.startsWith(VARIABLE_PREFIX) && variables[name] && !known.includes(name) && !isServiceLink(name, variables[name]),
+  );
+  return unknown.map((name) => {
+    const near = nearest(
+      name.slice(VARIABLE_PREFIX.length),
+      known.map((each) => each.slice(VARIABLE_PREFIX.length)),
+    );
+    return `${name} is not a variable of Inlet and has no effect${near ? `; did you mean ${VARIABLE_PREFIX}${near}?` : ""}`;
+  });
+}
+
+/** Variables of the CLI and the SDK that are not settings of the service. */
+const OTHER_VARIABLES: readonly string[] = ["BASE_URL", "ENV", "DEV", "EPHEMERAL", "SIGNING_KEY_FALLBACK"].map(
+  (name) => VARIABLE_PREFIX + name,
+);
 
 /** `--port 80`, `--port=80`; repeated flags are joined with commas, like lists. */
 function readFlags(argv: readonly string[], faults: string[]): Map<SettingName, string> {
@@ -66,6 +98,9 @@ function readFlags(argv: readonly string[], faults: string[]): Map<SettingName, 
 }
 
 function unknownFlag(flag: string): string {
-  const near = NAMES.map(flagOf).find((known) => flag.length > 4 && known.startsWith(flag.slice(0, 5)));
-  return `${flag} is not a flag of this command${near ? `; did you mean ${near}?` : "; --help lists them"}`;
+  const near = nearest(
+    flag.slice(2),
+    NAMES.map((name) => flagOf(name).slice(2)),
+  );
+  return `${flag} is not a flag of this command${near ? `; did you mean --${near}?` : "; --help lists them"}`;
 }

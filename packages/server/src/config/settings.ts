@@ -1,6 +1,6 @@
 /**
  * The table of all settings. Parsing, `--help` and docs/configuration.md are generated from it.
- * A setting `dataDir` is the flag `--data-dir` and the variable `SERVICE_DATA_DIR`; the flag wins.
+ * A setting `dataDir` is the flag `--data-dir` and the variable `INLET_DATA_DIR`; the flag wins.
  */
 
 import { BODY_BYTES_MAX_DEFAULT, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
@@ -308,12 +308,33 @@ export const SETTINGS = {
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 export type SettingName = keyof typeof SETTINGS;
 
+/** The prefix of every variable. `OTHER_PREFIX` works too and is not documented: other programs use such names. */
+export const VARIABLE_PREFIX = "INLET_";
+const OTHER_PREFIX = "SERVICE_";
+
 export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 export function variableOf(name: string): string {
-  return `SERVICE_${flagOf(name).slice(2).replaceAll("-", "_").toUpperCase()}`;
+  return `${VARIABLE_PREFIX}${flagOf(name).slice(2).replaceAll("-", "_").toUpperCase()}`;
+}
+
+/** The variable that is set, and its value; null if neither is. An empty one counts as unset. */
+export function variableValue(
+  variable: string,
+  variables: Readonly<Record<string, string | undefined>>,
+): { variable: string; value: string } | null {
+  for (const name of [variable, variable.replace(VARIABLE_PREFIX, OTHER_PREFIX)]) {
+    const value = variables[name];
+    if (value && !isServiceLink(name, value)) return { variable: name, value };
+  }
+  return null;
+}
+
+/** Kubernetes sets INLET_PORT=tcp://10.0.0.1:8288, INLET_SERVICE_HOST and more for a Service that is called inlet. */
+export function isServiceLink(name: string, value: string): boolean {
+  return /^(?:tcp|udp|sctp):\/\/\S+:\d+$/.test(value) || /_SERVICE_(?:HOST|PORT\w*)$|_PORT_\d+_(?:TCP|UDP|SCTP)\w*$/.test(name);
 }
 
 export function defaultOf<Value>({ default: value }: Setting<Value>, mode: Mode): Value {

@@ -45,7 +45,8 @@ type RoutesAnswers = SdkRoutesParts["sdk"];
 export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   const { store, registry, sync, log, now } = parts;
   const answers: RoutesAnswers = {
-    environment: (name, deployId) => environmentFor(parts, name, deployId === null ? null : readDeployId(deployId)),
+    environment: (name, deployId, { mustExist }) =>
+      environmentFor(parts, name, deployId === null ? null : readDeployId(deployId), { mustExist }),
     async register({ environment, headers, body, sdk, framework, deployId }) {
       const newId = () => parts.eventIds.next(now());
       const registration = { environmentId: environment.id, headers, body, sdk, framework };
@@ -79,11 +80,12 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   };
 }
 
-/** The environment in which an app registers; a missing branch environment is created. `asked`: the sync it registers in answer to. */
+/** The environment in which an app registers; a missing branch environment is created, unless it must exist. `asked`: the sync it registers in answer to. */
 async function environmentFor(
   { store, directory, defaultEnvironment, now }: SdkAnswersParts,
   name: string | null,
   asked: SyncScope | null,
+  { mustExist = false } = {},
 ): Promise<Environment | Refusal> {
   const wanted = name ?? asked?.home ?? defaultEnvironment;
   const known = directory.environmentNamed(wanted);
@@ -97,6 +99,7 @@ async function environmentFor(
   if (!ENVIRONMENT_NAME.test(wanted) || RESERVED_ENVIRONMENTS.includes(wanted)) {
     return new Refusal("environment_not_found", `There is no environment "${wanted}", and an app cannot create one of that name.`);
   }
+  if (mustExist) return new Refusal("environment_not_found", `There is no environment "${wanted}".`);
   await store.environmentInsert({ name: wanted, kind: "branch", createdAt: now(), bodyBytesMax: null });
   await directory.refresh();
   return directory.environmentNamed(wanted) as Environment;

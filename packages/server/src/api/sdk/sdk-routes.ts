@@ -18,7 +18,7 @@ export interface SdkRoutesParts {
   audit: AuditTrail;
   sdk: {
     /** The environment of that name; a missing branch environment is created. Null: the default one. */
-    environment(name: string | null, deployId: string | null): Promise<Environment | Refusal>;
+    environment(name: string | null, deployId: string | null, options: { mustExist: boolean }): Promise<Environment | Refusal>;
     register(registration: {
       environment: Environment;
       headers: HeaderSet;
@@ -82,7 +82,8 @@ async function register(parts: SdkRoutesParts, audit: SdkAudit, request: Fastify
   if (body instanceof Refusal) return send(reply, body);
   const { sdk, framework, deployId } = body as { sdk?: unknown; framework?: unknown; deployId?: unknown };
   const deploy = (request.query as { deployId?: string }).deployId ?? (typeof deployId === "string" ? deployId : null);
-  const environment = await parts.sdk.environment(environmentNamed(request.headers), deploy);
+  const mustExist = header("x-service-env-exists") !== null;
+  const environment = await parts.sdk.environment(environmentNamed(request.headers), deploy, { mustExist });
   if (environment instanceof Refusal) return send(reply, environment);
   const outcome = await parts.sdk.register({
     environment,
@@ -118,7 +119,7 @@ export function principalOfSdk(parts: Pick<SdkRoutesParts, "isDev" | "signingKey
   if (key) return signingPrincipal(key);
   throw new RestRefusal(
     "signing_key_invalid",
-    "The app's signing key is missing, unknown or revoked: set SERVICE_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY).",
+    "The app's signing key is missing, unknown or revoked: set INLET_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY).",
   );
 }
 

@@ -14,7 +14,7 @@ import { shownAnswer } from "../call/shown-answer.ts";
 const SYNC_TIMEOUT_MS = 10_000;
 const IN_BAND = "in_band";
 const ELSEWHERE =
-  "The app answered, but registered with another server: its SERVICE_BASE_URL, or INNGEST_BASE_URL, has to be the address of this one.";
+  "The app answered, but registered with another server: its INLET_BASE_URL, or INNGEST_BASE_URL, has to be the address of this one.";
 
 export interface SyncRequest {
   url: string;

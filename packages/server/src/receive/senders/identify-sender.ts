@@ -4,7 +4,7 @@ import { environmentNamed, Refusal } from "@inlet/protocol";
 import type { Environment, EventSource, Key } from "../../store/contract/index.ts";
 import type { InboundRequest } from "../inbound-request.ts";
 import { type Directory, PLACEHOLDER_KEY_ID } from "./directory.ts";
-import { isIssuedEventKey } from "./issue-key.ts";
+import { isIssuedEventKey, isWebhookToken } from "./issue-key.ts";
 
 export interface Sender {
   environment: Environment;
@@ -34,6 +34,8 @@ export function identifySender(rules: SenderRules, request: Pick<InboundRequest,
   }
   if (key) return tooManyAttempts();
   if (rules.placeholderEnvironment !== null && keyText !== "") {
+    // Any key works here, but the URL of a webhook from another or an earlier store is not one.
+    if (isWebhookToken(keyText)) return new Refusal("webhook_not_found", "This dev server has no webhook with this URL.");
     return senderWithPlaceholder(rules.directory, named ?? rules.placeholderEnvironment);
   }
   if (rules.attempts.waitS(request.ip, null) !== null) return tooManyAttempts();

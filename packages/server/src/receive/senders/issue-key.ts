@@ -39,7 +39,13 @@ function describeKey(kind: KeyKind, text: string, shownCharacters: number): Issu
   return { text, key: { id, hash: hashKey(text), prefix: text.slice(0, shownCharacters), secret: kind === "signing" ? text : null } };
 }
 
+const WEBHOOK_TOKEN_PREFIX = "whk_";
+
 /** The secret part of a webhook's URL: 192 random bits. */
 export function issueWebhookToken(): string {
-  return `whk_${randomBytes(SECRET_BYTES).toString("hex")}`;
+  return `${WEBHOOK_TOKEN_PREFIX}${randomBytes(SECRET_BYTES).toString("hex")}`;
+}
+
+export function isWebhookToken(text: string): boolean {
+  return text.startsWith(WEBHOOK_TOKEN_PREFIX);
 }
