@@ -67,13 +67,15 @@ export class Executor {
   readonly #timersInWork = new Map<ClaimedEntry, Promise<void>>();
   #stopWatching: (() => void)[] = [];
   #isStopping = false;
+  /** It stops, and the time for what was in progress is over. */
+  #isCut = false;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
     const { store, rulesOf, gateOf, prefetch, leaseMs, clock } = parts;
     const lease = () => this.lease();
     const isStopping = () => this.#isStopping;
-    const untilWritten = createUntilWritten(clock, isStopping);
+    const untilWritten = createUntilWritten(clock, () => this.#isCut);
     this.#untilWritten = untilWritten;
     this.#poison = new PoisonDetector({
       begin: (entry, phase) => untilWritten(() => store.queueProbeBegin({ ...entry, phase })),
@@ -182,13 +184,19 @@ export class Executor {
     this.#scheduler.refreshRules();
   }
 
-  /** Claims nothing more. Calls in progress may end within `timeoutMs`; otherwise they are repeated after the next start. */
+  /**
+   * Claims nothing more. Calls in progress may end within `timeoutMs`, and a store that is unavailable may come back to take what they
+   * brought; otherwise they are repeated after the next start.
+   */
   async stop(timeoutMs: number): Promise<void> {
     const { caller, clock } = this.#parts;
     this.#isStopping = true;
     for (const stopWatching of this.#stopWatching) stopWatching();
     this.#gates.stop();
-    const cancelCut = clock.after(timeoutMs, () => void caller.stop());
+    const cancelCut = clock.after(timeoutMs, () => {
+      this.#isCut = true;
+      void caller.stop();
+    });
     await Promise.all([this.#scheduler.stop(), this.#resumptions.stop(), this.#timers.stop()]);
     await Promise.all(this.#timersInWork.values());
     cancelCut();

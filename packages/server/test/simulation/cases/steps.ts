@@ -118,6 +118,20 @@ export const STEP_CASES: readonly Case[] = [
     }),
   },
   {
+    name: "what a step brought is kept while the service stops and the store is away, and is stored when it is back",
+    scenario: scenario({
+      // The second makes the stop last long enough.
+      functions: [
+        fn({ code: { kind: "fetch", id: FETCH_ID, fails: 0, status: 200, tookMs: 500 } }),
+        fn({ id: "slow", trigger: { event: "t/1", onlyOdd: false }, code: run("slow", 9_500) }),
+      ],
+      events: [...events("t/0", 5, () => 1_000), { atMs: 1_000, name: "t/1", key: 5, n: 5 }],
+      outages: [{ atMs: 1_300, kind: "stop", turns: 0, downMs: 1_000 }],
+      refusals: [{ atMs: 1_400, forMs: 1_000 }],
+    }),
+    expect: allCompleted,
+  },
+  {
     name: "a request that its run did not wait for is dropped when the service is killed during it",
     scenario: scenario({
       functions: [
