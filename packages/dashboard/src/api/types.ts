@@ -87,6 +87,8 @@ export interface RunStep {
   error: RunError | null;
   until: string | null;
   eventName: string | null;
+  /** The event that ended a wait. */
+  eventId: string | null;
   signal: string | null;
   childRunId: string | null;
 }
@@ -120,6 +122,8 @@ export interface Run extends RunItem {
   waiting: { reason: string; until: string | null; runId: string | null } | null;
   /** The last run that repeats it. */
   rerun: { id: string; status: RunStatus } | null;
+  /** The run that invoked it. */
+  invokedBy: string | null;
   traceId: string | null;
   /** The page that shows the trace. */
   traceUrl: string | null;

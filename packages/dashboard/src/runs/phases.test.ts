@@ -10,7 +10,7 @@ function step(changes: Partial<RunStep> & { from: number; to: number | null }): 
   const { from, to, ...rest } = changes;
   return {
     ...{ id: "s", name: "Step", kind: "run", status: "completed", attempts: 1, output: null, error: null, until: null },
-    ...{ eventName: null, signal: null, childRunId: null, startedAt: at(from), endedAt: to === null ? null : at(to) },
+    ...{ eventName: null, eventId: null, signal: null, childRunId: null, startedAt: at(from), endedAt: to === null ? null : at(to) },
     ...rest,
   };
 }

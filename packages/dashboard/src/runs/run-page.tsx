@@ -1,7 +1,7 @@
 /** One run: trigger, steps on a timeline, calls and output. Updates live while the run is unfinished. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { call } from "../api/client.ts";
 import { follow } from "../api/live.ts";
@@ -12,16 +12,14 @@ import type { Run, RunItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { SendEventDialog } from "../events/send-event.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
-import { CopyButton } from "../ui/copy.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
-import { Time } from "../ui/time.tsx";
 import { withToast } from "../ui/toasts.tsx";
 import { RunCalls } from "./run-calls.tsx";
-import { RunDuration } from "./run-duration.tsx";
 import { RunErrorBox } from "./run-error.tsx";
+import { RunFacts } from "./run-facts.tsx";
 import { RunStatusBadge } from "./run-status.tsx";
 import { RunTimeline } from "./run-timeline.tsx";
 import { RunWaiting } from "./run-waiting.tsx";
@@ -118,94 +116,6 @@ function RunActions({ env, run }: { env: string; run: Run }) {
       </button>
       {run.event && <EditAndRerun env={env} id={run.event.id} />}
     </div>
-  );
-}
-
-function RunFacts({ env, run }: { env: string; run: Run }) {
-  return (
-    <dl className="fact-strip">
-      <div>
-        <dt>Started by</dt>
-        <dd>
-          {run.event && !run.cron ? (
-            <Link to="/env/$env/events/$id" params={{ env, id: run.event.id }}>
-              {run.event.name}
-            </Link>
-          ) : (
-            <span className="mono">cron {run.cron}</span>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Function</dt>
-        <dd>
-          <Link to="/env/$env/functions/$id" params={{ env, id: run.function.id }}>
-            {run.function.id}
-          </Link>
-        </dd>
-      </div>
-      <div>
-        <dt>Created</dt>
-        <dd>
-          <Time at={run.createdAt} full />
-        </dd>
-      </div>
-      <div>
-        <dt>Duration</dt>
-        <dd className="num">
-          <RunDuration run={run} />
-        </dd>
-      </div>
-      {run.originalRunId && (
-        <div>
-          <dt>Rerun of</dt>
-          <dd>
-            <Link to="/env/$env/runs/$id" params={{ env, id: run.originalRunId }} className="mono">
-              {run.originalRunId}
-            </Link>
-          </dd>
-        </div>
-      )}
-      {run.rerun && (
-        <div>
-          <dt>Rerun as</dt>
-          <dd className="row">
-            <Link to="/env/$env/runs/$id" params={{ env, id: run.rerun.id }} className="mono cut">
-              {run.rerun.id}
-            </Link>
-            <RunStatusBadge status={run.rerun.status} />
-          </dd>
-        </div>
-      )}
-      {run.traceId && (
-        <div>
-          <dt>Trace</dt>
-          <dd className="row" style={{ gap: 2 }}>
-            <TraceLink id={run.traceId} url={run.traceUrl} />
-          </dd>
-        </div>
-      )}
-      <div>
-        <dt>Run ID</dt>
-        <dd className="row" style={{ gap: 2 }}>
-          <span className="mono cut">{run.id}</span> <CopyButton text={run.id} label="Copy run id" />
-        </dd>
-      </div>
-    </dl>
-  );
-}
-
-function TraceLink({ id, url }: { id: string; url: string | null }) {
-  if (url !== null)
-    return (
-      <a href={url} target="_blank" rel="noreferrer" className="mono cut">
-        {id}
-      </a>
-    );
-  return (
-    <>
-      <span className="mono cut">{id}</span> <CopyButton text={id} label="Copy trace id" />
-    </>
   );
 }
 

@@ -48,6 +48,16 @@ export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
             </dd>
           </>
         )}
+        {step.eventId && (
+          <>
+            <dt>Resumed by</dt>
+            <dd>
+              <Link to="/env/$env/events/$id" params={{ env, id: step.eventId }} className="mono">
+                {step.eventId}
+              </Link>
+            </dd>
+          </>
+        )}
         {step.signal && (
           <>
             <dt>Waits for signal</dt>

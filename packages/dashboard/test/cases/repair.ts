@@ -43,8 +43,11 @@ export function repairCases(browser: () => Browser): void {
     await page.locator(".page-head").getByText("Completed").waitFor();
     await page.getByRole("region", { name: "Progress" }).getByText("3 of 3").waitFor();
     await untilFailed(service, 2 * FAILURES);
+    const job = page.url().split("/").at(-1) ?? "";
     await page.getByRole("link", { name: "Show its runs" }).click();
     await page.getByText("3 runs in total").waitFor();
+    await page.getByRole("listitem").first().click();
+    await page.getByRole("link", { name: job }).waitFor();
     await page.getByRole("link", { name: "Jobs", exact: true }).click();
     await page.getByRole("row").filter({ hasText: "Rerun runs" }).getByText("status failed").waitFor();
 

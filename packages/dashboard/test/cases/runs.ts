@@ -116,6 +116,15 @@ export function runCases(browser: () => Browser): void {
     await until("the new run", async () => page.url() !== cancelled);
     await page.getByText("Rerun of").waitFor();
 
+    const [resumer] = (await service.send({ name: "shop/order.created", data: { orderId: 1 } })).body.ids;
+    await page.locator(".page-head").getByText("Completed").waitFor();
+    await page
+      .getByRole("region", { name: "Timeline" })
+      .getByRole("button", { name: /Until they pay/ })
+      .click();
+    await page.getByRole("link", { name: resumer }).click();
+    await page.waitForURL(`**/events/${resumer}`);
+
     await service.send({ name: "shop/payment.due", data: {} });
     await page.goto(`${service.url}/env/dev/runs`);
     await page

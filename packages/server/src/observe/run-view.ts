@@ -48,6 +48,7 @@ export function runDetailsView(run: RunDetails, names: RunNames, { traceUrl, wai
     traceUrl: page ?? null,
     error: run.error,
     rerun: run.rerun,
+    invokedBy: run.invokedBy,
     waiting: waiting && { ...waiting, until: iso(waiting.until) },
   });
   const attempts = run.attempts.map(({ startedAt, endedAt, ...attempt }) => ({
@@ -70,11 +71,12 @@ function callView({ stepId, attempt, startedAt, endedAt, outcome, httpStatus, ..
 }
 
 function stepView({ value, ...step }: StepRecord & { value: string | null }): string {
-  const { id, kind, name, status, startedAt, endedAt, attempts, until, detail } = step;
+  const { id, kind, name, status, startedAt, endedAt, attempts, until, detail, eventId = null } = step;
   const { output, error } = resultOf(value, kind);
   const fields = JSON.stringify({
     ...{ id, name, kind, status, attempts, startedAt: iso(startedAt), endedAt: iso(endedAt), until: iso(until) },
     eventName: kind === "wait" ? detail : null,
+    eventId: kind === "wait" ? eventId : null,
     signal: kind === "signal" ? detail : null,
     childRunId: kind === "invoke" ? detail : null,
     request: (kind === "fetch" || kind === "infer") && detail !== null ? shownRequest(detail) : null,

@@ -49,6 +49,7 @@ const STEP = shape(
     endedAt: INSTANT_OR_NULL,
     until: { ...INSTANT_OR_NULL, description: "When a sleep or a wait is over." },
     eventName: { ...TEXT_OR_NULL, description: "The event a wait is for." },
+    eventId: { ...TEXT_OR_NULL, description: "The id of the event that ended a wait." },
     signal: { ...TEXT_OR_NULL, description: "The signal a step waits for." },
     childRunId: { ...TEXT_OR_NULL, description: "The run an invocation started." },
     request: {
@@ -121,6 +122,7 @@ export const RUN_DETAILS = shape(
     ...SUMMARY,
     traceUrl: TRACE_URL,
     rerun: RERUN,
+    invokedBy: { ...TEXT_OR_NULL, description: "The run that invoked it." },
     waiting: WAITING,
     output: JSON_VALUE,
     steps: listOf(STEP),

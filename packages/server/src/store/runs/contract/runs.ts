@@ -237,6 +237,8 @@ export interface FailureGroup {
 export interface RunDetails extends RunSummary {
   /** The last run that repeats it. */
   rerun: { id: RunId; status: RunStatus } | null;
+  /** The run that invoked it; null: none did, or it has been removed. */
+  invokedBy: RunId | null;
   output: string | null;
   steps: readonly (StepRecord & { value: string | null })[];
   attempts: readonly FailedAttempt[];

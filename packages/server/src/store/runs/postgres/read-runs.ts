@@ -96,6 +96,8 @@ async function asSummaries<Row extends RowOfRun>(
 const RERUN = `
   SELECT run_id AS id, status FROM runs WHERE environment_id = $1 AND original_run_id = $2 AND run_id > $3 ORDER BY run_id DESC LIMIT 1`;
 
+const INVOKER = "SELECT run_id AS id FROM runs WHERE environment_id = $1 AND run_no = $2";
+
 export async function getRun(
   database: Database,
   { environmentId, id }: { environmentId: EnvironmentId; id: RunId },
@@ -107,8 +109,9 @@ export async function getRun(
   const [row] = await asSummaries(database, environmentId, found);
   if (!row) return null;
   const all = <Found extends object>(sql: string) => database.read<Found>(sql, [environmentId, row.run_no]);
-  const [[rerun], steps, attempts, calls] = await Promise.all([
+  const [[rerun], [invoker], steps, attempts, calls] = await Promise.all([
     database.read<{ id: RunId; status: RunStatus }>(RERUN, [environmentId, originalOf(row), id]),
+    row.invoker_run_no === null ? [] : database.read<{ id: RunId }>(INVOKER, [environmentId, row.invoker_run_no]),
     all<StepRowWithValue>("SELECT * FROM steps WHERE environment_id = $1 AND run_no = $2 ORDER BY position"),
     all<AttemptRow>("SELECT * FROM failed_attempts WHERE environment_id = $1 AND run_no = $2 ORDER BY ended_at, attempt_no"),
     all<CallRow>("SELECT * FROM calls WHERE environment_id = $1 AND run_no = $2 ORDER BY call_no"),
@@ -117,6 +120,7 @@ export async function getRun(
   return {
     ...toRunSummary(readable(row)),
     rerun: rerun ?? null,
+    invokedBy: invoker?.id ?? null,
     output: row.output,
     steps: steps.map((step) => ({ ...toStepRecord(readableStep(step)), value: step.value })),
     attempts: attempts.map((attempt) => toFailedAttempt({ ...attempt, step_id: attempt.step_id && fromStoreText(attempt.step_id) })),

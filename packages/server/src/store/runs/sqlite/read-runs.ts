@@ -177,6 +177,8 @@ const RERUN = `
   SELECT run_id AS id, status FROM runs INDEXED BY runs_by_original WHERE environment_id = ? AND original_run_id = ? AND run_id > ?
   ORDER BY run_id DESC LIMIT 1`;
 
+const INVOKER = "SELECT run_id AS id FROM runs WHERE environment_id = ? AND run_no = ?";
+
 export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: RunId }): RunDetails | null {
   const row = db.prepare(`${SELECT(", output")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
     | (RunSummaryRow & { output: string | null })
@@ -188,9 +190,11 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
   const calls = all<CallRow>("SELECT * FROM calls WHERE run_no = ? ORDER BY call_no");
   const done = doneSteps(steps);
   const rerun = db.prepare(RERUN).get(environmentId, originalOf(row), id) as RunDetails["rerun"] | undefined;
+  const invoker = db.prepare(INVOKER).get(environmentId, row.invoker_run_no) as { id: RunId } | undefined;
   return {
     ...toRunSummary(row),
     rerun: rerun ?? null,
+    invokedBy: invoker?.id ?? null,
     output: row.output,
     steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
     attempts: attempts.map(toFailedAttempt),
