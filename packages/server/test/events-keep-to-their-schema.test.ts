@@ -97,6 +97,34 @@ test("branch environments share the schemas of branch; other environments have t
   assert.equal(shown.body.data.mode, "refuse");
 });
 
+test("a declared type is listed before its first event, once, and its $id and $schema mean nothing", async (t) => {
+  const service = await startTestService(t);
+  const listed = async (query = "") => {
+    const { body } = await service.rest("GET", `/event-types${query}`);
+    return { names: body.data.map(({ name, count }: { name: string; count: number }) => `${name} ${count}`), next: body.page.next };
+  };
+  const schema = { $id: "https://example.com/order", $schema: "http://json-schema.org/draft-07/schema#", type: "object" };
+  for (const name of ["shop/b", "shop/a"]) {
+    const path = `/event-types/${encodeURIComponent(name)}`;
+    assert.equal((await service.rest("PUT", path, { body: { schema } })).status, 200);
+    assert.deepEqual((await service.rest("GET", path)).body.data.schema, schema);
+  }
+  assert.deepEqual(await listed(), { names: ["shop/a 0", "shop/b 0"], next: null });
+  assert.deepEqual(await listed("?limit=2"), { names: ["shop/a 0", "shop/b 0"], next: null });
+  await service.send([
+    { name: "shop/a", data: {} },
+    { name: "crm/note", data: {} },
+  ]);
+  const pages: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { names, next } = await listed(`?limit=1${cursor && `&cursor=${cursor}`}`);
+    assert.equal(names.length, 1);
+    pages.push(...names);
+    cursor = next;
+  }
+  assert.deepEqual([pages[0], pages.slice(1).sort()], ["shop/b 0", ["crm/note 1", "shop/a 1"]]);
+});
+
 test("what cannot be declared is refused with the reason", async (t) => {
   const service = await startTestService(t);
   const put = (name: string, body: object) => service.rest("PUT", `/event-types/${encodeURIComponent(name)}`, { body });

@@ -32,7 +32,7 @@ export function EventTypesPage() {
             </button>
           </div>
         )}
-        <p>All event names received, with their volume and subscribed functions.</p>
+        <p>All event names received or declared, with their volume and subscribed functions.</p>
       </div>
       {error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />

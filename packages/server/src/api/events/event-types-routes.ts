@@ -25,8 +25,8 @@ const ONE_HOURS = 7 * 24;
 
 const FIGURES = {
   name: TEXT,
-  firstSeenAt: INSTANT,
-  lastSeenAt: INSTANT,
+  firstSeenAt: { ...INSTANT_OR_NULL, description: "Null: it is declared, but no event has been accepted." },
+  lastSeenAt: INSTANT_OR_NULL,
   count24h: { ...INTEGER, description: "Events of the last 24 hours, the first of these hours counted whole." },
   count: { ...INTEGER, description: "Events since the beginning." },
   functions: listOf(shape({ id: TEXT, name: TEXT })),
@@ -44,8 +44,6 @@ const EVENT_TYPE_DETAILS = shape(
   {
     ...FIGURES,
     retention: RETENTION,
-    firstSeenAt: { ...INSTANT_OR_NULL, description: "Null: it is declared, but no event has been accepted." },
-    lastSeenAt: INSTANT_OR_NULL,
     ...DECLARED_FIELDS,
     volume: {
       ...listOf(shape({ at: INSTANT, count: INTEGER })),
@@ -65,7 +63,8 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
 
   const list = {
     summary: "List event types, the newest name first",
-    description: "Every name that was accepted in the environment, how often, and the functions it starts.",
+    description:
+      "Every name that was accepted in the environment, how often, and the functions it starts. Names that are declared and were never accepted come first.",
     querystring: closed(PAGE_PARAMETERS),
     response: { 200: pageOf(EVENT_TYPE) },
   };
@@ -74,14 +73,16 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
     { config: { ingest: true }, schema: list },
     async (request) => {
       const environmentId = environmentOf(access, request).id;
-      const { limit, cursor } = request.query;
       await parts.eventTypeCounter.catchUp();
+      const { unseen, types, next } = await listTypes(parts, environmentId, request.query);
       const at = now();
-      const after = cursor === undefined ? {} : { after: readCursor(cursor) };
-      const { types, next } = await store.eventTypeList({ environmentId, limit, since: at - LIST_HOURS * HOUR_MS, ...after });
       const hours = (type: EventType) => everyHour(type, at, LIST_HOURS).map(({ count }) => count);
+      const unseenView = (name: string) => ({
+        ...unseenFigures(parts.subscribersOf(environmentId, name), name),
+        hours: hours(noneOf(name)),
+      });
       const view = (type: EventType) => ({ ...figures(environmentId, type, at), hours: hours(type) });
-      return { data: types.map(view), page: { next: next === null ? null : next.toString(36) } };
+      return { data: [...unseen.map(unseenView), ...types.map(view)], page: { next } };
     },
   );
 
@@ -114,11 +115,43 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
   }
 }
 
+interface ListedTypes {
+  unseen: string[];
+  types: EventType[];
+  next: string | null;
+}
+
+/** A page of names without events, of names with events, or the end of the first and the beginning of the second. */
+async function listTypes(
+  { store, catalogue, now }: EventTypesRoutesParts,
+  environmentId: EnvironmentId,
+  { limit, cursor }: { limit: number; cursor?: string },
+): Promise<ListedTypes> {
+  const { afterUnseen, afterSeen } = cursor === undefined ? { afterUnseen: "" } : readCursor(cursor);
+  const scopeId = catalogue.scopeOf(environmentId);
+  const found =
+    afterUnseen === undefined ? [] : await store.eventTypeUnseenList({ environmentId, scopeId, limit: limit + 1, after: afterUnseen });
+  const unseen = found.slice(0, limit);
+  const after = afterSeen === undefined ? {} : { after: afterSeen };
+  const left = limit - unseen.length;
+  const seen = await store.eventTypeList({ environmentId, limit: Math.max(1, left), since: now() - LIST_HOURS * HOUR_MS, ...after });
+  if (left > 0) return { unseen, types: seen.types, next: seen.next === null ? null : seen.next.toString(36) };
+  const isLast = found.length <= limit && seen.types.length === 0;
+  return { unseen, types: [], next: isLast ? null : unseenCursor(unseen.at(-1) ?? "") };
+}
+
 /** For a declared type of which no event has been accepted. */
 function unseen(functions: { id: string; name: string }[], name: string, at: number) {
-  const none: EventType = { name, firstSeenAt: 0, lastSeenAt: 0, count: 0, countSince: 0, hours: [] };
-  const volume = everyHour(none, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: 0 }));
-  return { name, firstSeenAt: null, lastSeenAt: null, count24h: 0, count: 0, functions, volume };
+  const volume = everyHour(noneOf(name), at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: 0 }));
+  return { ...unseenFigures(functions, name), volume };
+}
+
+function unseenFigures(functions: { id: string; name: string }[], name: string) {
+  return { name, firstSeenAt: null, lastSeenAt: null, count24h: 0, count: 0, functions };
+}
+
+function noneOf(name: string): EventType {
+  return { name, firstSeenAt: 0, lastSeenAt: 0, count: 0, countSince: 0, hours: [] };
 }
 
 /** One for the current hour and each hour before it, oldest first. */
@@ -135,7 +168,13 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-function readCursor(text: string): number {
+/** `~` and a name in base64url: after a name without events. Otherwise the number of a name with events, in base 36. */
+function readCursor(text: string): { afterUnseen?: string; afterSeen?: number } {
+  if (/^~[A-Za-z0-9_-]*$/.test(text)) return { afterUnseen: Buffer.from(text.slice(1), "base64url").toString("utf16le") };
   if (!/^[0-9a-z]{1,10}$/.test(text)) throw invalid("cursor", "is not a cursor of this service");
-  return Number.parseInt(text, 36);
+  return { afterSeen: Number.parseInt(text, 36) };
+}
+
+function unseenCursor(name: string): string {
+  return `~${Buffer.from(name, "utf16le").toString("base64url")}`;
 }

@@ -56,6 +56,22 @@ export function eventTypeConformance(engine: Engine): void {
     );
   });
 
+  test(`${engine.name}: declared names are listed until their first event, by environment`, async (t) => {
+    const { store } = await engine.open(t);
+    const [here, there] = [await makeEnvironment(store), await makeEnvironment(store, "staging")];
+    for (const name of ["b", "a", "Z", "ä", "gone"]) await store.eventSchemaPut({ environmentId: here.id, name, schema: "{}", now: 1 });
+    await store.eventSchemaPut({ environmentId: here.id, name: "gone", schema: null, now: 2 });
+    await store.eventSchemaPut({ environmentId: here.id, name: "told", description: "in words", now: 2 });
+    const unseen = (environmentId: Environment["id"], after?: string) =>
+      store.eventTypeUnseenList({ environmentId, scopeId: here.id, limit: 3, ...(after !== undefined && { after }) });
+    assert.deepEqual(await unseen(here.id), ["Z", "a", "b"]);
+    assert.deepEqual(await unseen(here.id, "b"), ["told", "ä"]);
+    await append(store, here, "a", HOUR_MS);
+    await countAll(store);
+    assert.deepEqual(await unseen(here.id), ["Z", "b", "told"]);
+    assert.deepEqual(await unseen(there.id), ["Z", "a", "b"]);
+  });
+
   test(`${engine.name}: a duplicate is no event, and names of every kind come back`, async (t) => {
     const { store } = await engine.open(t);
     const environment = await makeEnvironment(store);

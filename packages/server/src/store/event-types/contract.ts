@@ -23,6 +23,14 @@ export interface EventTypeListParams {
   since: number;
 }
 
+export interface EventTypeUnseenParams {
+  environmentId: EnvironmentId;
+  /** Where the schemas of the environment are declared: itself, or the scope that branch environments share. */
+  scopeId: EnvironmentId;
+  limit: number;
+  after?: string;
+}
+
 /** Settings of a name in an environment, whether or not such an event was ever seen. */
 export interface EventTypeSettings {
   environmentId: EnvironmentId;
@@ -42,6 +50,11 @@ export interface EventTypeStore {
   eventTypeCount(params: { limit: number }): Promise<boolean>;
   /** The name that was first seen most recently comes first. */
   eventTypeList(params: EventTypeListParams): Promise<{ types: EventType[]; next: number | null }>;
+  /**
+   * Names with a declared schema or description in `scopeId`, of which no event has been counted in the environment; by name, in the order of
+   * their bytes. Continues after a name.
+   */
+  eventTypeUnseenList(params: EventTypeUnseenParams): Promise<string[]>;
   /** Null if no event of this name has been counted. */
   eventTypeGet(params: { environmentId: EnvironmentId; name: string; since: number }): Promise<EventType | null>;
   /** Removes at most `limit` hourly counts of hours that ended at or before `endedUntil`. Returns how many. Totals remain. */

@@ -4,7 +4,7 @@
  * would have to agree on whose sums are complete.
  */
 
-import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../contract/index.ts";
+import { type EventType, type EventTypeListParams, type EventTypeStore, fromStoreText, toStoreText } from "../contract/index.ts";
 import { settledSequence } from "../events/postgres/settled-sequence.ts";
 import type { Database } from "../postgres/database.ts";
 import { type EventTypeHourRow, HOUR_MS, type SettingsRow, type TypeRow, toEventType, toEventTypeSettings } from "./rows.ts";
@@ -21,6 +21,12 @@ const COUNT = `
   )
   INSERT INTO event_type_hours AS h (environment_id, name_id, hour, count) SELECT environment_id, name_id, hour, count FROM sums
   ON CONFLICT (environment_id, name_id, hour) DO UPDATE SET count = h.count + excluded.count`;
+
+const UNSEEN = `
+  SELECT name FROM event_schemas AS declared
+  WHERE environment_id = $1 AND name COLLATE "C" > $2 AND (schema IS NOT NULL OR description IS NOT NULL) AND NOT EXISTS (
+    SELECT 1 FROM event_types WHERE environment_id = $3 AND name_id = (SELECT name_id FROM event_names WHERE name = declared.name))
+  ORDER BY name COLLATE "C" LIMIT $4`;
 
 const PUT_SETTINGS = `
   INSERT INTO event_type_settings AS s (environment_id, name, retention_ms) VALUES ($1, $2, $3)
@@ -49,6 +55,10 @@ export function eventTypeStore(database: Database): EventTypeStore {
         await client.query("UPDATE event_types_counted SET sequence = $1", [until]);
         return until === settled;
       }, "maintenance");
+    },
+    async eventTypeUnseenList({ environmentId, scopeId, limit, after = "" }) {
+      const rows = await database.query<{ name: string }>(UNSEEN, [scopeId, toStoreText(after), environmentId, limit]);
+      return rows.map(({ name }) => fromStoreText(name));
     },
     eventTypeList: (params) => listEventTypes(database, params),
     async eventTypeGet({ environmentId, name, since }) {

@@ -5,7 +5,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";
-import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../contract/index.ts";
+import { type EventType, type EventTypeListParams, type EventTypeStore, fromStoreText, toStoreText } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import type { CountedRange, EventTypeSum } from "../sqlite/read-operations.ts";
 import type { Reader } from "../sqlite/reader.ts";
@@ -29,6 +29,11 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
   const putSettings = db.prepare(`
     INSERT INTO event_type_settings (environment_id, name, retention_ms) VALUES (?, ?, ?)
     ON CONFLICT DO UPDATE SET retention_ms = CASE WHEN ? THEN excluded.retention_ms ELSE retention_ms END RETURNING *`);
+  const listUnseen = db.prepare(`
+    SELECT name FROM event_schemas AS declared
+    WHERE environment_id = ? AND name > ? AND (schema IS NOT NULL OR description IS NOT NULL) AND NOT EXISTS (
+      SELECT 1 FROM event_types WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = declared.name))
+    ORDER BY name LIMIT ?`);
   const counted = () => (progress.get() as { sequence: number }).sequence;
 
   function add({ sums, reached }: CountedRange, from: number): void {
@@ -55,6 +60,8 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
       return range.isLast;
     },
     eventTypeList: (params) => reader.read("eventTypeList", params),
+    eventTypeUnseenList: async ({ environmentId, scopeId, limit, after = "" }) =>
+      (listUnseen.all(scopeId, toStoreText(after), environmentId, limit) as { name: string }[]).map(({ name }) => fromStoreText(name)),
     eventTypeGet: (params) => reader.read("eventTypeGet", params),
     eventTypeHourExpireMany: ({ endedUntil, limit }) =>
       writer.submit(() => Number(expire.run(Math.floor(endedUntil / HOUR_MS) - 1, limit).changes), limit),
