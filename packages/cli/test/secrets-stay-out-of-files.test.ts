@@ -13,20 +13,26 @@ test("from a provider of the catalogue to a verified webhook, and back", async (
   const bare = workingFolder(t, server.variables);
   const made = await bare.webhooks("new", "--provider", "github");
   assert.equal(made.code, 0, made.stderr);
-  assert.match(made.stdout, /Set the environment variable named in webhook\.json/);
+  assert.match(made.stdout, /Set GITHUB_SECRET to it when you apply\. Without it, apply creates the webhook and prints the URL/);
   const file = JSON.parse(bare.read(WEBHOOK));
   assert.deepEqual(file.verify, { scheme: "github", secrets: ["GITHUB_SECRET"] });
-  const refused = await bare.webhooks("apply");
-  assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /verify needs the environment variable GITHUB_SECRET, which is not set/);
-  assert.deepEqual(await server.rest("GET", "/webhooks"), [], "nothing was sent");
+  const waiting = await bare.webhooks("apply");
+  assert.equal(waiting.code, 0, waiting.stderr);
+  assert.match(waiting.stdout, /url: http[\s\S]*"GitHub" waits for its secret.*then: GITHUB_SECRET=… inlet webhooks apply/);
+  const [{ url, id, state }] = await server.rest("GET", "/webhooks");
+  assert.equal(state, "waiting_for_secret");
+  assert.equal((await fetch(url, { method: "POST", body: "{}" })).status, 401);
+  const again = await bare.webhooks("apply");
+  assert.deepEqual([again.code, /0 of 0 changes applied/.test(again.stdout), /waits for its secret/.test(again.stdout)], [0, true, true]);
+  const from = await bare.webhooks("new", "plain", "--from", "github");
+  assert.match(from.stdout, /It verifies nothing: --from takes only the transform\. Use "--provider github"/);
 
   const place = workingFolder(t, { ...server.variables, GITHUB_SECRET: SECRET });
   for (const name of ["webhook.json", "transform.js", "fixtures.json"])
     place.write(`webhooks/github/${name}`, bare.read(`webhooks/github/${name}`));
   const applied = await place.json("apply");
   assert.equal(applied.code, 0, JSON.stringify(applied.body));
-  const [{ url, id }] = applied.body.applied;
+  assert.deepEqual([applied.body.applied[0].id, applied.body.applied[0].state], [id, "ready"]);
   const body = '{"zen":"Design for failure."}';
   const headers = { "content-type": "application/json", "x-github-event": "ping", "x-github-delivery": "1" };
   assert.equal((await fetch(url, { method: "POST", body, headers })).status, 401);

@@ -34,6 +34,10 @@ export const ERRORS = {
     401,
     "The webhook verifies its requests, and this one's signature or credentials are wrong, missing or too old.",
   ),
+  secret_missing: terminal(
+    401,
+    "The webhook verifies its requests and has no secret yet. The request is recorded and can be replayed once the secret is set.",
+  ),
   handshake_failed: terminal(400, "The webhook's handshake threw an error, ran too long, or returned no valid answer."),
   method_not_allowed: terminal(405, "The path does not support this method. The header Allow lists the supported ones."),
   content_type_unsupported: terminal(415, "The path does not support this content type."),

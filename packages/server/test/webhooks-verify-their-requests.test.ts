@@ -14,6 +14,7 @@ import { ECHO, eventOf, makeWebhook, post, requestsOf, type TestWebhook } from "
 const NOW = 1_760_000_000_000;
 const SECONDS = String(NOW / 1_000);
 const SECRET = "a secret of a provider";
+const JSON_TYPE = { "content-type": "application/json" };
 const BODY = '{ "n": 1.0, "text": "\u00e9" }';
 
 const hmac = (algorithm: string, secret: string | Buffer, text: string | Buffer, encoding: "hex" | "base64" = "hex") =>
@@ -219,7 +220,6 @@ test("secrets are written and never read: not in answers, records, the audit log
 test("settings that cannot work are refused with the field", async (t) => {
   const { service } = await open(t);
   const wrong: [object, string][] = [
-    [{ scheme: "github" }, "verify.secrets"],
     [{ scheme: "github", secrets: [] }, "verify.secrets"],
     [{ scheme: "github", secrets: ["1", "2", "3", "4", "5"] }, "verify.secrets"],
     [{ scheme: "standard-webhooks", secrets: ["whsec_not base64!"] }, "verify.secrets"],
@@ -243,6 +243,31 @@ test("settings that cannot work are refused with the field", async (t) => {
     body: { name: "w", transform: ECHO, verify: { scheme: "stripe", secrets: ["whsec_test_secret"] } },
   });
   assert.equal(stripe.status, 201, "Stripe's secrets are no base64");
+});
+
+test("a webhook without its secret records and refuses requests; they can be replayed once the secret is set", async (t) => {
+  const { service } = await open(t);
+  const sign = SCHEMES.stripe?.headers ?? assert.fail();
+  const created = await service.rest("POST", "/webhooks", { body: { name: "w", transform: ECHO, verify: { scheme: "stripe" } } });
+  assert.deepEqual([created.status, created.body.data.state, created.body.data.verify.secrets], [201, "waiting_for_secret", []]);
+  const { id, url } = created.body.data;
+  const refused = await call(service.url + new URL(url).pathname, {
+    method: "POST",
+    body: BODY,
+    headers: { ...JSON_TYPE, ...sign(BODY, SECRET, SECONDS, url) },
+  });
+  assert.deepEqual([refused.status, refused.body.code], [401, "secret_missing"]);
+  const [record] = (await service.rest("GET", `/webhooks/${id}/requests`)).body.data;
+  assert.deepEqual([record.outcome, record.status, record.verified, record.body], ["secret_missing", 401, null, BODY]);
+  const replay = () => service.rest("POST", `/webhooks/${id}/requests/${record.id}/replay`);
+  assert.equal((await replay()).body.code, "secret_missing");
+  const put = (verify: object) => service.rest("PUT", `/webhooks/${id}`, { body: { verify } });
+  assert.equal((await put({ scheme: "stripe", toleranceSeconds: 600 })).body.data.state, "waiting_for_secret");
+  assert.equal((await put({ scheme: "stripe", secrets: [] })).status, 400);
+  assert.equal((await put({ scheme: "stripe", secrets: [SECRET] })).body.data.state, "ready");
+  assert.equal((await replay()).status, 201);
+  const plain = await service.rest("POST", "/webhooks", { body: { name: "p", transform: ECHO } });
+  assert.equal(plain.body.data.state, "ready");
 });
 
 test("a replay verifies again, with the age at receipt; masked credentials keep their verdict", async (t) => {

@@ -27,7 +27,7 @@ const OF_THE_JOURNEY: ReadonlySet<string> = new Set([
   ...["content-length", "transfer-encoding"],
 ]);
 /** Outcomes that are not forwarded: requests from denied addresses, to closed URLs or with a wrong signature, and handshakes. */
-const TURNED_AWAY: ReadonlySet<string> = new Set(["webhook_not_found", "ip_denied", "signature_invalid", "handshake"]);
+const TURNED_AWAY: ReadonlySet<string> = new Set(["webhook_not_found", "ip_denied", "signature_invalid", "secret_missing", "handshake"]);
 
 /** The reason why a request is not forwarded, or null. */
 export function reasonToSkip({ body, outcome }: RecordedRequest): string | null {

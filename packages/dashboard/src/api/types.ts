@@ -237,6 +237,7 @@ export interface Webhook {
   handshake: { preset?: string; source?: string; secrets?: ShownSecret[] } | null;
   answer: { status: number; contentType: string; body: string } | null;
   mirror: { to: string[]; sample: number } | null;
+  state: "ready" | "waiting_for_secret";
   version: number;
   createdAt: string;
   updatedAt: string;

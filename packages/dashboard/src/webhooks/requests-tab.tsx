@@ -21,6 +21,7 @@ const OUTCOMES = [
   "accepted",
   "handshake",
   "signature_invalid",
+  "secret_missing",
   "handshake_failed",
   "transform_failed",
   "transform_invalid_event",

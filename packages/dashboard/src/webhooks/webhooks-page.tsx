@@ -106,11 +106,18 @@ function WebhookRow({ env, webhook }: { env: string; webhook: Webhook }) {
   );
 }
 
-export function Health({ webhook, outcomes }: { webhook: Pick<Webhook, "enabled">; outcomes: string[] | undefined }) {
+export function Health({ webhook, outcomes }: { webhook: Pick<Webhook, "enabled" | "state">; outcomes: string[] | undefined }) {
   if (!webhook.enabled) {
     return (
       <span className="badge">
         <Icon name="pause" size={13} /> Disabled
+      </span>
+    );
+  }
+  if (webhook.state === "waiting_for_secret") {
+    return (
+      <span className="badge warn">
+        <Icon name="alert" size={13} /> Waiting for its secret
       </span>
     );
   }

@@ -76,6 +76,13 @@ export async function admitRequest(runner: TransformRunner, params: AdmitParams)
     const refused = new Refusal("method_not_allowed", `Events are sent with POST; the handshake did not answer this ${params.method}.`);
     return { bytes, refused, isVerified: false, logs, durationMs };
   }
+  if (verify && params.rules.secrets.verify.length === 0) {
+    const refused = new Refusal(
+      "secret_missing",
+      "The webhook has no secret to verify this request with yet. It was recorded; replay it later.",
+    );
+    return { bytes, refused, isVerified: false, logs, durationMs };
+  }
   const fault = verify ? verification(params, bytes) : null;
   if (!fault) return { bytes, isVerified: verify !== null, logs, durationMs };
   return { bytes, refused: new Refusal("signature_invalid", fault.reason), isVerified: false, fault, logs, durationMs };
@@ -108,7 +115,6 @@ function verification(params: AdmitParams, bytes: Buffer): VerifyFault | null {
     if (receipt.wasVerified) return null;
     return { reason: "The credentials of this request were masked when it was recorded, and it was not verified then." };
   }
-  if (secrets.verify.length === 0) return { reason: "The webhook has no secret yet." };
   const request = { bytes, headers, contentType, urls, at: receipt.at, explains };
   const verdict = verifyRequest({
     ...{ ...request, verify, secrets: secrets.verify },

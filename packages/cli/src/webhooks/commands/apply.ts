@@ -113,8 +113,14 @@ function valuesOf(step: PlanStep): Partial<WebhookFields> {
   const { entry } = step;
   const fields =
     step.action === "create" ? COMPARED_FIELDS.filter((field) => entry[field] !== null) : step.changes.map(({ field }) => field);
-  const toSend = (field: ComparedField) => (field === "verify" || field === "handshake" ? settingToSend(entry, field) : entry[field]);
+  const mayWait = step.action === "create" || isWaiting(step.webhook);
+  const toSend = (field: ComparedField) =>
+    field === "verify" || field === "handshake" ? settingToSend(entry, field, { mayWait }) : entry[field];
   return Object.fromEntries(fields.map((field) => [field, toSend(field)]));
+}
+
+function isWaiting({ state }: ServerWebhook): boolean {
+  return state === "waiting_for_secret";
 }
 
 /** An existing id is never replaced, because it may belong to another server. */
@@ -141,16 +147,35 @@ function result(plan: Plan, { done, failure }: Applied): CommandResult {
     ),
     "",
   ]);
+  const waiting = [
+    ...done.flatMap(({ step, webhook }) => (webhook && step.action !== "delete" ? waitingLine(step.entry, webhook) : [])),
+    ...plan.unchanged.flatMap(({ entry, webhook }) => (webhook ? waitingLine(entry, webhook) : [])),
+  ];
   const total = `${done.length} of ${plan.steps.length} changes applied, ${plan.unchanged.length} unchanged.`;
   return {
     exitCode: failure ? EXIT.failed : EXIT.ok,
-    text: [...lines, ...(failure ? [...failure.lines.map((line) => `failed: ${line}`), ""] : []), total].join("\n"),
+    text: [...lines, ...(failure ? [...failure.lines.map((line) => `failed: ${line}`), ""] : []), ...waiting, total].join("\n"),
     json: {
-      applied: done.map((item) => ({ ...stepJson(item.step), ...(item.webhook && { id: item.webhook.id }), url: urlOf(item)[0] })),
+      applied: done.map((item) => ({
+        ...stepJson(item.step),
+        ...(item.webhook && { id: item.webhook.id, state: item.webhook.state }),
+        url: urlOf(item)[0],
+      })),
       failure: failure && { error: failure.message, code: failure.code },
       unchanged: planJson(plan).unchanged,
     },
   };
+}
+
+/** The one command that completes a webhook without a secret. */
+function waitingLine({ name, verify }: Entry, webhook: ServerWebhook): string[] {
+  if (!isWaiting(webhook)) return [];
+  const variable = verify?.secrets?.[0];
+  const command = variable === undefined ? "set verify.secrets" : `${variable}=… inlet webhooks apply`;
+  return [
+    `"${name}" waits for its secret: requests are recorded and refused until then. Enter the URL at the provider, then: ${command}`,
+    "",
+  ];
 }
 
 /** The URL is a secret, so it is printed only for a new webhook. */

@@ -37,7 +37,11 @@ export async function newWebhook({
   mkdirSync(files.folder, { recursive: true });
   for (const [file, text] of Object.entries(texts)) writeFileSync(file, text, { flag: "wx" });
   const secret = chosen === null ? null : provider.secretFrom;
-  return { exitCode: EXIT.ok, text: nextSteps(Object.keys(texts), provider, secret), json: { name, files: Object.keys(texts), provider } };
+  return {
+    exitCode: EXIT.ok,
+    text: nextSteps(Object.keys(texts), provider, secret, settings),
+    json: { name, files: Object.keys(texts), provider },
+  };
 }
 
 /** The catalogue's verification settings. A secret that the provider sends is not named. Without a scheme, the handshake checks it. */
@@ -59,9 +63,21 @@ function providerList(): CommandResult {
   return { exitCode: EXIT.ok, text: columns(rows), json: { providers: PROVIDERS } };
 }
 
-function nextSteps(files: string[], { setUp }: Provider, secretFrom: string | null): string {
-  return `${files.map((file) => `+ ${file}`).join("\n")}
-
-Next: "inlet webhooks test" runs the fixtures, "inlet webhooks apply" creates the webhook and prints its URL.
-Where to enter the URL: ${setUp}.${secretFrom === null ? "" : `\nThe secret: ${secretFrom}. Set the environment variable named in webhook.json to it before you apply.`}`;
+function nextSteps(
+  files: string[],
+  { id, setUp, verify }: Provider,
+  secretFrom: string | null,
+  settings: Pick<WebhookFile, "verify">,
+): string {
+  const variable = settings.verify?.secrets?.[0] ?? "the variable named in webhook.json";
+  const secret = `The secret: ${secretFrom}. Set ${variable} to it when you apply. Without it, apply creates the webhook and prints the URL; it waits for its secret until you apply again.`;
+  const unverified = `It verifies nothing: --from takes only the transform. Use "--provider ${id}" to verify requests, too.`;
+  return [
+    ...files.map((file) => `+ ${file}`),
+    "",
+    'Next: "inlet webhooks test" runs the fixtures, "inlet webhooks apply" creates the webhook and prints its URL.',
+    `Where to enter the URL: ${setUp}.`,
+    ...(secretFrom === null ? [] : [secret]),
+    ...(verify && !settings.verify ? [unverified] : []),
+  ].join("\n");
 }

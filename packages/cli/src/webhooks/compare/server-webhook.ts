@@ -15,6 +15,8 @@ export interface ServerWebhook {
   handshake: ServerSettings | null;
   answer: ServerSettings | null;
   mirror: ServerSettings | null;
+  /** Absent from servers that know no such state. */
+  state?: "ready" | "waiting_for_secret";
 }
 
 /** Secrets are shown by their last four characters. */

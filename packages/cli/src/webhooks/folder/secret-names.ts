@@ -44,10 +44,15 @@ export function withSecrets(entries: readonly Entry[], variables: Variables): En
   }));
 }
 
-/** The settings to send: the values instead of the names. */
-export function settingToSend(entry: Entry, field: SecretField): unknown {
+/**
+ * The settings to send: the values instead of the names. `mayWait`: a webhook may be created without any secret of `verify`, because some
+ * providers show it only once they have the URL.
+ */
+export function settingToSend(entry: Entry, field: SecretField, { mayWait }: { mayWait: boolean }): unknown {
   const setting = entry[field];
   if (!setting?.secrets) return setting;
+  const { secrets: _, ...waiting } = setting;
+  if (mayWait && field === "verify" && hasNoSecret(entry)) return waiting;
   const missing = setting.secrets.filter((name) => !entry.secretValues?.[name]);
   if (missing.length > 0) {
     throw new CommandFault(`${entry.files.webhook}: ${field} needs the environment variable ${missing.join(", ")}, which is not set.`);
@@ -55,9 +60,15 @@ export function settingToSend(entry: Entry, field: SecretField): unknown {
   return { ...setting, secrets: setting.secrets.map((name) => entry.secretValues?.[name]) };
 }
 
+/** Whether none of the variables that `verify` names is set. */
+export function hasNoSecret({ verify, secretValues = {} }: Entry): boolean {
+  return verify?.secrets?.every((name) => !secretValues[name]) ?? false;
+}
+
 /** Whether the server may already have these secrets: the same number, with the same last characters where both are known. */
 export function sameSecrets({ secretValues = {} }: Entry, names: readonly string[] | undefined, shown: readonly ShownSecret[]): boolean {
   if (!names) return true;
+  if (shown.length === 0 && names.every((name) => !secretValues[name])) return true;
   const isSame = (name: string, { last4 }: ShownSecret) => {
     const value = secretValues[name];
     if (!value) return true;

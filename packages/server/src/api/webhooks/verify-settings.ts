@@ -126,6 +126,12 @@ export const SETTINGS_SHOWN = {
   ),
   answer: orNull(shape(ANSWER_FIELDS), ABOUT.answer),
   mirror: orNull(shape(MIRROR_FIELDS), ABOUT.mirror),
+  state: {
+    type: "string",
+    enum: ["ready", "waiting_for_secret"],
+    description:
+      "`waiting_for_secret`: `verify` has no secrets yet. Until they are set, requests are recorded and refused with `secret_missing`.",
+  },
 } as const;
 
 export function settingsView({ verify, handshake, answer, mirror, secrets }: Webhook) {
@@ -134,14 +140,19 @@ export function settingsView({ verify, handshake, answer, mirror, secrets }: Web
     handshake: handshake && { ...handshake, ...(secrets.handshake && { secrets: secrets.handshake.map(shown) }) },
     answer,
     mirror,
+    state: verify && secrets.verify.length === 0 ? ("waiting_for_secret" as const) : ("ready" as const),
   };
 }
 
-/** The changes of the given fields. Throws a RestRefusal that names the fault. */
+/**
+ * The changes of the given fields. Throws a RestRefusal that names the fault. A new webhook may wait for its secret, because some providers
+ * show the secret only once they have the URL; a webhook in use may not, because it would refuse everything.
+ */
 export async function readSettings(
   parts: SettingsParts,
   given: GivenSettings,
   current: Pick<Webhook, "verify" | "handshake" | "secrets">,
+  { isNew }: { isNew: boolean },
 ): Promise<Settings> {
   const { verify: _, handshake: __, answer, mirror } = given;
   const secrets: { -readonly [Name in "verify" | "handshake"]?: WebhookSecrets[Name] } = {};
@@ -154,7 +165,7 @@ export async function readSettings(
     ...(mirror !== undefined && { mirror: readMirror(mirror) }),
     secrets,
   };
-  checkSecrets(parts, given, settings, current);
+  checkSecrets(parts, given, settings, current, isNew || (current.verify !== null && current.secrets.verify.length === 0));
   return settings;
 }
 
@@ -195,6 +206,7 @@ function checkSecrets(
   given: GivenSettings,
   settings: Settings,
   current: Pick<Webhook, "verify" | "handshake" | "secrets">,
+  mayWait: boolean,
 ): void {
   const verify = settings.verify === undefined ? current.verify : settings.verify;
   const handshake = settings.handshake === undefined ? current.handshake : settings.handshake;
@@ -204,12 +216,12 @@ function checkSecrets(
     const fault = parts.verifySettingFault(verify, known);
     if (fault) throw invalid(`verify.${fault.field}`, fault.message);
     // Asana sends its secret.
-    if (known.length === 0 && preset !== "asana") throw invalid("verify.secrets", "is required");
+    if (known.length === 0 && preset !== "asana" && !mayWait) throw invalid("verify.secrets", "is required");
   }
   if (isOtherSource(settings.handshake, current.handshake) && current.secrets.handshake && !given.handshake?.secrets)
     throw invalid("handshake.secrets", "must be given again with another source, which could reveal the stored ones");
   const forHandshake = settings.secrets?.handshake ?? current.secrets.handshake ?? known;
-  if (preset && given.handshake && NEEDS_SECRET.has(preset) && forHandshake.length === 0) {
+  if (preset && given.handshake && NEEDS_SECRET.has(preset) && forHandshake.length === 0 && !(verify && mayWait)) {
     throw invalid("handshake.secrets", `is required by the preset ${preset}, unless verify has secrets`);
   }
 }

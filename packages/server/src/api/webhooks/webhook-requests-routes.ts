@@ -87,7 +87,7 @@ const REPLAY = {
   errors: [
     ...["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete", "event_name_denied", "ip_denied"],
     ...["transform_failed", "transform_invalid_event", "transform_timeout", "transform_memory", "body_invalid"],
-    ...["signature_invalid", "handshake_failed", "method_not_allowed"],
+    ...["signature_invalid", "secret_missing", "handshake_failed", "method_not_allowed"],
   ] as ErrorCode[],
 };
 

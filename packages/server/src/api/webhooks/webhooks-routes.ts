@@ -105,7 +105,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       const environment = chosenEnvironment(parts, request, request.body.environment);
       checkLists(request.body, parts.isIpRange);
       await refuseBadTransform(transform);
-      const settings = await readSettings(parts, request.body, NEW_WEBHOOK);
+      const settings = await readSettings(parts, request.body, NEW_WEBHOOK, { isNew: true });
       refuseMirror(request, environment, settings.mirror);
       const id = `wh_${parts.newId()}` as WebhookId;
       const token = parts.issueWebhookToken();
@@ -154,7 +154,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
         throw invalid("version", "cannot be given together with transform");
       checkLists(changes, parts.isIpRange);
       await refuseBadTransform(changes.transform);
-      const settings = await readSettings(parts, request.body, webhook);
+      const settings = await readSettings(parts, request.body, webhook, { isNew: false });
       refuseMirror(request, directory.environment(webhook.environmentId), settings.mirror === undefined ? webhook.mirror : settings.mirror);
       const updated = await store.webhookUpdate({
         ...{ environmentId: webhook.environmentId, id: webhook.id, updatedAt: parts.now() },
