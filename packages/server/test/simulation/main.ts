@@ -4,7 +4,7 @@
  *   npm run simulate -- --seeds 200 [--from 1] [--events 200] [--functions 16]
  *   npm run simulate -- --minutes 30 | --runs 100000 [--from 1]       from a seed that nobody has played, unless told which
  *   npm run simulate -- --seed 17 [--shrink] [--kind "part of a fault's text"]
- *   npm run simulate -- --store postgres … [--nodes 2] [--at-once 3]  in real time
+ *   npm run simulate -- --store postgres … [--nodes 2] [--at-once 3] [--keep folder]  in real time; a play with faults is kept there
  */
 
 import "./virtual-time.ts";
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     nodes: { type: "string", default: "2" },
     "at-once": { type: "string", default: "1" },
     shrink: { type: "boolean", default: false },
+    keep: { type: "string" },
   },
 });
 const PROGRESS_MS = 60_000;
@@ -35,7 +36,8 @@ const { generateScenario } = await import("./generate.ts");
 const { simulate } = await import("./simulate.ts");
 const { kindOf, shrink } = await import("./shrink.ts");
 const size = { starts: Number(values.events), functions: Number(values.functions) };
-const onPostgres = values.store === "postgres" ? await (await import("./on-postgres.ts")).playOnPostgres(Number(values.nodes)) : null;
+const onPostgres =
+  values.store === "postgres" ? await (await import("./on-postgres.ts")).playOnPostgres(Number(values.nodes), values.keep ?? null) : null;
 const play = onPostgres?.simulate ?? simulate;
 /** Time is virtual for the whole process: only in real time can seeds be played side by side. */
 const atOnce = onPostgres ? Number(values["at-once"]) : 1;

@@ -8,6 +8,7 @@ import { type Operated, SimProcess } from "./process.ts";
 import type { Removals } from "./removals.ts";
 import type { Outage, Scenario } from "./scenario.ts";
 import type { CommittedSteps } from "./store-tap.ts";
+import type { Trace } from "./trace.ts";
 import { after, now, turn } from "./virtual-time.ts";
 
 /** An answer that could not be written is tried again within this time after the store works. */
@@ -25,6 +26,8 @@ export interface NodeParts {
   journal: Journal;
   committed: CommittedSteps;
   removals: Removals;
+  /** Null: nobody looks at it. */
+  trace: Trace | null;
   /** Every process has a number of its own. */
   newProcessNo(): number;
   /** Since when everything that had happened by then is known to be written. */
@@ -57,9 +60,11 @@ export class SimNode {
   }
 
   async start(): Promise<void> {
-    const { scenario, stores, network, committed, removals, journal } = this.#parts;
+    const { scenario, stores, network, committed, removals, journal, trace } = this.#parts;
     this.#isStartDue = false;
     this.#processNo = this.#parts.newProcessNo();
+    const processNo = this.#processNo;
+    trace?.note(processNo, "process starts");
     this.#process = await SimProcess.start({
       openStore: () => stores.open(),
       caller: network.callerOf(this.#processNo),
@@ -73,7 +78,11 @@ export class SimNode {
       removals,
       sweepMs: (scenario.retentions ?? []).length === 0 ? null : scenario.isRealTime ? REAL_SWEEP_MS : SWEEP_MS,
       isRefusing: () => now() < this.#cutOffUntil || this.#isRefusing(0),
-      onLog: (line) => noteLog(journal, line),
+      onLog: (line) => {
+        trace?.note(processNo, "log", JSON.parse(line));
+        noteLog(journal, line);
+      },
+      trace: trace && traceOf(trace, processNo),
     });
     stores.disturb(this.#process.store);
   }
@@ -145,6 +154,7 @@ export class SimNode {
   }
 
   #gone(fate: "killed" | "stopped", downMs: number): void {
+    this.#parts.trace?.note(this.#processNo, `process is ${fate}`);
     const { network, journal, settledAt, startedAt, scenario } = this.#parts;
     this.#process = null;
     network.kill(this.#processNo);
@@ -167,6 +177,13 @@ export class SimNode {
 
 /** The store's own doing: CommitUnknown is what it throws when the answer to a commit is lost. */
 const UNAVAILABLE: ReadonlySet<string> = new Set(["StoreUnavailable", "CommitUnknown"]);
+
+function traceOf(trace: Trace, processNo: number): (name: string, args: readonly unknown[]) => (answer: unknown) => void {
+  return (name, args) => {
+    const entry = trace.note(processNo, name, args.length > 1 ? args : args[0]);
+    return (answer) => trace.end(entry, answer);
+  };
+}
 
 /** What the service calls an error of its own is one. */
 function noteLog(journal: Journal, line: string): void {

@@ -1,10 +1,12 @@
 /** Plays scenarios over a PostgreSQL server that is started for them, each in a database of its own, in real time. */
 
+import type { Client } from "pg";
 import { inDatabase, startPostgres } from "../support/postgres-server.ts";
 import { createDatabaseStores } from "./databases.ts";
 import { inRealTime } from "./real-time.ts";
 import type { Scenario } from "./scenario.ts";
 import { type Outcome, simulateInRealTime } from "./simulate.ts";
+import { keepPlay, Trace } from "./trace.ts";
 import { dropRealTimers } from "./virtual-time.ts";
 
 export interface PostgresPlayer {
@@ -12,7 +14,8 @@ export interface PostgresPlayer {
   end(): Promise<void>;
 }
 
-export async function playOnPostgres(nodes: number): Promise<PostgresPlayer> {
+/** `keepIn`: the folder for what is needed to judge the faults of a play; null: it is not kept. */
+export async function playOnPostgres(nodes: number, keepIn: string | null): Promise<PostgresPlayer> {
   const server = await startPostgres({ fsync: false });
   const ask = (text: string) => inDatabase(server.url, (client) => client.query(text));
   let played = 0;
@@ -23,7 +26,13 @@ export async function playOnPostgres(nodes: number): Promise<PostgresPlayer> {
       const url = new URL(server.url);
       url.pathname = `/${name}`;
       const given = inRealTime(scenario, nodes);
-      const outcome = await simulateInRealTime(given, await createDatabaseStores(url.href, given));
+      const trace = keepIn === null ? null : new Trace();
+      const outcome = await simulateInRealTime(given, await createDatabaseStores(url.href, given), trace);
+      if (keepIn !== null && outcome.faults.length > 0) {
+        const { faults, played } = outcome;
+        const rows = await inDatabase(url.href, readTables);
+        keepPlay(keepIn, name, { ...played.journal, ...played, ...rows, faults, trace: trace?.entries });
+      }
       await ask(`DROP DATABASE ${name} WITH (FORCE)`);
       return outcome;
     },
@@ -32,4 +41,12 @@ export async function playOnPostgres(nodes: number): Promise<PostgresPlayer> {
       await server.remove();
     },
   };
+}
+
+const TABLES = ["runs", "steps", "queue", "marks", "events", "jobs"];
+
+async function readTables(client: Client): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, unknown[]> = {};
+  for (const table of TABLES) tables[`table-${table}`] = (await client.query(`SELECT * FROM ${table}`)).rows;
+  return tables;
 }

@@ -24,7 +24,7 @@ import { createSimMaintenance } from "./maintenance.ts";
 import type { SimCaller } from "./network.ts";
 import { AS_THEY_COME, configOf } from "./process-settings.ts";
 import type { Removals } from "./removals.ts";
-import { type CommittedSteps, tapStore } from "./store-tap.ts";
+import { type CommittedSteps, type TapParts, tapStore } from "./store-tap.ts";
 import { after, type Life, lives, now } from "./virtual-time.ts";
 
 export interface ProcessParts {
@@ -46,6 +46,7 @@ export interface ProcessParts {
   committed: CommittedSteps;
   isRefusing(): boolean;
   onLog(line: string): void;
+  trace: TapParts["trace"];
 }
 
 /** What operators reach of a process. */
@@ -86,6 +87,7 @@ export class SimProcess {
         isRefusing: () => isUp && parts.isRefusing(),
         writeMs: parts.writeMs,
         removals: parts.removals,
+        trace: parts.trace,
       });
       const process = new SimProcess(life, store, tapped, parts);
       const createKeys = await bootstrap(tapped, configOf(parts), process.#log, now);

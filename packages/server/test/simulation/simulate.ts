@@ -19,6 +19,7 @@ import { Evidence } from "./model/evidence.ts";
 import { pauseReally, pauseVirtually } from "./pauses-of-node.ts";
 import { readInline, readOnThreads } from "./read-inline.ts";
 import type { Scenario, SimFunction } from "./scenario.ts";
+import type { Trace } from "./trace.ts";
 import { beginVirtualTime, endVirtualTime } from "./virtual-time.ts";
 import { type Played, World } from "./world.ts";
 
@@ -46,9 +47,9 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
 }
 
 /** The same in real time, over a store that the caller provides. */
-export async function simulateInRealTime(scenario: Scenario, stores: SimStores): Promise<Outcome> {
+export async function simulateInRealTime(scenario: Scenario, stores: SimStores, trace: Trace | null = null): Promise<Outcome> {
   try {
-    const played = await new World(scenario, stores).play();
+    const played = await new World(scenario, stores, trace).play();
     return { faults: await check(played), runs: played.runs.length, calls: played.journal.calls.length, played };
   } finally {
     await stores.remove();

@@ -11,6 +11,7 @@ import type {
   RunAdvanceParams,
   RunChange,
   RunState,
+  RunThrottle,
   Store,
 } from "../../src/store/contract/index.ts";
 import { StoreUnavailable } from "../../src/store/contract/index.ts";
@@ -39,7 +40,8 @@ export class CommittedSteps {
     this.#journal.writtenAt.set(leaseId, now());
   }
 
-  noteAdmission({ functionNo, throttle, now: at }: RunAdmitParams, count: number): void {
+  /** `at`: when its throttle was asked. */
+  noteAdmission({ functionNo, throttle }: RunAdmitParams, at: number, count: number): void {
     if (throttle && count > 0) this.#journal.noteAdmission(`${functionNo}/${throttle.key}`, at, count);
   }
 
@@ -65,11 +67,13 @@ export interface TapParts {
   isRefusing(): boolean;
   writeMs: number;
   removals: Removals;
+  /** Told of every call; null: nobody looks at them. */
+  trace: ((name: string, args: readonly unknown[]) => (answer: unknown) => void) | null;
 }
 
 const NEVER = new Promise<never>(() => undefined);
 
-export function tapStore({ store, life, committed, isRefusing, writeMs, removals }: TapParts): Store {
+export function tapStore({ store, life, committed, isRefusing, writeMs, removals, trace }: TapParts): Store {
   const pass = async (call: () => unknown): Promise<unknown> => {
     if (life.isDead) return NEVER;
     if (isRefusing()) throw new StoreUnavailable("the simulation says so");
@@ -108,27 +112,49 @@ export function tapStore({ store, life, committed, isRefusing, writeMs, removals
     for (const { leaseId } of params.entries) committed.noteLost(leaseId);
     return pass(() => store.queueRelease(params));
   };
-  const admit = (params: RunAdmitParams) =>
+  const admit = ({ throttle, ...params }: RunAdmitParams) =>
     pass(async () => {
-      const result = await store.runAdmitMany(params);
-      if (!life.isDead) committed.noteAdmission(params, result.admitted);
+      let askedAt = 0;
+      const ask: RunThrottle["admit"] = (remembered, wanted) => {
+        askedAt = now();
+        return (throttle as RunThrottle).admit(remembered, wanted);
+      };
+      const watched = { ...params, throttle: throttle && { ...throttle, admit: ask } };
+      const result = await store.runAdmitMany(watched);
+      if (!life.isDead) committed.noteAdmission(watched, askedAt, result.admitted);
       return result;
     });
   const expireRuns = (params: RemovalParams) => pass(() => removals.ofRuns(store, params, () => store.runExpireMany(params)));
   const expireEvents = (params: EventRemovalParams) => pass(() => removals.ofEvents(store, params, () => store.eventExpireMany(params)));
+  const watched: Partial<Record<keyof Store, unknown>> = {
+    ...{ runAdvance: advance, eventAppend: append, runAdmitMany: admit, queueRelease: release },
+    ...{ runExpireMany: expireRuns, eventExpireMany: expireEvents },
+  };
   return new Proxy(store, {
     get(target, name: keyof Store) {
       const member = target[name];
-      if (name === "runAdvance") return advance;
-      if (name === "eventAppend") return append;
-      if (name === "runAdmitMany") return admit;
-      if (name === "queueRelease") return release;
-      if (name === "runExpireMany") return expireRuns;
-      if (name === "eventExpireMany") return expireEvents;
       if (typeof member !== "function" || SYNCHRONOUS.has(name) || name.endsWith("Watch")) return member;
-      return (...args: unknown[]) => pass(() => (member as (...all: unknown[]) => unknown).apply(target, args));
+      const passed = (...args: unknown[]) => pass(() => (member as Call).apply(target, args));
+      return traced(name, (watched[name] ?? passed) as Call, trace);
     },
   });
+}
+
+type Call = (...args: unknown[]) => unknown;
+
+function traced(name: string, call: Call, trace: TapParts["trace"]): Call {
+  if (!trace) return call;
+  return async (...args) => {
+    const end = trace(name, args);
+    try {
+      const answer = await call(...args);
+      end(answer);
+      return answer;
+    } catch (error) {
+      end(error);
+      throw error;
+    }
+  };
 }
 
 /** Its entry is still being worked on. */

@@ -16,6 +16,7 @@ import { releaseHolds } from "./release-holds.ts";
 import { leftOver, Removals } from "./removals.ts";
 import { APPS, BRANCH, fullId, REAL_TELLING_MS, type Scenario, type SdkName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
+import type { Trace } from "./trace.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
 /** Longer than anything waits: what goes on does something within this time, however many runs wait behind one another. */
@@ -64,7 +65,7 @@ export class World {
   #progress = 0;
   #progressAt = now();
 
-  constructor(scenario: Scenario, stores: SimStores) {
+  constructor(scenario: Scenario, stores: SimStores, trace: Trace | null = null) {
     const { seed, functions, network: faults, callTimeoutMs: timeoutMs } = scenario;
     const { journal } = this;
     this.scenario = scenario;
@@ -84,6 +85,7 @@ export class World {
       removals: this.#removals,
       startedAt: this.#startedAt,
       settledAt,
+      trace,
     };
     this.#nodes = Array.from({ length: scenario.nodes ?? 1 }, () => new SimNode({ ...node, newProcessNo: () => ++processes }));
     const ask: Ask = (path, request) => this.#ask("own", `http://service${path}`, request);

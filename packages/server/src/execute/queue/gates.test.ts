@@ -136,6 +136,14 @@ test("a throttle is asked when its next run may start, and at least every five s
   assert.deepEqual(bench.times(), [6_200], "a time that is over: at once");
 });
 
+test("a throttle decides by the time at which the store asks it", () => {
+  const throttle = { key: "key", admit: (now: number) => () => ({ count: 0, remember: "", expiresAt: 0, nextAt: now }) };
+  const bench = new Bench(["one", { throttle }]);
+  bench.gates.note("one");
+  bench.pass(700);
+  assert.equal(bench.ask().params.throttle?.admit(null, 1).nextAt, 700);
+});
+
 test("more that can be admitted is asked for at once", async () => {
   const bench = new Bench(["one", {}]);
   bench.gates.note("one");

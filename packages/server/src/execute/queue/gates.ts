@@ -126,7 +126,12 @@ export class Gates {
     const { functionNo, limit, orderKey, throttle } = gate.rule;
     const now = clock.now();
     const lanes = [...gate.lanes].map(([lane, home]) => ({ lane, home }));
-    const rate = throttle && { key: throttle.key, admit: throttle.admit(now) };
+    // The store may have to wait before it asks. By then, the state of an earlier period may have expired: it is the time of the answer that
+    // counts, or starts would follow each other sooner than the throttle allows.
+    const rate = throttle && {
+      key: throttle.key,
+      admit: (remembered: string | null, wanted: number) => throttle.admit(clock.now())(remembered, wanted),
+    };
     const { waiting, more, nextAt } = await store.runAdmitMany({ functionNo, limit, orderKey, throttle: rate, gates: lanes, now });
     if (more) gate.wasNoted = true;
     if (!gate.wasNoted) for (const { lane } of lanes) if (!waiting.includes(lane)) gate.lanes.delete(lane);

@@ -20,10 +20,10 @@ export interface RunAdmitParams {
   now: number;
 }
 
-/** A pure rule over the state that the function stores under a key. */
+/** A rule over the state that the function stores under a key, and the time. */
 export interface RunThrottle {
   key: string;
-  /** How many of `wanted` may start now, the state to store in that case, and when the next may start if not all may. */
+  /** Asked while no other admission can change the state. How many of `wanted` may start now, the state to store in that case, and when the next may start if not all may. */
   admit(remembered: string | null, wanted: number): { count: number; remember: string; expiresAt: number; nextAt: number };
 }
 
