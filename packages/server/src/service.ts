@@ -37,7 +37,7 @@ import { Directory } from "./receive/senders/directory.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./service/bootstrap.ts";
 import { connectOidc } from "./service/connect-oidc.ts";
 import { describeRetention, diskBudgetBytes } from "./service/disk-budget.ts";
-import { followChanges } from "./service/follow-changes.ts";
+import { ChangeFollower } from "./service/follow-changes.ts";
 import { createFunctions } from "./service/functions.ts";
 import { registerHttpRoutes } from "./service/http-routes.ts";
 import { createHttpServer } from "./service/http-server.ts";
@@ -99,7 +99,9 @@ async function serve(
 ): Promise<Service> {
   const oidc = await connectOidc(config);
   const createKeys = await bootstrap(store, config, log, now);
+  const changes = new ChangeFollower(store, log);
   const directory = new Directory(store);
+  changes.follow("directory", directory);
   await directory.refresh();
 
   const draining = new AbortController();
@@ -110,6 +112,7 @@ async function serve(
   const traffic = new Traffic({ store, log, now });
   const eventTypeCounter = createEventTypeCounter({ store, log });
   const catalogue = new Catalogue({ store, directory, log, now });
+  changes.follow("catalogue", catalogue);
   await catalogue.refresh();
   const shapes = new ShapeObserver({ store, log, onDrift: (...drift) => reportDrift({ store, functions, ids, now }, ...drift) });
   const metrics: Metrics = new Metrics({
@@ -204,7 +207,7 @@ async function serve(
     },
     ...{ drained: draining.signal, heartbeatMs },
   });
-  const stopFollowing = followChanges(store, { directory, registry: functions.registry, catalogue }, log);
+  changes.follow("registry", functions.registry);
   const work = [...jobsAndAlerts.work, mirror];
   const listening: { metrics: MetricsListener | null } = { metrics: null };
   let newKeys: NewKey[] = [];
@@ -224,7 +227,7 @@ async function serve(
     draining.abort();
     // Apps that are being called still send events and checkpoints: HTTP is closed when their calls have ended.
     await Promise.all([functions.stop(), ...work.map((part) => part.stop())]);
-    stopFollowing();
+    changes.stop();
     await closeWithin(app, config.drainTimeout);
     await Promise.all([...maintenance.map((part) => part.stop()), transforms.stop(), listening.metrics?.stop()]);
     refusals.stop();

@@ -12,6 +12,7 @@ import { poll, runsOf, startApp } from "./support/app.ts";
 import { openBrowser } from "./support/browser.ts";
 import { clockBeforeMinute } from "./support/held-clock.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase } from "./support/postgres-server.ts";
 import { API_KEY, startTestService, type TestService } from "./support/service.ts";
 import { eventOf, makeWebhook, post } from "./support/webhooks.ts";
 
@@ -39,6 +40,24 @@ test("a key made on one node works on the other within a second, and revoked sto
   assert.equal((await there.rest("GET", "/sessions")).body.data.length, 2);
   assert.equal((await browser.rest("DELETE", "/session?everywhere=true")).status, 200);
   assert.equal((await elsewhere.rest("GET", "/session")).body.code, "session_missing", "signed out on every node");
+});
+
+test("a key made while another node starts works there, without waiting for its next poll", { skip }, async (t) => {
+  const databaseUrl = await freshDatabase(t);
+  const here = await startTestService(t, { databaseUrl });
+  const [starting, key] = await inDatabase(databaseUrl, async (client) => {
+    // It has read the keys by the time it reads the schemas, and waits there.
+    await client.query("BEGIN; LOCK TABLE event_schemas IN ACCESS EXCLUSIVE MODE");
+    const started = startTestService(t, { databaseUrl, flags: ["--poll-interval", "60s", "--database-timeout", "60s"] });
+    const waiting = "SELECT FROM pg_locks WHERE relation = 'event_schemas'::regclass AND NOT granted";
+    await poll(async () => ((await client.query(waiting)).rowCount ? true : null), "the node that starts", 30_000);
+    const made = (await here.rest("POST", "/keys", { body: { kind: "event", name: "meanwhile" } })).body.data;
+    await client.query("COMMIT");
+    return [started, made.key];
+  });
+  const there = await starting;
+  const send = async () => (await there.send({ name: "shop/x", data: {} }, { key })).status;
+  await poll(async () => ((await send()) === 200 ? true : null), "the key", 30_000);
 });
 
 test("signing keys are kept in the order they are given in, since the last one signs", { skip }, async (t) => {

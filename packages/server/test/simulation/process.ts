@@ -13,7 +13,7 @@ import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
 import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts";
-import { followChanges } from "../../src/service/follow-changes.ts";
+import { ChangeFollower } from "../../src/service/follow-changes.ts";
 import { createFunctions, type Functions } from "../../src/service/functions.ts";
 import type { BackgroundService } from "../../src/service/maintenance.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
@@ -92,13 +92,12 @@ export class SimProcess {
       const process = new SimProcess(life, store, tapped, parts);
       const createKeys = await bootstrap(tapped, configOf(parts), process.#log, now);
       await createKeys();
+      const changes = new ChangeFollower(tapped, process.#log);
+      changes.follow("directory", process.#directory);
+      changes.follow("catalogue", process.#catalogue);
+      changes.follow("registry", process.functions.registry);
       await process.#directory.refresh();
       await process.#catalogue.refresh();
-      followChanges(
-        tapped,
-        { directory: process.#directory, catalogue: process.#catalogue, registry: process.functions.registry },
-        process.#log,
-      );
       await process.functions.open();
       await process.functions.start(0);
       if (parts.hasJobs) process.#jobs.runner.start();
