@@ -80,6 +80,16 @@ export class Database {
     return this.query(text, values, "read");
   }
 
+  /** Several reads that see the same state of everything, in one transaction. */
+  readTogether<Result>(work: (read: Read) => Promise<Result>): Promise<Result> {
+    return this.transaction(async (client) => {
+      const isolated = client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+      const read: Read = async (text, values) => (await client.query(text, values as unknown[])).rows;
+      const [, result] = await Promise.all([isolated, work(read)]);
+      return result;
+    }, "read");
+  }
+
   /** A statement that cannot be part of a transaction. Only the node limits it: VACUUM holds no lock that a transaction here waits for. */
   async vacuum(table: string): Promise<void> {
     await this.#watched(() => this.#limited("maintenance", (client) => client.query(`VACUUM ${table}`)), "maintenance");

@@ -10,7 +10,7 @@ import {
   type RunStatus,
   type RunSummary,
 } from "../../contract/index.ts";
-import type { Database } from "../../postgres/database.ts";
+import type { Database, Read } from "../../postgres/database.ts";
 import { originalOf } from "../rows/reruns.ts";
 import {
   type AttemptRow,
@@ -59,7 +59,8 @@ export async function summariseRuns(
     environmentId,
     runNos,
   ]);
-  return (await asSummaries(database, environmentId, rows)).map((row) => toRunSummary(readable(row)));
+  const read: Read = (text, values) => database.read(text, values);
+  return (await asSummaries(read, environmentId, rows)).map((row) => toRunSummary(readable(row)));
 }
 
 type RowOfRun = RunRow & Pick<RunSummaryRow, "error">;
@@ -74,15 +75,15 @@ interface NameOfEvent {
 
 /** Looked up separately: with a join, PostgreSQL tends to read every partition. An event may be removed before its run. */
 async function asSummaries<Row extends RowOfRun>(
-  database: Database,
+  read: Read,
   environmentId: EnvironmentId,
   rows: readonly Row[],
 ): Promise<(Row & RunSummaryRow)[]> {
   const sequences = [...new Set(rows.map(({ event_no }) => event_no))];
   const runNos = rows.map(({ run_no }) => run_no);
   const [found, failed] = await Promise.all([
-    database.read<NameOfEvent>(EVENT_NAMES, [environmentId, sequences]),
-    database.read<{ run_no: number; attempts: number }>(FAILED_ATTEMPTS, [environmentId, runNos]),
+    read<NameOfEvent>(EVENT_NAMES, [environmentId, sequences]),
+    read<{ run_no: number; attempts: number }>(FAILED_ATTEMPTS, [environmentId, runNos]),
   ]);
   const events = new Map(found.map((event) => [event.sequence, event]));
   const attempts = new Map(failed.map((row) => [row.run_no, row.attempts]));
@@ -98,20 +99,22 @@ const RERUN = `
 
 const INVOKER = "SELECT run_id AS id FROM runs WHERE environment_id = $1 AND run_no = $2";
 
-export async function getRun(
-  database: Database,
-  { environmentId, id }: { environmentId: EnvironmentId; id: RunId },
-): Promise<RunDetails | null> {
-  const found = await database.read<RowOfRun & { output: string | null }>(
+/** In one snapshot: a run that is removed meanwhile is there with all that belongs to it, or not at all. */
+export function getRun(database: Database, { environmentId, id }: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null> {
+  return database.readTogether((read) => readRun(read, environmentId, id));
+}
+
+async function readRun(read: Read, environmentId: EnvironmentId, id: RunId): Promise<RunDetails | null> {
+  const found = await read<RowOfRun & { output: string | null }>(
     `${SELECT_RUNS(", output, error")} WHERE runs.environment_id = $1 AND run_id = $2`,
     [environmentId, id],
   );
-  const [row] = await asSummaries(database, environmentId, found);
+  const [row] = await asSummaries(read, environmentId, found);
   if (!row) return null;
-  const all = <Found extends object>(sql: string) => database.read<Found>(sql, [environmentId, row.run_no]);
+  const all = <Found extends object>(sql: string) => read<Found>(sql, [environmentId, row.run_no]);
   const [[rerun], [invoker], steps, attempts, calls] = await Promise.all([
-    database.read<{ id: RunId; status: RunStatus }>(RERUN, [environmentId, originalOf(row), id]),
-    row.invoker_run_no === null ? [] : database.read<{ id: RunId }>(INVOKER, [environmentId, row.invoker_run_no]),
+    read<{ id: RunId; status: RunStatus }>(RERUN, [environmentId, originalOf(row), id]),
+    row.invoker_run_no === null ? [] : read<{ id: RunId }>(INVOKER, [environmentId, row.invoker_run_no]),
     all<StepRowWithValue>("SELECT * FROM steps WHERE environment_id = $1 AND run_no = $2 ORDER BY position"),
     all<AttemptRow>("SELECT * FROM failed_attempts WHERE environment_id = $1 AND run_no = $2 ORDER BY ended_at, attempt_no"),
     all<CallRow>("SELECT * FROM calls WHERE environment_id = $1 AND run_no = $2 ORDER BY call_no"),

@@ -179,7 +179,17 @@ const RERUN = `
 
 const INVOKER = "SELECT run_id AS id FROM runs WHERE environment_id = ? AND run_no = ?";
 
+/** In one snapshot: a run that is removed meanwhile is there with all that belongs to it, or not at all. */
 export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: RunId }): RunDetails | null {
+  db.exec("BEGIN");
+  try {
+    return readRun(db, environmentId, id);
+  } finally {
+    db.exec("COMMIT");
+  }
+}
+
+function readRun(db: DatabaseSync, environmentId: EnvironmentId, id: RunId): RunDetails | null {
   const row = db.prepare(`${SELECT(", output")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
     | (RunSummaryRow & { output: string | null })
     | undefined;
