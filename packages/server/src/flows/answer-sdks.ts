@@ -1,6 +1,6 @@
 /** The requests of apps and their SDKs: to register, to fetch what a call could not include, to send checkpoints. */
 
-import { type EventIdGenerator, jsonMembers, Refusal, type RunId } from "@inlet/protocol";
+import { type EventIdGenerator, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { mayUse } from "../api/access/principal.ts";
 import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
@@ -9,13 +9,12 @@ import type { InBandAnswer } from "../execute/apps/ask-to-register.ts";
 import { readDeployId, type SyncScope } from "../execute/apps/deploy-id.ts";
 import { eventText, stepsText } from "../execute/call/call-body.ts";
 import type { Executor } from "../execute/executor.ts";
-import { decideCheckpoint, isSuperseded } from "../execute/steps/decide-checkpoint.ts";
-import { readOperations } from "../execute/steps/operations.ts";
 import { registerApp } from "../fan-out/register-app.ts";
 import type { Registry } from "../fan-out/registry.ts";
 import type { LiveLog } from "../observe/live-log.ts";
 import type { Directory } from "../receive/senders/directory.ts";
-import type { App, Environment, RunContext, RunError, Store } from "../store/contract/index.ts";
+import type { App, Environment, RunContext, Store } from "../store/contract/index.ts";
+import { takeCheckpoint } from "./take-checkpoint.ts";
 
 export interface SdkAnswersParts {
   store: Store;
@@ -32,8 +31,6 @@ export interface SdkAnswersParts {
 
 const ENVIRONMENT_NAME = /^[A-Za-z0-9._/-]{1,128}$/;
 const RESERVED_ENVIRONMENTS: readonly string[] = ["production", "dev", "branch"];
-/** Operations allowed in a checkpoint: the service would have to act on any other. */
-const EARLY_OPERATIONS: readonly string[] = ["step", "steprun", "stepfailed", "stepplanned", "none", "deferadd", "deferabort"];
 
 export interface SdkAnswers extends RoutesAnswers {
   /** Registers the functions that an app returned when it was asked to register; a sentence if they are refused. */
@@ -67,7 +64,7 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
       const context = await contextOf(store, id);
       return context && stepsText(context, true);
     },
-    checkpoint: (id, body) => checkpoint(parts, id, body),
+    checkpoint: (id, body) => takeCheckpoint(parts, id, body),
   };
   return {
     ...answers,
@@ -108,41 +105,4 @@ async function environmentFor(
 async function contextOf(store: Store, id: RunId): Promise<RunContext | null> {
   const run = await store.runFind({ id });
   return run && store.runContext({ environmentId: run.environmentId, runNo: run.no });
-}
-
-async function checkpoint({ store, executor, directory, now }: SdkAnswersParts, id: RunId, body: string): Promise<Environment | Refusal> {
-  const { steps, callId } = checkpointIn(body);
-  if (!steps) return new Refusal("checkpoint_invalid", "The body must be an object whose `steps` are step operations.");
-  const late = steps.find(({ op }) => !EARLY_OPERATIONS.includes(op));
-  if (late) return new Refusal("checkpoint_invalid", `A ${late.op} cannot be part of a checkpoint.`);
-  const run = await store.runFind({ id });
-  if (!run) return new Refusal("run_not_found", `There is no run ${id}.`);
-  let refused: RunError | null = null;
-  let superseded = false;
-  const isActive = await executor.change(run, (state) => {
-    superseded = callId !== null && isSuperseded(callId, state);
-    if (superseded) return {};
-    const outcome = decideCheckpoint(state, steps, now());
-    refused = outcome.refused;
-    return outcome.change;
-  });
-  if (superseded) return new Refusal("call_superseded", `This call of the run ${id} was superseded by a new one.`);
-  if (refused !== null) return new Refusal("checkpoint_invalid", (refused as RunError).message);
-  if (!isActive) return new Refusal("run_ended", `The run ${id} has already ended.`);
-  return directory.environment(run.environmentId) as Environment;
-}
-
-/** The operations of a checkpoint, and the call they come from. */
-function checkpointIn(body: string): { steps: ReturnType<typeof readOperations>; callId: string | null } {
-  try {
-    const members = new Map(jsonMembers(body).map(({ key, start, end }) => [key, body.slice(start, end)]));
-    const callId: unknown = JSON.parse(members.get("qi_id") ?? "null");
-    return {
-      // Results stay in the SDK's own text: numbers keep their digits.
-      steps: members.get("steps")?.startsWith("[") ? readOperations(members.get("steps") as string) : null,
-      callId: typeof callId === "string" && callId !== "" ? callId : null,
-    };
-  } catch {
-    return { steps: null, callId: null };
-  }
 }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeaseId, StepId } from "@inlet/protocol";
 import { DISCOVERY_ENTRY, NOW, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
-import { decideCheckpoint, isSuperseded } from "./decide-checkpoint.ts";
-import { readOperations } from "./operations.ts";
+import { decideCheckpoint, hasOtherResult, isSuperseded } from "./decide-checkpoint.ts";
+import { type Operation, readOperations } from "./operations.ts";
 
 const read = (list: object[]) => readOperations(JSON.stringify(list)) ?? [];
 
@@ -18,6 +18,7 @@ test("results are kept as they are handed in, each once", () => {
       { op: "StepPlanned", id: "c" },
     ]),
     NOW,
+    { mayRepeat: true },
   );
   assert.equal(refused, null);
   assert.deepEqual(
@@ -30,11 +31,36 @@ test("results are kept as they are handed in, each once", () => {
   assert.equal(change.entry, "reset-attempt", "the next step begins with its first attempt");
 });
 
+test("nothing is kept of what repeats a result, before it is known to be the same", () => {
+  const state = sampleState({ steps: [sampleStep("done", { status: "completed" })] });
+  const operations = read([
+    { op: "StepRun", id: "done", data: "other" },
+    { op: "StepRun", id: "a", data: 1 },
+  ]);
+  const outcome = decideCheckpoint(state, operations, NOW, { mayRepeat: false });
+  assert.deepEqual(outcome, { change: { entry: "keep" }, refused: null, isRepeated: true });
+  assert.equal(decideCheckpoint(state, operations.slice(1), NOW, { mayRepeat: false }).isRepeated, false);
+});
+
+test("a result is another one if its text differs from what is stored", () => {
+  const [ran, failed] = read([
+    { op: "StepRun", id: "a", data: { x: 1 } },
+    { op: "StepFailed", id: "a", error: { name: "E", message: "m" } },
+  ]) as [Operation, Operation];
+  const stored = (value: string) => [{ id: "a" as StepId, value }];
+  assert.equal(hasOtherResult(stored('{"data":{"x":1}}'), ran), false);
+  assert.equal(hasOtherResult(stored('{"data":{"x":2}}'), ran), true);
+  assert.equal(hasOtherResult(stored('{"error":{"name":"E","message":"m"}}'), failed), false);
+  assert.equal(hasOtherResult(stored('{"data":{"x":1}}'), failed), true);
+  assert.equal(hasOtherResult([], ran), false);
+});
+
 test("what would make the run too large is refused, and the call goes on", () => {
   const { change, refused } = decideCheckpoint(
     sampleState({ run: { stateBytes: 32 * 1024 * 1024 } }),
     read([{ op: "StepRun", id: "a", data: 1 }]),
     NOW,
+    { mayRepeat: true },
   );
   assert.match(refused?.message ?? "", /32 MiB/);
   assert.deepEqual(change, { entry: "keep" });
@@ -58,7 +84,9 @@ test("what is handed in counts the attempts of the function's own call, and keep
     { op: "StepRun", id: "a", data: 1, timing: { a: 3_000 * ms, b: 500 * ms }, opts: { type: "step.sendEvent" } },
     { op: "StepRun", id: "open", data: 1 },
   ]);
-  const { change } = decideCheckpoint(sampleState({ entries, steps: [sampleStep("open", { status: "running" })] }), operations, NOW);
+  const { change } = decideCheckpoint(sampleState({ entries, steps: [sampleStep("open", { status: "running" })] }), operations, NOW, {
+    mayRepeat: false,
+  });
   assert.deepEqual(
     change.steps?.map(({ id, kind, attempts, startedAt, endedAt, until, detail }) => [
       id,
@@ -74,6 +102,6 @@ test("what is handed in counts the attempts of the function's own call, and keep
       ["open", "run", 1, NOW, NOW, null, null],
     ],
   );
-  const none = decideCheckpoint(sampleState({ entries: [], run: { startedAt: null } }), operations, NOW).change;
+  const none = decideCheckpoint(sampleState({ entries: [], run: { startedAt: null } }), operations, NOW, { mayRepeat: false }).change;
   assert.deepEqual([none.steps?.[0]?.attempts, none.steps?.[0]?.startedAt], [1, 3_000], "the run began when it was created, or later");
 });

@@ -1,6 +1,6 @@
 /** Checkpoints: results that an SDK sends while its call is in progress. They are stored even if the call never ends. */
 
-import type { RunChange, RunError, RunState, StepWrite } from "../../store/contract/index.ts";
+import type { RunChange, RunContext, RunError, RunState, StepWrite } from "../../store/contract/index.ts";
 import { deferredSteps } from "./deferred.ts";
 import { errorValue, isDeferred, isResult, type Operation, runKind, stepTimes } from "./operations.ts";
 import { overLimit } from "./run-limits.ts";
@@ -14,12 +14,33 @@ export interface CheckpointOutcome {
   change: RunChange;
   /** Why nothing of it is stored. */
   refused: RunError | null;
+  /** Nothing of it is stored yet, since a step has a result already: it may be another one. */
+  isRepeated: boolean;
 }
 
-/** A result that would make the run too large is refused: the SDK then returns it as its response, which ends the run. */
-export function decideCheckpoint(state: RunState, operations: readonly Operation[], now: number): CheckpointOutcome {
+/**
+ * Whether a step is known to have another result: something between delivered the call twice, and the other execution was first. The
+ * function must not continue with a result that the run does not have. Refused, the SDK returns it as its response, and is called again
+ * with the one that counts.
+ */
+export function hasOtherResult(known: RunContext["steps"], operation: Operation): boolean {
+  return isResult(operation) && known.some(({ id, value }) => id === operation.id && value !== resultOf(operation));
+}
+
+/**
+ * A result that would make the run too large is refused: the SDK then returns it as its response, which ends the run. `mayRepeat`: steps
+ * that have a result are known to have this one, as when an SDK repeats its request.
+ */
+export function decideCheckpoint(
+  state: RunState,
+  operations: readonly Operation[],
+  now: number,
+  { mayRepeat }: { mayRepeat: boolean },
+): CheckpointOutcome {
   const attempt = state.entries.find(({ kind, stepId }) => kind === "call" && stepId === null)?.attempt ?? 0;
   const known = new Set(state.steps.filter(({ endedAt }) => endedAt !== null).map(({ id }) => id));
+  const isRepeated = operations.some((operation) => isResult(operation) && known.has(operation.id));
+  if (isRepeated && !mayRepeat) return { change: { entry: "keep" }, refused: null, isRepeated };
   const steps = operations
     .filter((operation) => isResult(operation) && !known.has(operation.id))
     .map((operation, index) =>
@@ -29,7 +50,8 @@ export function decideCheckpoint(state: RunState, operations: readonly Operation
   if (typeof deferred !== "string") steps.push(...deferred);
   const refused = overLimit(state, steps);
   // Attempts are counted per step: after this step the count is reset.
-  return refused ? { change: { entry: "keep" }, refused } : { change: { steps, entry: "reset-attempt" }, refused: null };
+  if (refused) return { change: { entry: "keep" }, refused, isRepeated: false };
+  return { change: { steps, entry: "reset-attempt" }, refused: null, isRepeated: false };
 }
 
 /** The call began between `from` and `to`, which is now. */
@@ -44,6 +66,11 @@ function checkpointedStep(operation: Operation, attempt: number, call: { from: n
     },
     ...(operation.ran ? stepTimes(operation, call) : { startedAt: call.to, endedAt: call.to }),
     ...{ attempts: attempt + 1, until: null, detail: null },
-    value: isFailed ? errorValue(operation) : `{"data":${operation.data}}`,
+    value: resultOf(operation),
   };
+}
+
+/** As it is stored. */
+function resultOf(operation: Operation): string {
+  return operation.op === "stepfailed" ? errorValue(operation) : `{"data":${operation.data}}`;
 }

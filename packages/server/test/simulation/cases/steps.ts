@@ -35,6 +35,23 @@ export const STEP_CASES: readonly Case[] = [
     expect: allCompleted,
   },
   {
+    name: "a call that is delivered twice ends with the results that are stored: one of its signals reaches a run, one reaches nobody (v4)",
+    scenario: scenario({
+      functions: [
+        fn({ id: "waits", code: { kind: "signal", id: "s", signal: "s/a", onConflict: "fail", timeoutMs: 60_000 } }),
+        fn({
+          id: "tells",
+          sdk: "v4",
+          trigger: { event: "t/1", onlyOdd: false },
+          code: sequence({ kind: "tell", id: "t", signal: "s/a" }, run("a", 5)),
+        }),
+      ],
+      events: [...events("t/0", 4, () => 1_000), ...events("t/1", 4, (i) => 2_000 + i).map((event) => ({ ...event, n: event.n + 4 }))],
+      network: { ...QUIET_NETWORK, twice: 1, latencyMs: 20 },
+    }),
+    expect: allCompleted,
+  },
+  {
     name: "a wait takes no event from before it (v4)",
     scenario: scenario({
       functions: [
