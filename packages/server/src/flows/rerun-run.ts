@@ -26,9 +26,9 @@ export async function rerunRun(
   const repeated = event && repeatedRun({ registry, fanOut, now }, run, event);
   if (!repeated) return null;
   const fresh = from === undefined ? repeated : { ...repeated, steps: stepsBefore(run, from) };
-  const { leased } = await store.runStart({ environmentId, eventSequence, run: fresh, now: now(), lease: executor.lease() });
+  const { isStarted, leased } = await store.runStart({ environmentId, eventSequence, run: fresh, now: now(), lease: executor.lease() });
   executor.take(leased);
-  return fresh.id;
+  return isStarted ? fresh.id : null;
 }
 
 /** The steps that had ended when a step began, in the order in which they ended. */

@@ -110,7 +110,7 @@ export interface JobStore {
   jobRenew(params: { environmentId: EnvironmentId; id: JobId; node: string; until: number }): Promise<boolean>;
   /** The last items before the position `before`, last one first: at most `limit`, fewer at the end of a page. */
   jobItems(params: { id: JobId; environmentId: EnvironmentId; before: number; limit: number }): Promise<readonly JobItem[]>;
-  /** Applies the whole batch. Returns the updated job; null, without effect, if the lease is lost or the job has ended. */
+  /** Applies the whole batch. A start whose event has been removed counts as a failure. Returns the updated job; null, without effect, if the lease is lost or the job has ended. */
   jobAdvance(params: JobAdvanceParams): Promise<Job | null>;
   /** Null if there is no such job. An ended job is not changed. */
   jobEnd(params: {

@@ -1,6 +1,14 @@
 /** How a job changes when a page of its items was collected, and when a batch of them was processed. */
 
-import { JOB_ERRORS_MAX, type Job, type JobAdvanceParams, type JobItem, type JobItemsAddParams, type NewJob } from "../contract/index.ts";
+import {
+  JOB_ERRORS_MAX,
+  type Job,
+  type JobAdvanceParams,
+  type JobItem,
+  type JobItemsAddParams,
+  type JobStart,
+  type NewJob,
+} from "../contract/index.ts";
 
 type JobEnd = Pick<Job, "status" | "startedAt" | "endedAt">;
 
@@ -44,6 +52,15 @@ export function advanceJob(job: Job, { after, worked, failures, now, staysOpen =
     endedAt: isEnd ? now : null,
     itemsLeft: job.total - done,
   };
+}
+
+/** What is left of a batch, if of the events of its starts only these are stored. Each item without its event is one failure. */
+export function advanceStored(params: JobAdvanceParams, stored: ReadonlySet<number>): JobAdvanceParams {
+  const isStored = ({ eventSequence }: JobStart) => stored.has(eventSequence);
+  const itemOf = ({ eventSequence, run }: JobStart) => `${eventSequence} ${run.originalRunId ?? ""}`;
+  const removed = new Set(params.starts.filter((start) => !isStored(start)).map(itemOf));
+  const failures = [...removed].map(() => ({ item: null, message: "The event has been removed." }));
+  return { ...params, starts: params.starts.filter(isStored), failures: [...params.failures, ...failures] };
 }
 
 /** `row` contains the items from `position` on, as a JSON array. The last ones before `before`, last one first. */

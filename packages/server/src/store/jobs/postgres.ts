@@ -13,6 +13,7 @@ import {
   type NewJob,
   toStoreText,
 } from "../contract/index.ts";
+import { keepEvents } from "../events/postgres/keep-events.ts";
 import { Conditions } from "../postgres/conditions.ts";
 import type { Database } from "../postgres/database.ts";
 import { GroupWrites, type Notices } from "../postgres/group-writes.ts";
@@ -20,7 +21,7 @@ import { writeGathered } from "../postgres/write-group.ts";
 import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import { startRunForStored } from "../runs/postgres/start-runs.ts";
 import { takeRunNumbers } from "../runs/postgres/take-run-numbers.ts";
-import { addJobItems, advanceJob, beginJob, lastItems } from "./policy.ts";
+import { addJobItems, advanceJob, advanceStored, beginJob, lastItems } from "./policy.ts";
 import { type JobRow, toJob } from "./rows.ts";
 
 export interface JobStoreParts {
@@ -123,12 +124,15 @@ async function addItems(client: PoolClient, params: JobItemsAddParams): Promise<
 }
 
 async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ job: Job; notices: Notices } | null> {
-  const { id, environmentId, node, now, until, starts } = params;
+  const { id, environmentId, node, now, until } = params;
   const job = await lockJob(client, environmentId, id);
-  const next = job && job.leasedBy === node ? advanceJob(job, params) : null;
-  if (!next) return null;
+  if (!job || job.leasedBy !== node) return null;
   const writes = new GroupWrites(client, environmentId);
-  await startAll(writes, now, starts);
+  const sequences = params.starts.map(({ eventSequence }) => eventSequence);
+  const batch = advanceStored(params, await keepEvents(writes, sequences));
+  const next = advanceJob(job, batch);
+  if (!next) return null;
+  await startAll(writes, now, batch.starts);
   const [row] = await writes.rows<JobRow>(
     WRITE,
     ...[environmentId, id, next.status, next.done, next.failed, JSON.stringify(next.errors), next.startedAt, next.endedAt, until],

@@ -5,7 +5,7 @@ import { JOB_ERRORS_MAX, type Job, type JobAdvanceParams, type JobItemsAddParams
 import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import type { StartRuns } from "../runs/sqlite/start-runs.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
-import { addJobItems, advanceJob, beginJob, lastItems } from "./policy.ts";
+import { addJobItems, advanceJob, advanceStored, beginJob, lastItems } from "./policy.ts";
 import { type JobRow, toJob } from "./rows.ts";
 
 export interface JobStoreParts {
@@ -76,12 +76,14 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
   }
 
   function advance(params: JobAdvanceParams): Job | null {
-    const { id, environmentId, node, now, until, starts } = params;
+    const { id, environmentId, node, now, until } = params;
     const job = find(environmentId, id);
-    const next = job && job.leasedBy === node ? advanceJob(job, params) : null;
+    const stored = params.starts.map(({ eventSequence }) => eventSequence).filter((sequence) => startRuns.isStored(sequence));
+    const batch = advanceStored(params, new Set(stored));
+    const next = job && job.leasedBy === node ? advanceJob(job, batch) : null;
     if (!job || !next) return null;
     const allocation = new LeaseAllocation(now, undefined);
-    for (const { eventSequence, run } of starts) startRuns.startForStored(allocation, environmentId, eventSequence, run);
+    for (const { eventSequence, run } of batch.starts) startRuns.startForStored(allocation, environmentId, eventSequence, run);
     write.run(next.status, next.done, next.failed, JSON.stringify(next.errors), next.startedAt, next.endedAt, until, id);
     dropItems.run(id, next.itemsLeft);
     return read(environmentId, id);

@@ -1,7 +1,7 @@
 /**
  * Advisory locks, all held until the transaction ends. Every transaction takes locks in the same order, which avoids deadlocks:
  *
- *   marks and limits → rows of runs, and leased entries → new interned ids → names → dedup keys → waits → rows of the queue,
+ *   removal of events → marks and limits → rows of runs, and leased entries → new interned ids → names → dedup keys → waits → rows of the queue,
  *
  * and within each kind by number or key. Where this order cannot be kept, PostgreSQL aborts one of the two transactions, and its
  * units are written again (group-commit.ts).
@@ -33,6 +33,14 @@ export function resumptionLock(environmentId: EnvironmentId, eventName: string):
 /** `key` as it is stored. */
 export function markLock(environmentId: EnvironmentId, functionNo: FunctionNo, { kind, key }: MarkKey): bigint {
   return lockNumber("mark", environmentId, functionNo, kind, key);
+}
+
+/**
+ * Held shared by whoever starts a run for an event that was stored earlier, and exclusively by whoever removes events: an event that is
+ * there when a run is started for it is not removed by a transaction that does not know of the run yet.
+ */
+export function eventRemovalLock(): bigint {
+  return lockNumber("event removal");
 }
 
 export function limitLock(limitId: string): bigint {

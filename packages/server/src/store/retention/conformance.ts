@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunNo } from "@inlet/protocol";
+import type { JobId, RunNo, WebhookId } from "@inlet/protocol";
 import type { Engine } from "../conformance/engine.ts";
 import {
   advance,
@@ -141,6 +141,61 @@ export function retentionConformance(engine: Engine): void {
     await store.queueRemove(startEntry);
     assert.deepEqual(await there(), [false, false, false, false]);
     assert.equal((await detailsOf(scene, together.id)).event, null, "a run is shown without it");
+  });
+
+  test(`${engine.name}: an event stays until it is copied to where it is mirrored`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const environmentId = environment.id;
+    const mirror = { webhookId: "wh_1" as WebhookId, targets: [environmentId] };
+    const event = sampleEvent();
+    await store.eventAppend(sampleBatch(environment, [event], { mirror, receivedAt: 1_000 }));
+    await store.eventAppend(sampleBatch(environment, [sampleEvent()], { receivedAt: 5_000 }));
+    assert.equal(await removeEvents(store, 2_000), 0);
+    await store.mirrorRemove({ environmentId, eventId: event.id });
+    assert.equal(await removeEvents(store, 2_000), 1);
+  });
+
+  test(`${engine.name}: no run is started for an event that has been removed`, async (t) => {
+    const { store } = await engine.open(t);
+    const { environment, functions } = await makeScene(store);
+    const environmentId = environment.id;
+    const [old, young] = [sampleEvent(), sampleEvent()];
+    for (const [event, receivedAt] of [
+      [old, 1_000],
+      [young, 5_000],
+    ] as const)
+      await store.eventAppend(sampleBatch(environment, [event], { receivedAt }));
+    const { events } = await store.eventList({ environmentId, limit: 10 });
+    const sequenceOf = ({ id }: typeof old) => events.find((event) => event.id === id)?.sequence ?? 0;
+    assert.equal(await removeEvents(store, 1_000), 1);
+
+    const [late, inTime] = [sampleRun(functions[0]), sampleRun(functions[0])];
+    const start = (event: typeof old, run: typeof late) =>
+      store.runStart({ environmentId, eventSequence: sequenceOf(event), run, now: 6_000, lease: sampleLease() });
+    assert.deepEqual(await start(old, late), { isStarted: false, leased: [] });
+    assert.equal((await start(young, inTime)).isStarted, true);
+
+    const id = "01JOB" as JobId;
+    const job = {
+      kind: "events.replay",
+      filter: "{}",
+      functionId: null,
+      items: [2, 1],
+      listCursor: null,
+      rate: 10,
+      lease: null,
+      createdAt: 6_000,
+    };
+    await store.jobInsert({ ...job, id, environmentId });
+    await store.jobClaim({ node: "one", now: 6_000, until: 9_000, except: [] });
+    const replayed = [late, sampleRun(functions[1])].map((run) => ({ eventSequence: sequenceOf(old), run }));
+    const starts = [...replayed, { eventSequence: sequenceOf(young), run: sampleRun(functions[0]) }];
+    const batch = { after: 0, worked: 2, failures: [], starts, now: 6_000, until: 9_000 };
+    const advanced = await store.jobAdvance({ ...batch, id, environmentId, node: "one" });
+    assert.deepEqual([advanced?.status, advanced?.failed], ["completed", 1], "one event, which would have started two runs");
+    assert.equal(advanced?.errors[0]?.message, "The event has been removed.");
+    assert.equal((await store.runList({ environmentId, limit: 10 })).runs.length, 2);
   });
 
   test(`${engine.name}: what came since a gathering began stays until it is over`, async (t) => {

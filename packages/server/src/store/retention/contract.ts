@@ -38,7 +38,7 @@ export interface RetentionMaintainParams {
 export interface RetentionStore {
   /** Creates the partitions needed next, and drops expired ones, where the engine uses partitions. */
   retentionMaintain(params: RetentionMaintainParams): Promise<void>;
-  /** Events received until then, except those needed by an unfinished run, a pending start, or a batch or debounce that is collecting events. */
+  /** Events received until then, except those needed by an unfinished run, a pending start or copy, or a batch or debounce that is collecting events. */
   eventExpireMany(params: EventRemovalParams): Promise<Removal>;
   /** Runs that ended until then, with everything that belongs to them. An unfinished run is never removed. */
   runExpireMany(params: RemovalParams): Promise<Removal>;

@@ -6,6 +6,7 @@
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventRemovalParams, type Removal, type RemovalParams, type RetentionStore, toStoreText } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
+import { eventRemovalLock, LockSet } from "../postgres/locks.ts";
 import { maintainPartitions, tablesUntil } from "../postgres/schema/partitions.ts";
 import { DAY_MS } from "../runs/postgres/run-number.ts";
 
@@ -37,6 +38,7 @@ const REMOVE_EVENTS = (table: string, walk = `FROM ${table} WHERE sequence > $1 
         SELECT FROM batched_events AS b JOIN runs USING (environment_id, run_no)
         WHERE b.environment_id = walked.environment_id AND b.event_no = walked.sequence AND runs.ended_at IS NULL)
       AND NOT EXISTS (SELECT FROM queue WHERE queue.environment_id = walked.environment_id AND queue.event_no = walked.sequence)
+      AND NOT EXISTS (SELECT FROM pending_mirrors AS m WHERE m.environment_id = walked.environment_id AND m.event_id = walked.event_id)
       AND NOT EXISTS (
         SELECT FROM resumptions AS r WHERE r.environment_id = walked.environment_id AND r.event_no = walked.sequence
           AND r.event_name = (SELECT name FROM event_names WHERE event_names.name_id = walked.name_id))
@@ -96,6 +98,20 @@ const WALKS: Record<"events" | "runs", Walk> = {
 };
 
 export function retentionStore(database: Database): RetentionStore {
+  /** The statement begins when the lock is held, so it sees every run that was started for an event before. */
+  function removeEvents(statement: string, values: readonly unknown[]): Promise<WalkRow | undefined> {
+    const locks = new LockSet();
+    locks.add(eventRemovalLock(), "alone");
+    return database.transaction(async (client) => {
+      const [, { rows }] = await Promise.all([locks.take(client), client.query<WalkRow>(statement, [...values])]);
+      return rows[0];
+    }, "maintenance");
+  }
+
+  async function removeRuns(statement: string, values: readonly unknown[]): Promise<WalkRow | undefined> {
+    return (await database.query<WalkRow>(statement, values, "maintenance"))[0];
+  }
+
   /**
    * A cursor is a partition, a number in it, and the environment if each has its own order. If the last row examined is too
    * young, so are all rows after it in that order.
@@ -108,7 +124,7 @@ export function retentionStore(database: Database): RetentionStore {
     if (table === undefined) return { removed: 0, next: null };
     const [from, ofEnvironment] = table === partition ? [Number(number), Number(environment)] : [-1, 0];
     const values = [from, limit, until, ...(isByEnvironment ? [ofEnvironment] : [])];
-    const [row] = await database.query<WalkRow>(statement(table), values, "maintenance");
+    const row = await (kind === "events" ? removeEvents(statement(table), values) : removeRuns(statement(table), values));
     const { examined = 0, removed = 0, last_environment: lastOf = 0, last = null, last_at = null } = row ?? {};
     const isTooYoung = last_at !== null && last_at > until;
     if (examined === limit && !isTooYoung) return { removed, next: `${table} ${last} ${lastOf}` };
@@ -122,7 +138,7 @@ export function retentionStore(database: Database): RetentionStore {
     const [at = -1, no = -1] = after?.split(" ").map(Number) ?? [];
     const named = name === undefined ? [] : [toStoreText(name)];
     const statement = REMOVE_EVENTS("events", name === undefined ? WALK_ENVIRONMENT : WALK_NAME);
-    const [row] = await database.query<WalkRow>(statement, [no, limit, until, at, environmentId, ...named], "maintenance");
+    const row = await removeEvents(statement, [no, limit, until, at, environmentId, ...named]);
     const { examined = 0, removed = 0, reached_at: reachedAt = null, reached_no: reachedNo = null } = row ?? {};
     const isOver = examined < limit || reachedAt === null || reachedAt > until;
     return { removed, next: isOver ? null : `${reachedAt} ${reachedNo}` };
@@ -130,7 +146,7 @@ export function retentionStore(database: Database): RetentionStore {
 
   async function removeRunsIn(environmentId: EnvironmentId, { until, after, limit }: RemovalParams): Promise<Removal> {
     const statement = REMOVE_RUNS("runs", "environment_id = $4 AND run_no > $1");
-    const [row] = await database.query<WalkRow>(statement, [Number(after ?? -1), limit, until, environmentId], "maintenance");
+    const row = await removeRuns(statement, [Number(after ?? -1), limit, until, environmentId]);
     const { examined = 0, removed = 0, last = null, last_at: lastAt = null } = row ?? {};
     const isOver = examined < limit || lastAt === null || lastAt > until;
     return { removed, next: isOver ? null : String(last) };

@@ -56,6 +56,7 @@ function prepareExpireEvents(db: DatabaseSync): (params: EventRemovalParams) => 
       AND NOT EXISTS (
         SELECT 1 FROM batched_events CROSS JOIN runs USING (run_no) WHERE batched_events.event_no = events.sequence AND runs.ended_at IS NULL)
       AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.event_no = events.sequence)
+      AND NOT EXISTS (SELECT 1 FROM pending_mirrors AS m WHERE m.environment_id = events.environment_id AND m.event_id = events.event_id)
       AND NOT EXISTS (
         SELECT 1 FROM resumptions AS r WHERE r.environment_id = events.environment_id AND r.event_no = events.sequence
           AND r.event_name = (SELECT name FROM event_names WHERE event_names.name_id = events.name_id))

@@ -23,14 +23,16 @@ export async function rerun({ journal, nextNode }: DeedParts, { pick, step }: Si
   const done = nextNode().operate(async ({ functions, store, environment }) => {
     const run = await store.runGet({ environmentId: environment.id, id });
     if (!run) throw new Error(`there is no run ${id}`);
-    const event = await store.eventAt({ environmentId: environment.id, sequence: run.eventSequence });
+    const readEvent = () => store.eventAt({ environmentId: environment.id, sequence: run.eventSequence });
+    const event = await readEvent();
     // Nobody runs again what was erased.
     if (event?.data === ERASED_DATA) return;
     const from = step === null ? null : (run.steps[step % Math.max(run.steps.length, 1)]?.id ?? null);
     const note = journal.noteRerun(id, from);
     note.newId = await functions.runs.rerun(run, from ?? undefined);
     note.doneAt = now();
-    if (note.newId === null && event) journal.fault(`run ${id} could not be rerun`);
+    // Retention may have removed the event meanwhile.
+    if (note.newId === null && (await readEvent())) journal.fault(`run ${id} could not be rerun`);
   });
   await done.catch(() => undefined);
 }

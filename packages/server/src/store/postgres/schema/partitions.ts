@@ -177,6 +177,7 @@ const STAYS: Record<PartitionKind, (table: string) => string> = {
         JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = n.no::bigint
         WHERE runs.ended_at IS NULL AND runs.event_nos IS NOT NULL)
       OR EXISTS (SELECT FROM queue JOIN ${table} AS p ON p.environment_id = queue.environment_id AND p.sequence = queue.event_no)
+      OR EXISTS (SELECT FROM pending_mirrors AS m JOIN ${table} AS p ON p.environment_id = m.environment_id AND p.event_id = m.event_id)
       OR EXISTS (SELECT FROM resumptions AS r JOIN ${table} AS p ON p.environment_id = r.environment_id AND p.sequence = r.event_no)
       OR EXISTS (SELECT FROM queue WHERE queue.kind = 'gather' AND queue.event_no <= (SELECT max(sequence) FROM ${table})) AS stays`,
   runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL OR ended_at > $1) AS stays`,

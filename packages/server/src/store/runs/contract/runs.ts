@@ -273,8 +273,8 @@ export interface RunEndCountParams {
 }
 
 export interface RunStore {
-  /** Starts a run for an event that is already stored. */
-  runStart(params: RunStartParams): Promise<{ leased: ClaimedEntry[] }>;
+  /** Starts a run for an event that is already stored. `isStarted` is false, without effect, if the event has been removed. */
+  runStart(params: RunStartParams): Promise<{ isStarted: boolean; leased: ClaimedEntry[] }>;
   runAdvance(params: RunAdvanceParams): Promise<RunAdvanceResult>;
   /** Stores a call for which runAdvance reported that nothing was changed. A call that is already stored is not stored again. */
   runNoteCall(params: LateCall): Promise<void>;

@@ -26,8 +26,11 @@ export interface RunStoreParts {
 export function runStore({ database, writer, notify, watch, compileWhere, box }: RunStoreParts): RunStore {
   const contexts = createRunContexts(database);
   return {
-    runStart: (params) =>
-      writer.submit({ kind: "start run", params }, { environmentId: params.environmentId, rows: 3, keys: [`start ${params.run.id}`] }),
+    async runStart(params) {
+      const traits = { environmentId: params.environmentId, rows: 3, keys: [`start ${params.run.id}`] };
+      const { applied, leased } = await writer.submit({ kind: "start run", params }, traits);
+      return { isStarted: applied, leased };
+    },
     async runAdvance(asked) {
       const params = { ...asked, decide: sealingRequests(box, asked.decide) };
       const traits = { environmentId: params.environmentId, rows: 4, keys: [`run ${params.runNo}`] };

@@ -7,6 +7,7 @@ import type { RunId, RunNo } from "@inlet/protocol";
 import type { EventBatch, WaitRules } from "../../contract/index.ts";
 import { appendEvents } from "../../events/postgres/append-events.ts";
 import type { InternedIds } from "../../events/postgres/interned-ids.ts";
+import { keepEvents } from "../../events/postgres/keep-events.ts";
 import { Marks } from "../../function-starts/postgres/marks.ts";
 import { startFunction } from "../../function-starts/postgres/start-function.ts";
 import type { Attempt, WriteGroup } from "../../postgres/group-commit.ts";
@@ -65,6 +66,8 @@ export function createWriteDecisions({ interned, rules, notify }: WriteDecisions
 async function decide(writes: GroupWrites, units: readonly Unit[], consequences: Consequences): Promise<Decided[]> {
   const starts = units.flatMap(({ work }) => (work.kind === "start function" ? [work.params] : []));
   const advances = units.flatMap(({ work }) => (work.kind === "advance" ? [work.params] : []));
+  const sequences = units.flatMap(({ work }) => (work.kind === "start run" ? [work.params.eventSequence] : []));
+  const stored = await keepEvents(writes, sequences);
   Marks.lock(writes, starts);
   const held = [...starts, ...advances].flatMap(({ entry }) => entry?.no ?? []);
   const states = await lockRunStates(
@@ -83,8 +86,9 @@ async function decide(writes: GroupWrites, units: readonly Unit[], consequences:
       results.push(applyAdvance(writes, allocation, outcomes.get(work.params.runNo) ?? "unchanged", consequences));
     } else if (work.kind === "start run") {
       const { run, eventSequence } = work.params;
-      if (!present.has(run.id)) startRunForStored(writes, allocation, numbers.pop() as RunNo, eventSequence, run);
-      results.push({ applied: true, refused: undefined });
+      const isStarted = present.has(run.id) || stored.has(eventSequence);
+      if (isStarted && !present.has(run.id)) startRunForStored(writes, allocation, numbers.pop() as RunNo, eventSequence, run);
+      results.push({ applied: isStarted, refused: undefined });
     } else results.push(await startFunction(writes, { allocation, marks, consequences, runNo: numbers.pop() as RunNo }, work.params));
   }
   marks.write(writes);

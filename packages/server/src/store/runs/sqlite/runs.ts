@@ -38,8 +38,9 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
     runStart: ({ environmentId, eventSequence, run, now, lease }) =>
       writer.submit(() => {
         const allocation = new LeaseAllocation(now, lease);
-        startRuns.startForStored(allocation, environmentId, eventSequence, run);
-        return { leased: allocation.leased };
+        const isStarted = startRuns.isStored(eventSequence);
+        if (isStarted) startRuns.startForStored(allocation, environmentId, eventSequence, run);
+        return { isStarted, leased: allocation.leased };
       }),
     runAdvance: ({ runNo, entry, now, lease, decide }) =>
       writer.submit(() => {

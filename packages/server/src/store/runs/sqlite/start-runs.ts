@@ -29,6 +29,7 @@ export class StartRuns {
   readonly #insert;
   readonly #steps: StepRows;
   readonly #insertBatched;
+  readonly #storedEvent;
 
   constructor(db: DatabaseSync, { entries, order, waits, changed, rows, steps }: StartRunsParts) {
     this.#steps = steps;
@@ -42,6 +43,7 @@ export class StartRuns {
         environment_id, run_id, function_no, event_no, event_nos, status, lane, created_at, cron, original_run_id, job_id, invoker_run_no, invoker_step_id,
         order_key
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#storedEvent = db.prepare("SELECT 1 FROM events WHERE sequence = ?");
     this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
   }
 
@@ -65,6 +67,11 @@ export class StartRuns {
     }
     for (const wait of run.cancels ?? []) this.#waits.add(environmentId, runNo, wait);
     return runNo;
+  }
+
+  /** It has not been removed. */
+  isStored(eventSequence: number): boolean {
+    return this.#storedEvent.get(eventSequence) !== undefined;
   }
 
   /** For an event that was stored earlier: from now on it counts as matched. */
