@@ -106,6 +106,21 @@ export interface KeyNote extends SecretNote {
   id: KeyId | null;
 }
 
+/** It was there when the store was asked to remove what is old, and was gone afterwards. In virtual time, that is one instant. */
+export interface RemovalNote {
+  since: number;
+  by: number;
+}
+
+/** Somebody asked for a job. `id`: as the service said; null: it went away before. */
+export interface JobNote {
+  kind: string;
+  /** Null: it is about none. */
+  functionId: string | null;
+  askedAt: number;
+  id: string | null;
+}
+
 /** A request that the service made for a step. `refused`: nobody answered it. */
 export interface RequestNote {
   process: number;
@@ -126,8 +141,9 @@ export class Journal {
   readonly bodies = new Map<string, BodyNote[]>();
   readonly callsOf = new Map<string, CallNote[]>();
   readonly endedRuns = new Set<string>();
-  /** When the store acknowledged each event. */
+  /** When the store acknowledged each event, the first time and the last: one may be sent again with its id. */
   readonly storedAt = new Map<string, number>();
+  readonly storedLastAt = new Map<string, number>();
   /** By `<run>/<step>`: when the transaction that ended the step was asked for. */
   readonly stepEndAskedAt = new Map<string, number>();
   /** By `<run>/<step>`. */
@@ -145,12 +161,11 @@ export class Journal {
   readonly secrets: SecretNote[] = [];
   /** Requests of webhooks that were accepted. */
   readonly delivered: { n: number; name: string }[] = [];
-  /** When retention had removed runs, by id, and events, by number. */
-  readonly removedRuns = new Map<string, number>();
-  readonly removedEvents = new Map<number, number>();
-  /** How many were asked for, and which the service said it has stored. */
-  jobsAsked = 0;
-  readonly jobs: string[] = [];
+  /** What retention has removed: runs, by id, and events, by number. */
+  readonly removedRuns = new Map<string, RemovalNote>();
+  readonly removedEvents = new Map<number, RemovalNote>();
+  /** Every time one was asked for. */
+  readonly jobs: JobNote[] = [];
   /** Leases whose results were not applied, or that were given back, by the id that apps are called with. */
   readonly lostLeases = new Set<string>();
   /** When the store had acknowledged what follows from the end of a call, by the id of its lease. */
@@ -200,6 +215,12 @@ export class Journal {
   noteEcho(echo: SimEcho): EchoNote {
     const note = { ...echo, ids: [] };
     this.echoes.push(note);
+    return note;
+  }
+
+  noteJob(kind: string, functionId: string | null): JobNote {
+    const note: JobNote = { kind, functionId, askedAt: now(), id: null };
+    this.jobs.push(note);
     return note;
   }
 

@@ -16,8 +16,13 @@ export class Removals {
   readonly #known = new Map<string, EnvironmentId>();
   readonly #reached = new Map<EnvironmentId, number>();
 
-  /** Nothing gets old within an instant. */
-  readonly #seenAt = { runs: 0, events: 0 };
+  /** By environment. Nothing gets old within an instant. */
+  readonly #seenAt = { runs: new Map<EnvironmentId, number>(), events: new Map<EnvironmentId, number>() };
+
+  readonly #unansweredSince: Record<"runs" | "events", number | null> = { runs: null, events: null };
+
+  /** Settles when the last removal is over: what one node removes has been seen before, and nobody else removes anything meanwhile. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   /** What is older may be removed: by any node, on several. */
   readonly #until = { runs: 0, events: 0 };
@@ -28,20 +33,37 @@ export class Removals {
 
   async ofRuns(store: Store, { environmentId, ...params }: RemovalParams, remove: () => Promise<Removal>): Promise<Removal> {
     if (environmentId === undefined) return remove();
-    if (this.#seenAt.runs !== now()) await this.#rememberRuns(store, environmentId);
-    this.#until.runs = Math.max(this.#until.runs, params.until);
-    const removal = await remove();
-    if (removal.next === null) await this.#noteRuns(store, environmentId);
-    return removal;
+    return this.#inTurn(async () => {
+      if (this.#seenAt.runs.get(environmentId) !== now()) await this.#rememberRuns(store, environmentId);
+      this.#until.runs = Math.max(this.#until.runs, params.until);
+      return this.#watch("runs", remove, (since) => this.#noteRuns(store, environmentId, since));
+    });
   }
 
   async ofEvents(store: Store, { environmentId, ...params }: RemovalParams, remove: () => Promise<Removal>): Promise<Removal> {
     if (environmentId === undefined) return remove();
-    if (this.#seenAt.events !== now()) await this.#rememberEvents(store, environmentId);
-    this.#until.events = Math.max(this.#until.events, params.until);
+    return this.#inTurn(async () => {
+      if (this.#seenAt.events.get(environmentId) !== now()) await this.#rememberEvents(store, environmentId);
+      this.#until.events = Math.max(this.#until.events, params.until);
+      return this.#watch("events", remove, (since) => this.#noteEvents(store, environmentId, since));
+    });
+  }
+
+  /** What a removal without an answer has removed is noted with the next one. */
+  async #watch(kind: "runs" | "events", remove: () => Promise<Removal>, note: (since: number) => Promise<void>): Promise<Removal> {
+    const unanswered = this.#unansweredSince[kind];
+    const since = unanswered ?? now();
+    this.#unansweredSince[kind] = since;
     const removal = await remove();
-    if (removal.next === null) await this.#noteEvents(store, environmentId);
+    if (removal.removed > 0 || unanswered !== null) await note(since);
+    this.#unansweredSince[kind] = null;
     return removal;
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
   }
 
   async remember(store: Store, environmentId: EnvironmentId): Promise<void> {
@@ -63,7 +85,7 @@ export class Removals {
   }
 
   async #rememberRuns(store: Store, environmentId: EnvironmentId): Promise<void> {
-    this.#seenAt.runs = now();
+    this.#seenAt.runs.set(environmentId, now());
     await rememberHolders(store, environmentId, this.#journal);
     for (const { id, endedAt } of await listRuns(store, environmentId)) {
       this.#known.set(id, environmentId);
@@ -74,7 +96,7 @@ export class Removals {
   }
 
   async #rememberEvents(store: Store, environmentId: EnvironmentId): Promise<void> {
-    this.#seenAt.events = now();
+    this.#seenAt.events.set(environmentId, now());
     for (;;) {
       const { events, reached } = await store.eventFollow({ environmentId, after: this.#reached.get(environmentId) ?? 0, limit: PAGE });
       for (const event of events) this.#events.set(event.sequence, event);
@@ -89,7 +111,7 @@ export class Removals {
     return event ? { id: event.id, name: event.name, preview: "" } : null;
   }
 
-  async #noteRuns(store: Store, environmentId: EnvironmentId): Promise<void> {
+  async #noteRuns(store: Store, environmentId: EnvironmentId, since: number): Promise<void> {
     // Another node may get to know more, and remove more, while this one lists those that are there.
     const known = [...this.#known];
     const present = new Set((await listRuns(store, environmentId)).map(({ id }) => id as string));
@@ -97,7 +119,7 @@ export class Removals {
     for (const [id, home] of known) {
       if (home !== environmentId || present.has(id)) continue;
       this.#known.delete(id);
-      this.#journal.removedRuns.set(id, now());
+      this.#journal.removedRuns.set(id, { since, by: now() });
       const endedAt = this.#runs.get(id)?.endedAt ?? null;
       if (endedAt === null)
         this.#journal.fault(`run ${id} was removed, which ${this.#journal.endedRuns.has(id) ? "nobody had seen ended" : "had not ended"}`);
@@ -105,7 +127,7 @@ export class Removals {
     }
   }
 
-  async #noteEvents(store: Store, environmentId: EnvironmentId): Promise<void> {
+  async #noteEvents(store: Store, environmentId: EnvironmentId, since: number): Promise<void> {
     const known = [...this.#events.values()];
     const present = new Set<number>();
     for (let after = 0; ; ) {
@@ -117,7 +139,7 @@ export class Removals {
     const until = this.#until.events;
     for (const { sequence, receivedAt, name, ...event } of known) {
       if (event.environmentId !== environmentId || present.has(sequence) || this.#journal.removedEvents.has(sequence)) continue;
-      this.#journal.removedEvents.set(sequence, now());
+      this.#journal.removedEvents.set(sequence, { since, by: now() });
       if (receivedAt > until) this.#journal.fault(`event ${sequence} (${name}) was removed ${receivedAt - until} ms too early`);
     }
   }

@@ -29,7 +29,10 @@ export class CommittedSteps {
   }
 
   noteEvents(ids: readonly string[]): void {
-    for (const id of ids) if (!this.#journal.storedAt.has(id)) this.#journal.storedAt.set(id, now());
+    for (const id of ids) {
+      if (!this.#journal.storedAt.has(id)) this.#journal.storedAt.set(id, now());
+      this.#journal.storedLastAt.set(id, now());
+    }
   }
 
   noteLost(leaseId: string): void {

@@ -6,7 +6,7 @@
 import { CodeWriter } from "../generate-code.ts";
 import type { Random } from "../random.ts";
 import { SDKS, type SimFunction } from "../scenario.ts";
-import { now, pass } from "../virtual-time.ts";
+import { pass } from "../virtual-time.ts";
 import type { SimErasure } from "./deeds.ts";
 import { type DeedParts, KEYS, SPAN_MS, untilDone } from "./doing.ts";
 import { offerUntilTaken } from "./offers.ts";
@@ -45,10 +45,10 @@ export async function erase(parts: DeedParts, { events, afterMs, erased }: SimEr
   for (const [index, { n }] of events.slice(0, erased).entries()) {
     const note = journal.noteErasure(n, ids[index] ?? "");
     await untilDone(parts, async ({ jobs, environment }) => {
-      journal.jobsAsked++;
-      const askedAt = now();
-      note.jobId = (await jobs.create(environment, { kind: "events.erase", filter: { q: String(n) } })).id;
-      note.askedAt = askedAt;
+      const asked = journal.noteJob("events.erase", null);
+      asked.id = (await jobs.create(environment, { kind: "events.erase", filter: { q: String(n) } })).id;
+      note.jobId = asked.id;
+      note.askedAt = asked.askedAt;
     });
   }
 }

@@ -22,8 +22,8 @@ export async function startJob({ journal, nextNode, scenario }: DeedParts, { kin
   const isReplay = kind === "events.replay";
   const request = isReplay ? { filter: { name: fn.trigger.event }, function: functionId } : { filter: { function: functionId } };
   const done = nextNode().operate(async ({ jobs, environment }) => {
-    journal.jobsAsked++;
-    journal.jobs.push((await jobs.create(environment, { kind, ...request })).id);
+    const note = journal.noteJob(kind, functionId);
+    note.id = (await jobs.create(environment, { kind, ...request })).id;
   });
   await done.catch(() => undefined);
 }

@@ -18,6 +18,7 @@ export function checkErasures(evidence: Evidence, fault: Fault): void {
   }
 }
 
+/** Over a network, what was received before may be stored after. */
 function isSentLater(evidence: Evidence, { n, askedAt }: ErasureNote): boolean {
-  return evidence.played.events.some(({ data, receivedAt }) => receivedAt >= askedAt && data.includes(String(n)));
+  return evidence.played.events.some((event) => evidence.isStoredAfter(event, askedAt) && event.data.includes(String(n)));
 }

@@ -14,8 +14,8 @@ const BY_HAND = "It was cancelled by hand.";
 
 export function checkJobs(evidence: Evidence, fault: Fault): void {
   const { jobs, journal } = evidence.played;
-  if (jobs.length > journal.jobsAsked) fault(`${journal.jobsAsked} jobs were asked for, and there are ${jobs.length}`);
-  for (const id of journal.jobs) if (!jobs.some((job) => job.id === id)) fault(`job ${id} is not stored`);
+  if (jobs.length > journal.jobs.length) fault(`${journal.jobs.length} jobs were asked for, and there are ${jobs.length}`);
+  for (const { id } of journal.jobs) if (id !== null && !jobs.some((job) => job.id === id)) fault(`job ${id} is not stored`);
   for (const job of jobs) {
     const told = (message: string) => fault(`job ${job.kind}: ${message}`);
     const fn = evidence.played.scenario.functions.find((candidate) => fullId(candidate) === functionIdOf(job));
@@ -47,7 +47,8 @@ function functionIdOf({ functionId, filter }: Job): string | undefined {
 function checkCancelled(evidence: Evidence, job: Job, fn: SimFunction, fault: Fault): void {
   const left = evidence
     .runsOf(fullId(fn))
-    .filter(({ createdAt, endedAt }) => isBefore(evidence, job, createdAt) && (endedAt ?? Number.POSITIVE_INFINITY) > (job.endedAt ?? 0));
+    .filter((run) => isListed(evidence, job, run.createdAt, evidence.storedBy(run)))
+    .filter(({ endedAt }) => (endedAt ?? Number.POSITIVE_INFINITY) > (job.endedAt ?? 0));
   for (const run of left.slice(0, 3)) fault(`${evidence.describe(run)} went on after all were cancelled`);
 }
 
@@ -58,22 +59,26 @@ function checkStarted(evidence: Evidence, job: Job, fn: SimFunction, fault: Faul
   const isRerun = job.kind === "runs.rerun";
   const isOver = (at: number | undefined) => at !== undefined && at <= (job.endedAt ?? 0);
   const items = isRerun
-    ? evidence
-        .runsOf(fullId(fn))
-        .map((run) => ({ key: rootOf(run) as string, at: run.createdAt, isGone: evidence.isGone(run, job.endedAt) }))
+    ? evidence.runsOf(fullId(fn)).map((run) => ({
+        key: rootOf(run) as string,
+        at: run.createdAt,
+        storedBy: evidence.storedBy(run),
+        isGone: evidence.isGone(run, job.endedAt),
+      }))
     : events
         .filter((event) => triggers(fn, event))
         .map(({ id, receivedAt, sequence }) => ({
           key: id as string,
           at: receivedAt,
-          isGone: isOver(journal.removedEvents.get(sequence)),
+          storedBy: journal.storedAt.get(id) ?? Number.POSITIVE_INFINITY,
+          isGone: isOver(journal.removedEvents.get(sequence)?.since),
         }));
   const started = runs.filter(({ jobId }) => jobId === job.id);
   const startedBy = Map.groupBy(started, (run) => (isRerun ? rootOf(run) : (run.event?.id ?? "")) as string);
   const counts = Map.groupBy(items, ({ key }) => key);
   for (const [key, some] of counts) {
     const times = startedBy.get(key)?.length ?? 0;
-    const least = some.filter(({ at, isGone }) => isBefore(evidence, job, at) && !isGone).length;
+    const least = some.filter(({ at, storedBy, isGone }) => isListed(evidence, job, at, storedBy) && !isGone).length;
     const most = some.filter(({ at }) => at <= job.createdAt).length;
     if (times < least || times > most) fault(`${times} runs were started for ${key}, where ${least} to ${most} may be`);
   }
@@ -82,7 +87,16 @@ function checkStarted(evidence: Evidence, job: Job, fn: SimFunction, fault: Faul
   if (isRerun && started.length !== job.total - job.failed) fault(`${started.length} runs were started for ${job.total} items`);
 }
 
-/** For sure: while timers are jumbled, time passes between the list and the job. */
-function isBefore(evidence: Evidence, job: Job, at: number): boolean {
-  return at < job.createdAt - evidence.jumbleMs;
+/**
+ * For sure. In virtual time, while timers are jumbled, time passes between the list and the job. In real time, everything takes some: what
+ * is known to have been stored when somebody asked for the job is listed, and for how long that took says nothing.
+ */
+function isListed(evidence: Evidence, job: Job, at: number, storedBy: number): boolean {
+  const { scenario, journal } = evidence.played;
+  if (!scenario.isRealTime) return at < job.createdAt - evidence.jumbleMs;
+  const asks = journal.jobs.filter(({ id }) => id === job.id);
+  const unanswered = journal.jobs.filter(
+    ({ id, kind, functionId }) => id === null && kind === job.kind && functionId === functionIdOf(job),
+  );
+  return storedBy < Math.min(...(asks.length > 0 ? asks : unanswered).map(({ askedAt }) => askedAt));
 }

@@ -14,7 +14,7 @@ export function checkRemovals(evidence: Evidence, fault: Fault): void {
     runs.flatMap((run) => sequencesOf(run).map((sequence) => ({ run, sequence }))),
     ({ sequence }) => sequence,
   );
-  for (const [sequence, removedAt] of journal.removedEvents)
+  for (const [sequence, { by: removedAt }] of journal.removedEvents)
     for (const { run } of needing.get(sequence) ?? [])
       if ((run.endedAt ?? Number.POSITIVE_INFINITY) > removedAt) fault(`${evidence.describe(run)}: its event was removed before it ended`);
   // The newest of each may be kept.

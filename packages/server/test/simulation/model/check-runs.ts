@@ -170,8 +170,10 @@ function checkSent(evidence: Evidence, run: RunDetails, name: string, event: str
   const mark = `${evidence.functionId(run)} ${run.id} ${name}"`;
   const stored = evidence.played.events.filter((candidate) => candidate.name === event && candidate.data.includes(mark));
   // An event is known by its id as long as it is there: what is sent again after that is another one.
-  const { removedEvents } = evidence.played.journal;
-  const goneAt = ({ sequence }: StoredEvent) => removedEvents.get(sequence) ?? Number.POSITIVE_INFINITY;
-  const sent = stored.filter(({ receivedAt }) => !stored.some((other) => goneAt(other) <= receivedAt));
+  const { removedEvents, storedLastAt } = evidence.played.journal;
+  const goneAt = ({ sequence }: StoredEvent) => removedEvents.get(sequence)?.since ?? Number.POSITIVE_INFINITY;
+  const storedBy = ({ id, receivedAt }: StoredEvent) => Math.max(storedLastAt.get(id) ?? receivedAt, receivedAt);
+  const isOther = (one: StoredEvent) => stored.some((before) => before.sequence < one.sequence && goneAt(before) <= storedBy(one));
+  const sent = stored.filter((one) => !isOther(one));
   if (sent.length !== 1) fault(`${sent.length} events were stored by a step that sends one`);
 }

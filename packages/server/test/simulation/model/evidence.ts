@@ -113,11 +113,11 @@ export class Evidence {
     return source?.steps.some((step) => step.id === id && step.startedAt === startedAt && step.endedAt === endedAt) ?? false;
   }
 
-  /** Whether a run or its event had been removed by then. */
+  /** Whether a run or its event may have been removed by then. */
   isGone({ id, eventSequence }: RunDetails, by: number | null): boolean {
     const { removedRuns, removedEvents } = this.played.journal;
-    const at = Math.min(removedRuns.get(id) ?? Number.POSITIVE_INFINITY, removedEvents.get(eventSequence) ?? Number.POSITIVE_INFINITY);
-    return at <= (by ?? Number.POSITIVE_INFINITY);
+    const notes = [removedRuns.get(id), removedEvents.get(eventSequence)];
+    return notes.some((note) => note !== undefined && note.since <= (by ?? Number.POSITIVE_INFINITY));
   }
 
   eventWithId(id: string): StoredEvent | undefined {
@@ -141,7 +141,7 @@ export class Evidence {
     const { scenario, journal } = this.played;
     const endAskedAt = journal.stepEndAskedAt.get(`${run.id}/${stepId}`) ?? 0;
     // A wait may be stored long after it began, when the answer that asks for it was lost: by then, retention may have removed the event.
-    if ((journal.removedEvents.get(event.sequence) ?? Number.POSITIVE_INFINITY) <= endAskedAt) return false;
+    if ((journal.removedEvents.get(event.sequence)?.since ?? Number.POSITIVE_INFINITY) <= endAskedAt) return false;
     if (!scenario.isRealTime) return true;
     return (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) < endAskedAt;
   }
@@ -152,12 +152,20 @@ export class Evidence {
     return (scenario.isRealTime ? (journal.storedAt.get(id) ?? Number.POSITIVE_INFINITY) : receivedAt) >= at;
   }
 
-  /** When the run was known to be stored. In virtual time, storing takes none; over a network, an event that comes meanwhile may be first. */
+  /**
+   * When the run was known to be stored. In virtual time, storing takes none; over a network, an event that comes meanwhile may be first.
+   * What is called is stored. A run that its event starts is stored with it, unless there are rules about the starts of its function.
+   */
   storedBy(run: RunDetails): number {
     const { scenario, journal } = this.played;
     const { event, createdAt } = run;
     if (run.originalRunId !== null && run.jobId === null) return this.rerunOf(run)?.doneAt ?? Number.POSITIVE_INFINITY;
-    return scenario.isRealTime && event ? (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) : createdAt;
+    if (!scenario.isRealTime) return createdAt;
+    const calledAt = this.callsOf(run)[0]?.sentAt ?? Number.POSITIVE_INFINITY;
+    const { rateLimit, debounce, batchEvents, singleton } = this.functionOf(run)?.flow ?? {};
+    const isStartedLater = run.jobId !== null || [rateLimit, debounce, batchEvents, singleton].some((rule) => rule !== undefined);
+    const acknowledgedAt = event && !isStartedLater ? journal.storedAt.get(event.id) : undefined;
+    return Math.min(calledAt, acknowledgedAt ?? Number.POSITIVE_INFINITY);
   }
 
   /** While timers are jumbled, time passes between a decision and what follows from it. */
