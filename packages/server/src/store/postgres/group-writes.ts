@@ -95,9 +95,9 @@ export class GroupWrites {
   readonly read: Read = (text, values) => this.rows(text, ...values);
 }
 
-/** What listeners and other nodes are notified of after the commit. */
 const MARK_MATCHED = "UPDATE events SET matched = 1 WHERE environment_id = $1 AND sequence = ANY ($2::bigint[]) AND matched = 0";
 
+/** What listeners and other nodes are notified of after the commit. */
 export interface Notices {
   /** Events or requests were stored. */
   hasEvents: boolean;

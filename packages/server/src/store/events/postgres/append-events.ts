@@ -53,7 +53,7 @@ export async function appendEvents(writes: GroupWrites, interned: InternedNumber
   const firsts = all.flatMap(({ outcome }) => (outcome.kind === "duplicate" ? [outcome.first] : []));
   countDuplicates(writes, firsts);
   const results = candidates.map(resultOf);
-  await recordRequests(
+  recordRequests(
     writes,
     appendings.flatMap(({ batch }, index) => {
       const request = batch.webhookRequest;

@@ -66,7 +66,7 @@ export async function insertEvents(
   };
 }
 
-/** Grouped by count, mostly one. The ids are literals in the statement, so that the planner selects partitions by them. */
+/** Grouped by count, mostly one. */
 export function countDuplicates(writes: GroupWrites, firsts: readonly EventId[]): void {
   const counts = new Map<EventId, number>();
   for (const id of firsts) counts.set(id, (counts.get(id) ?? 0) + 1);

@@ -60,7 +60,7 @@ const CHANGED = {
   output: "text",
   error: "text",
 };
-/** The rows are locked, and the numbers are literals that select their partitions: see run-state.ts. */
+/** The rows are locked, and the numbers select their partitions: see run-state.ts. */
 const UPDATE_RUNS = `
   UPDATE runs SET status = r.status, started_at = r.started_at, ended_at = r.ended_at, request_version = r.request_version,
     is_parallel = r.is_parallel, state_bytes = r.state_bytes, output = r.output, error = r.error

@@ -12,7 +12,7 @@ import { readableStep, SELECT_STEPS } from "./step-rows.ts";
 
 /**
  * Runs are selected only by their numbers: with a condition on their state, PostgreSQL might scan an index of all unfinished runs.
- * The numbers are literals in the statement, so that partitions are selected at planning time. A statement that waits for a locked
+ * Statements without a name are planned with their values: the numbers select partitions at planning time. One that waits for a locked
  * row and then rechecks it must not select partitions at execution time: PostgreSQL 18 crashes on that.
  */
 const LOCK_RUNS = "SELECT 1 FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE";

@@ -28,7 +28,6 @@ import { type RequestRow, toRequest, writeQuery } from "../rows/request-rows.ts"
 
 const INSERT = `
   ${insertInto("webhook_requests", {
-    sequence: "bigint",
     environment_id: "integer",
     webhook_id: "text",
     request_id: "text",
@@ -58,24 +57,18 @@ export interface Recorded {
 }
 
 /** A request that is recorded again, because the response to its commit was lost, already exists. */
-export async function recordRequests(writes: GroupWrites, recorded: readonly Recorded[]): Promise<void> {
+export function recordRequests(writes: GroupWrites, recorded: readonly Recorded[]): void {
   if (recorded.length === 0) return;
-  const [row] = await writes.rows<{ sequences: number[] }>(
-    "SELECT take_sequences($1, $2, $3) AS sequences",
-    ...FENCES.requests,
-    recorded.length,
-  );
-  const rows = recorded.map((one, index) => requestColumns(one, row?.sequences[index] as number));
-  writes.send(INSERT, JSON.stringify(rows));
+  writes.send("SELECT hold_sequence($1, $2)", ...FENCES.requests);
+  writes.send(INSERT, JSON.stringify(recorded.map(requestColumns)));
   writes.notices.hasEvents = true;
 }
 
-function requestColumns({ request, eventId }: Recorded, sequence: number) {
+function requestColumns({ request, eventId }: Recorded) {
   const { environmentId, webhookId, id, receivedAt, ip, method, headers, query, contentType, body, bodyBase64 } = request;
   const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs, verifiedAt } = request;
   const text = (value: string | null) => (value === null ? null : toStoreText(value));
   return {
-    sequence,
     environment_id: environmentId,
     webhook_id: webhookId,
     request_id: id,

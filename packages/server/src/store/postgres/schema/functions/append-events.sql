@@ -4,16 +4,19 @@
 CREATE OR REPLACE FUNCTION append_events(p_environment_id integer, p_fence integer, p_events json, p_names text[], p_runs integer)
 RETURNS TABLE (sequences bigint[], runs bigint[], now bigint, awaited text[]) LANGUAGE plpgsql AS $$
 BEGIN
-  sequences := take_sequences(p_fence, 'event_sequence', json_array_length(p_events));
-  INSERT INTO events (
-    sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, extras, schema_errors, data)
-  SELECT
-    sequences[e.place], p_environment_id, e.event_id, e.name_id, e.ts, e.received_at, e.dedup_id, e.source_no, e.matched, e.trace,
-    e.extras, e.schema_errors, e.data
-  FROM ROWS FROM (json_to_recordset(p_events) AS (
-    event_id text, name_id integer, ts bigint, received_at bigint, dedup_id text, source_no integer, matched smallint, trace text,
-    extras text, schema_errors text, data text)) WITH ORDINALITY
-    AS e(event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, extras, schema_errors, data, place);
+  PERFORM hold_sequence(p_fence, 'event_sequence');
+  -- The numbers are taken in the order of the rows.
+  WITH stored AS (
+    INSERT INTO events (
+      sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, extras, schema_errors, data)
+    SELECT
+      nextval('event_sequence'), p_environment_id, e.event_id, e.name_id, e.ts, e.received_at, e.dedup_id, e.source_no, e.matched, e.trace,
+      e.extras, e.schema_errors, e.data
+    FROM json_to_recordset(p_events) AS e(
+      event_id text, name_id integer, ts bigint, received_at bigint, dedup_id text, source_no integer, matched smallint, trace text,
+      extras text, schema_errors text, data text)
+    RETURNING sequence)
+  SELECT array_agg(sequence ORDER BY sequence) INTO sequences FROM stored;
   runs := ARRAY(SELECT nextval('run_numbers') FROM generate_series(1, p_runs));
   now := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
   -- The ORDER BY forces a lookup in the index, whatever the statistics were when the plan was made.
