@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../server/test/support/service.ts";
 import { checkNode } from "../src/doctor/check-machine.ts";
 import { checkClock } from "../src/doctor/check-service.ts";
 import { startSmallApp } from "./support/small-app.ts";
-import { startServer, type WorkingFolder, workingFolder } from "./support/working-folder.ts";
+import { startDev, startServer, type WorkingFolder, workingFolder } from "./support/working-folder.ts";
 
 interface Report {
   code: number | null;
@@ -107,7 +107,7 @@ test("the data folder: in use, open to others, damaged, from a newer version", a
 });
 
 test("apps: one that answers, and one that went away", async (t) => {
-  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const url = await startDev(t);
   const place = workingFolder(t, { INLET_BASE_URL: url });
   const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) });
   await place.inlet(["apps", "sync", app.url]);

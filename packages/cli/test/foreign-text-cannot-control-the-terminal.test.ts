@@ -5,11 +5,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { onEnd } from "../../server/test/support/on-end.ts";
-import { startInlet } from "../../server/test/support/process.ts";
-import { temporaryFolder } from "../../server/test/support/service.ts";
 import { runOf } from "./support/run-of.ts";
 import { startSmallApp } from "./support/small-app.ts";
-import { EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
+import { EVENT_KEY, startDev, startServer, workingFolder } from "./support/working-folder.ts";
 
 /** Clears the screen, sets the title, moves up: with ESC, and with the single characters of C1. */
 const EVIL = "\u001b[2J\u001b]0;owned\u0007\u009b2J\u009d0;owned\u009c\u0008\r\u007f";
@@ -17,7 +15,7 @@ const EVIL = "\u001b[2J\u001b]0;owned\u0007\u009b2J\u009d0;owned\u009c\u0008\r\u
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 test("the output, the error and the calls of runs are shown without control characters", async (t) => {
-  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const url = await startDev(t);
   const app = await startSmallApp(t, url, {
     good: () => ({ status: 200, body: { [EVIL]: [EVIL] } }),
     text: () => ({ status: 200, body: EVIL }),

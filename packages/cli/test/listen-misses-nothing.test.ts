@@ -6,11 +6,9 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { onEnd } from "../../server/test/support/on-end.ts";
-import { startInlet } from "../../server/test/support/process.ts";
 import { listenForBytes, postBytes } from "../../server/test/support/raw-http.ts";
-import { temporaryFolder } from "../../server/test/support/service.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
-import { EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
+import { EVENT_KEY, startDev, startServer, workingFolder } from "./support/working-folder.ts";
 
 const EXACT = '{"n":12345678901234567890.10,\r\n "n":1.0, "text":"\\u0041"}';
 
@@ -22,8 +20,8 @@ interface DevEvent {
   duplicates: number;
 }
 
-async function startDev(t: TestContext) {
-  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+async function startTarget(t: TestContext) {
+  const url = await startDev(t);
   const events = async () => {
     const response = await fetch(`${url}/v1/events?limit=100`);
     const text = await response.text();
@@ -33,7 +31,7 @@ async function startDev(t: TestContext) {
 }
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error("it did not come to that");
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -68,7 +66,7 @@ async function startApp(t: TestContext) {
 
 test("copies are the events they were made from: id, payload text, other fields", async (t) => {
   const { place, send } = await setUp(t);
-  const dev = await startDev(t);
+  const dev = await startTarget(t);
   const listener = place.start("listen", "--to", dev.url, "--events", "shop/*");
   await listener.printed(/Connected\./);
   const [id] = await send(`[{"name":"shop/order","id":"o-1","ts":5,"data":${EXACT},"user":{"x":1e400}},{"name":"blog/post","data":{}}]`);
@@ -85,7 +83,7 @@ test("copies are the events they were made from: id, payload text, other fields"
 
 test("what is sent while it is away, cut off, or the target is down arrives all the same, and once", async (t) => {
   const { place, send, url, variables } = await setUp(t);
-  const dev = await startDev(t);
+  const dev = await startTarget(t);
   const source = await unsteadyProxy(t, url);
   const target = await unsteadyProxy(t, dev.url);
   const argv = ["listen", "--to", target.url, "--url", source.url];
@@ -121,7 +119,7 @@ test("what is sent while it is away, cut off, or the target is down arrives all 
 
 test("--since begins in the past; sending a copy again makes no second event", async (t) => {
   const { place, send } = await setUp(t);
-  const dev = await startDev(t);
+  const dev = await startTarget(t);
   const [id] = await send('{"name":"shop/order","data":{}}');
   for (let round = 0; round < 2; round++) {
     const listener = place.start("listen", "--to", dev.url, "--since", "1h");
@@ -138,8 +136,8 @@ test("--since begins in the past; sending a copy again makes no second event", a
 test("events reach an app's own URL as they were sent; what a target refuses is told and passed over", async (t) => {
   const { place, send } = await setUp(t);
   const app = await startApp(t);
-  const small = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t), "--body-limit", "100b"]);
-  const [toApp, toSmall] = [place.start("listen", "--to", `${app.url}/events`), place.start("listen", "--to", small.url)];
+  const small = await startDev(t, ["--body-limit", "100b"]);
+  const [toApp, toSmall] = [place.start("listen", "--to", `${app.url}/events`), place.start("listen", "--to", small)];
   await Promise.all([toApp.printed(/Connected\./), toSmall.printed(/Connected\./)]);
   await send(`[{"name":"shop/big","data":{"text":"${"x".repeat(200)}"}},{"name":"shop/small","ts":5,"data":{"n":1.0}}]`);
   await toApp.printed(/shop\/small {2}200/);
@@ -198,7 +196,7 @@ test("raw webhook requests reach an app byte for byte, across a cut, and only th
 
 test("a raw request that arrives twice at a dev server, because an answer was lost or it was killed, is one event", async (t) => {
   const { place, rest } = await setUp(t);
-  const dev = await startDev(t);
+  const dev = await startTarget(t);
   const target = await unsteadyProxy(t, dev.url);
   const webhook = { name: "Pay", transform: "(evt) => ({ name: 'pay/came', data: evt })" };
   const hook = await rest("POST", "/webhooks", webhook);
@@ -232,7 +230,7 @@ test("a raw request that arrives twice at a dev server, because an answer was lo
 
 test("raw webhook requests reach a dev server's webhook of the same name, with its own transform", async (t) => {
   const { place, rest } = await setUp(t);
-  const dev = await startDev(t);
+  const dev = await startTarget(t);
   const hook = await rest("POST", "/webhooks", { name: "Pay", transform: "() => ({ name: 'old/name', data: {} })" });
   const missing = await place.inlet(["listen", "--webhooks", "--to", dev.url]);
   assert.equal(missing.code, 1);

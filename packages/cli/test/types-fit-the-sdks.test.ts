@@ -10,9 +10,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { startInlet } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
-import { workingFolder } from "./support/working-folder.ts";
+import { startDev, workingFolder } from "./support/working-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const SCHEMA = {
@@ -73,7 +72,7 @@ inngest.createFunction({ id: "f", triggers: [events["shop/order.created"]] }, ({
 } as const;
 
 async function setUp(t: TestContext) {
-  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const url = await startDev(t);
   const place = workingFolder(t, { INLET_BASE_URL: url });
   const rest = async (method: string, path: string, body: object) => {
     const response = await fetch(`${url}${path}`, { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } });

@@ -2,14 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startInlet } from "../../server/test/support/process.ts";
-import { call, temporaryFolder } from "../../server/test/support/service.ts";
-import { workingFolder } from "./support/working-folder.ts";
+import { call } from "../../server/test/support/service.ts";
+import { startDev, workingFolder } from "./support/working-folder.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
 test("requests that a transform refused are listed, counted and replayed once it is mended", async (t) => {
-  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const url = await startDev(t);
   const folder = workingFolder(t, { INLET_BASE_URL: url });
   assert.equal((await folder.inlet(["webhooks", "list"])).stdout, "No webhooks.\n");
   const broken = { name: "Payments", transform: "function transform(evt) { throw new Error('not yet') }" };

@@ -101,12 +101,15 @@ test("crash point: a step was handed in while its call went on", async (t) => {
 test("crash point: a retry waits for its time", async (t) => {
   const scene = await startOneRun(t, { retryInterval: "1s" });
   await scene.begin();
-  await (await scene.app.next()).fail(500);
-  for (let attempts = 0; attempts === 0; ) {
-    const [run] = (await call(`${scene.inlet.url}/v1/runs`)).body.data;
-    attempts = (await call(`${scene.inlet.url}/v1/runs/${run.id}`)).body.data.attempts.length;
-  }
+  const { runId, fail } = await scene.app.next();
+  await fail(500);
+  await until("the attempt", async () => {
+    const { attempts } = (await call(`${scene.inlet.url}/v1/runs/${runId}`)).body.data;
+    return attempts.length > 0 ? true : undefined;
+  });
   await scene.inlet.end("SIGKILL");
+  // The second attempt may have begun before the kill.
+  for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
   await scene.restart();
   const again = await scene.app.next();
   assert.equal(again.attempt, 1, "the attempt before the crash counts");

@@ -126,6 +126,7 @@ class Scene {
     const line = this.#lines().length;
     const steps = await this.#stepsKept();
     this.#kept.push({ line, steps });
+    await this.#store.passLeases();
     await this.#startInlet();
   }
 

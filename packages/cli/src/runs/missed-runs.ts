@@ -35,6 +35,12 @@ export class MissedRuns {
     return isNews;
   }
 
+  /** Whether the end of this run was reported. Nothing that the stream says of it later is news: a run that has ended does not change. */
+  hasEnded(id: string): boolean {
+    const known = this.#known.get(id);
+    return known !== undefined && ENDED.has(known.status);
+  }
+
   /** Runs to report, oldest first. Empty the first time, because there is nothing to compare with. */
   async sinceLastTime(): Promise<RunFields[]> {
     const open = (await Promise.all(OPEN_STATUSES.map((status) => this.#list({ status }, OPEN_RUNS_MAX)))).flat();

@@ -73,6 +73,8 @@ async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<Comm
       continue;
     }
     const run = JSON.parse(data ?? "{}") as RunFields;
+    // The lists had it already: they are read while the stream is open.
+    if (missed.hasEnded(run.id)) continue;
     missed.note(run);
     print(run, data ?? "");
   }

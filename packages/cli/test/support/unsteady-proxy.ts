@@ -15,12 +15,16 @@ export interface UnsteadyProxy {
   seen(): number;
   /** Cuts every connection that is open now. */
   cut(): void;
+  /** Requests whose path matches wait, until they are let go. */
+  hold(path: RegExp): { waiting(): number; letGo(): void };
 }
 
 export async function unsteadyProxy(t: TestContext, target: string, next: Mishap[] = []): Promise<UnsteadyProxy> {
   let seen = 0;
-  const server = createServer((incoming, outgoing) => {
+  let held: { path: RegExp; waiting: (() => void)[] } | null = null;
+  const server = createServer(async (incoming, outgoing) => {
     seen++;
+    if (held?.path.test(incoming.url ?? "")) await new Promise<void>((resolve) => held?.waiting.push(resolve));
     const mishap = proxy.next.shift() ?? "none";
     if (mishap === "turned away") outgoing.writeHead(503, { "retry-after": "0" }).end('{"error":"Full.","code":"overloaded","status":503}');
     else if (mishap === "never arrives") incoming.socket.destroy();
@@ -36,6 +40,15 @@ export async function unsteadyProxy(t: TestContext, target: string, next: Mishap
     next,
     seen: () => seen,
     cut: () => server.closeAllConnections(),
+    hold(path) {
+      const waiting: (() => void)[] = [];
+      held = { path, waiting };
+      const letGo = () => {
+        held = null;
+        for (const go of waiting) go();
+      };
+      return { waiting: () => waiting.length, letGo };
+    },
   };
   return proxy;
 }

@@ -5,9 +5,14 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
+import { pino } from "pino";
+import { readConfig } from "../../../server/src/config/config.ts";
+import type { Mode } from "../../../server/src/config/settings.ts";
+import { startService } from "../../../server/src/service.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { BARE_ENVIRONMENT, type Ended, INLET_BIN, INLET_NODE, startInlet } from "../../../server/test/support/process.ts";
 import { temporaryFolder } from "../../../server/test/support/service.ts";
+import { commandOf, runHere } from "./run-here.ts";
 
 export const API_KEY = "ak_test";
 export const EVENT_KEY = "evk_test";
@@ -29,6 +34,8 @@ export interface WorkingFolder {
   read(file: string): string;
   exists(file: string): boolean;
 }
+
+const IS_INSTALLED = process.env.TEST_INLET_BIN !== undefined;
 
 /** A command that goes on until it is ended. */
 export interface Running {
@@ -71,9 +78,7 @@ export function workingFolder(t: TestContext, variables: Record<string, string> 
 
 /** A service of its own, and the variables that lead to it. */
 export async function startServer(t: TestContext, flags: readonly string[] = []) {
-  const here = ["--port", "0", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t)];
-  const argv = ["start", ...here, "--api-key", API_KEY, "--event-key", EVENT_KEY, ...flags];
-  const { url } = await startInlet(t, argv);
+  const url = await serve(t, "start", ["--api-key", API_KEY, "--event-key", EVENT_KEY, ...flags]);
   const rest = async (method: string, path: string, body?: unknown, environment?: string) => {
     const response = await fetch(`${url}/v1${path}`, {
       method,
@@ -92,6 +97,20 @@ export async function startServer(t: TestContext, flags: readonly string[] = [])
   return { url, rest, variables: { INLET_BASE_URL: url, INLET_API_KEY: API_KEY, INLET_EVENT_KEY: EVENT_KEY } };
 }
 
+/** A dev server, which asks for no keys; its address. */
+export function startDev(t: TestContext, flags: readonly string[] = []): Promise<string> {
+  return serve(t, "dev", ["--discover", "off", ...flags]);
+}
+
+/** In the process of the test, unless an installed package is tested. */
+async function serve(t: TestContext, mode: Mode, flags: readonly string[]): Promise<string> {
+  const argv = ["--port", "0", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t), ...flags];
+  if (IS_INSTALLED) return (await startInlet(t, [mode, ...argv])).url;
+  const service = await startService(readConfig(mode, argv, {}), { log: pino({ level: "silent" }), telemetry: null });
+  onEnd(t, () => service.stop());
+  return service.url;
+}
+
 function launch(cwd: string, argv: string[], variables: Record<string, string>) {
   const child = spawn(INLET_NODE, [INLET_BIN, ...argv], { cwd, env: { ...BARE_ENVIRONMENT, ...variables } });
   const printed = { stdout: "", stderr: "" };
@@ -100,7 +119,14 @@ function launch(cwd: string, argv: string[], variables: Record<string, string>) 
   return { child, printed };
 }
 
+/** The commands of this file that have run as a process. */
+const seenToEnd = new Set<string>();
+
+/** The first time as a process, which has to end by itself; then in the process of the test. */
 async function run(cwd: string, argv: string[], variables: Record<string, string>, input = ""): Promise<Ended> {
+  const command = commandOf(argv)?.words.join(" ");
+  if (command !== undefined && seenToEnd.has(command) && !IS_INSTALLED) return runHere(cwd, argv, variables, input);
+  if (command !== undefined) seenToEnd.add(command);
   const { child, printed } = launch(cwd, argv, variables);
   // A command that does not read its input may be gone before we have written it.
   child.stdin.on("error", () => undefined);
@@ -123,7 +149,7 @@ function start(t: TestContext, cwd: string, argv: string[], variables: Record<st
     stdout: () => printed.stdout,
     stderr: () => printed.stderr,
     async printed(pattern) {
-      const deadline = Date.now() + 15_000;
+      const deadline = Date.now() + 60_000;
       for (;;) {
         const match = pattern.exec(printed.stdout) ?? pattern.exec(printed.stderr);
         if (match) return match;

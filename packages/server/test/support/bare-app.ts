@@ -23,7 +23,7 @@ export interface AppCall {
   fail(status: number): Promise<void>;
 }
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 const SDK = { "x-inngest-sdk": "bare", "x-inngest-req-version": "1", "content-type": "application/json" };
 
 export class BareApp {

@@ -36,7 +36,7 @@ export interface OneRunOptions {
 
 export async function startOneRun(t: TestContext, options: OneRunOptions = {}): Promise<OneRun> {
   const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "10s", reachDatabase } = options;
-  const { flags: store, databaseUrl } = await storeFlags(t, { dataDir, ...(reachDatabase && { reachDatabase }) });
+  const { flags: store, databaseUrl, passLeases } = await storeFlags(t, { dataDir, ...(reachDatabase && { reachDatabase }) });
   const flags = ["--port", "0", "--retry-interval", retryInterval, "--drain-timeout", drainTimeout, ...store];
   const start = () => startInlet(t, ["dev", ...flags]);
   const app = await BareApp.start(t);
@@ -46,6 +46,7 @@ export async function startOneRun(t: TestContext, options: OneRunOptions = {}): 
     ...(databaseUrl !== undefined && { databaseUrl }),
     inlet: await start(),
     async restart() {
+      await passLeases();
       scene.inlet = await start();
       return scene.inlet;
     },
