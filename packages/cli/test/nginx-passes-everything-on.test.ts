@@ -60,7 +60,7 @@ async function startNginx(t: TestContext, guide: Guide, behind: string): Promise
 }
 
 async function untilListening(port: number): Promise<void> {
-  for (const deadline = Date.now() + 10_000; ; ) {
+  for (const deadline = Date.now() + 60_000; ; ) {
     const socket = connect(port, HOST);
     const isOpen = await Promise.race([once(socket, "connect").then(() => true), once(socket, "error").then(() => false)]).catch(
       () => false,

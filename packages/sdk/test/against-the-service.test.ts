@@ -11,7 +11,7 @@ import { quiet } from "./test-app.ts";
 
 const KEY = `signkey-prod-${"0a".repeat(32)}`;
 const PREVIOUS = `signkey-prod-${"0b".repeat(32)}`;
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 60_000;
 
 type Mode = "dev" | "start";
 

@@ -86,7 +86,7 @@ interface EndedRun {
 }
 
 async function ended(service: TestService, eventId: string): Promise<EndedRun> {
-  for (const deadline = Date.now() + 15_000; ; ) {
+  for (const deadline = Date.now() + 60_000; ; ) {
     const runs = (await service.rest("GET", `/events/${eventId}/runs`)).body.data as { id: string; endedAt: string | null }[];
     const done = runs.find(({ endedAt }) => endedAt !== null);
     if (done) return (await service.rest("GET", `/runs/${done.id}`)).body.data as EndedRun;
@@ -110,7 +110,7 @@ test("alerts-to-slack: an alert that a rule raises is posted, and so is its end;
   const rule = (await service.rest("POST", "/alert-rules", { body })).body.data as { id: string };
   await service.send({ name: "shop/unheard", data: {} });
   const posted = async (count: number) => {
-    for (const deadline = Date.now() + 20_000; texts.length < count; await new Promise((resolve) => setTimeout(resolve, 20)))
+    for (const deadline = Date.now() + 60_000; texts.length < count; await new Promise((resolve) => setTimeout(resolve, 20)))
       assert(Date.now() < deadline, `only these were posted: ${texts}`);
   };
   await posted(2);

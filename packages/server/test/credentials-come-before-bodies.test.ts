@@ -85,6 +85,6 @@ async function arrived(service: TestService): Promise<void> {
 }
 
 async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!(await condition())) assert.ok(Date.now() < deadline, what);
 }

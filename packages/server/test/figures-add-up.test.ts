@@ -121,7 +121,7 @@ test("figures agree with the lists, whatever started a run", async (t) => {
   // Two parents, two children, two that fail, one for the batch, one started by hand with what it starts, and one by the schedule.
   await service.rest("POST", `/runs/${run.id}/rerun`);
   const ended = async () => (await list("/runs?")).filter(({ endedAt }: { endedAt: string | null }) => endedAt !== null);
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   while ((await ended()).length < 11 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
   const minutes: Record<string, number>[] = await points(service);
   const total = (figure: string) => minutes.reduce((sum, minute) => sum + (minute[figure] ?? 0), 0);

@@ -20,7 +20,7 @@ const HEARTBEAT_MS = 2;
 const PARTS = 40;
 const PART = "x".repeat(400_000);
 
-const CUT_WITHIN_MS = 20_000;
+const CUT_WITHIN_MS = 60_000;
 
 /** The service's ends of all connections, by the port of the client's. */
 const serviceEnds = new Map<number, Socket>();

@@ -26,7 +26,7 @@ test("keys whose window has passed are swept away, in as many transactions as it
   now = 2_000;
   sweeper.start();
   const again = () => store.eventAppend(sampleBatch(environment, [sampleEvent({ dedupId: "d1205" })], { receivedAt: 3_000 }));
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while ((await again()).duplicates > 0) assert.ok(Date.now() < deadline, "the timer does not sweep");
   await sweeper.stop();
   await sweeper.stop();

@@ -33,7 +33,7 @@ export interface CuttingProxy {
   close(): void;
 }
 
-const MADE_WITHIN_MS = 20_000;
+const MADE_WITHIN_MS = 60_000;
 
 export async function cuttingProxy(t: TestContext, databaseUrl: string): Promise<CuttingProxy> {
   const proxy = await openCuttingProxy(databaseUrl);

@@ -42,7 +42,7 @@ test("an event is stored while another node's group is held up", { skip, timeout
     await client.query("SELECT pg_advisory_lock($1)", [nameLock(environment.id, "held").toString()]);
     held = append("held", nodes[0]);
     const isWaiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 60_000;
     while ((await client.query(isWaiting)).rowCount === 0) assert.ok(Date.now() < deadline, "it waits for the lock of its name");
     assert.equal((await append("free", nodes[1])).ids.length, 1);
     assert.equal(await storedCount(url), 3, "the other one still waits");
@@ -76,7 +76,7 @@ test("an event cancels no run that a later event starts, however long it takes t
     await client.query("LOCK TABLE resumptions IN ACCESS EXCLUSIVE MODE");
     stopping = append(nodes[0], { name: "stop" });
     const isWaiting = "SELECT FROM pg_locks WHERE relation = 'resumptions'::regclass AND NOT granted";
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 60_000;
     while ((await client.query(isWaiting)).rowCount === 0) assert.ok(Date.now() < deadline, "it waits for the table");
     await append(nodes[1], { runs: [sampleRun(functions[0], { cancels: [cancel] })] });
     await client.query("COMMIT");
@@ -117,7 +117,7 @@ test("starts are decided in the order submitted, however long one is held up", {
     await client.query("SELECT pg_advisory_lock($1)", [lock.toString()]);
     const held = first();
     const isWaiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 60_000;
     while ((await client.query(isWaiting)).rowCount === 0) assert.ok(Date.now() < deadline, "it waits for the lock of its mark");
     all = Promise.all([held, second(), third()]);
   });

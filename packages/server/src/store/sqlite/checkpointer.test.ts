@@ -30,7 +30,7 @@ function pagesInLog(db: DatabaseSync): number {
 }
 
 async function poll(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!condition()) {
     assert.ok(Date.now() < deadline, "this did not come about in time");
     await new Promise((resolve) => setTimeout(resolve, 20));
