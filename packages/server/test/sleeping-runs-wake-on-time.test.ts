@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 const START_MS = 4_000;
 const WAKE_EVERY_MS = 10;
 /** Generous, for machines that do other things as well: on an idle one it is a few milliseconds, and who is forgotten never wakes. */
-const LATE_MS_MAX = 10_000;
+const LATE_MS_MAX = 60_000;
 /** A node knows the time of PostgreSQL to half of a round trip, which a busy machine can prolong. */
 const CLOCKS_APART_MS = { sqlite: 0, postgres: 1_000 };
 const MEMORY_MORE_MAX = 64 * 1024 * 1024;
