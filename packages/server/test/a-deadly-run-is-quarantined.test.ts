@@ -13,6 +13,8 @@ import { queryStore } from "./support/store-contents.ts";
 
 /** Many more than it takes. */
 const DEATHS_MAX = 30;
+/** One more than those after which a run that causes them is given up. */
+const DEATHS_OUTLIVED = 9;
 const IN_PROBE = "SELECT entry_no FROM queue WHERE calling_probes > 0";
 /** For so long the harmless run is left without an answer: it is probed as well. */
 const DEATHS_SHARED = 4;
@@ -67,7 +69,7 @@ test("a run that kills the service whenever it is called is quarantined, and no 
 test("a long step of a service that is killed for other reasons, however often, is not given up", async (t) => {
   const scene = await startOneRun(t);
   await scene.begin();
-  for (let deaths = 0; deaths < 10; deaths++) {
+  for (let deaths = 0; deaths < DEATHS_OUTLIVED; deaths++) {
     await scene.app.next();
     // The service outlives the beginning of the call: what it dies of is something else.
     await until("the end of the probe", async () => ((await queryStore(scene, IN_PROBE)).length === 0 ? true : undefined));

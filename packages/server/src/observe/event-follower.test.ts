@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { pino } from "pino";
 import { EventFollower } from "./event-follower.ts";
 
-const QUICK = { what: "something", everyMs: 5, pollsMax: 1, askedMs: 10, log: pino({ level: "silent" }) };
+const QUICK = { what: "something", everyMs: 5, pollsMax: 1, askedMs: 60_000, log: pino({ level: "silent" }) };
 
 function followerOf(isLeader: () => boolean, poll: () => Promise<boolean>) {
   const listeners: (() => void)[] = [];
