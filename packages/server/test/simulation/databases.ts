@@ -4,7 +4,7 @@
  */
 
 import { waitRules } from "../../src/fan-out/waits.ts";
-import type { Store } from "../../src/store/contract/index.ts";
+import { type Store, StoreUnavailable } from "../../src/store/contract/index.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { type CuttingProxy, openCuttingProxy } from "../support/cutting-proxy.ts";
 import { inDatabase } from "../support/postgres-server.ts";
@@ -13,6 +13,8 @@ import { Random } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
 
 const CONNECTIONS_MAX = 4;
+/** On a busy machine, an operator waits longer for a connection than the service may. */
+const OPERATOR_TRIES = 12;
 
 export async function createDatabaseStores(url: string, { seed, connectionCuts = 0 }: Scenario): Promise<SimStores> {
   const random = new Random(seed, "connections");
@@ -24,6 +26,7 @@ export async function createDatabaseStores(url: string, { seed, connectionCuts =
       ...{ onFault: () => undefined, onRecovery: () => undefined },
     });
   const outside = await openAt(url);
+  const operator = patient(outside);
   const leave = (store: Store) => {
     proxies.get(store)?.close();
     left.push(store.stop().catch(() => undefined));
@@ -35,7 +38,7 @@ export async function createDatabaseStores(url: string, { seed, connectionCuts =
       proxies.set(store, proxy);
       return store;
     },
-    operator: () => outside,
+    operator: () => operator,
     disturb(store) {
       proxies.get(store)?.cutBy(() => (random.chance(connectionCuts) ? random.pick(["before", "after"] as const) : null));
     },
@@ -49,7 +52,7 @@ export async function createDatabaseStores(url: string, { seed, connectionCuts =
     // What PostgreSQL has of dead row versions is not looked for.
     traces: (_, numbers) => tracesIn(url, numbers),
     async read({ environmentId }) {
-      return { ...(await readAll(outside, environmentId)), broken: [] };
+      return { ...(await readAll(operator, environmentId)), broken: [] };
     },
     async remove() {
       for (const store of proxies.keys()) leave(store);
@@ -57,6 +60,27 @@ export async function createDatabaseStores(url: string, { seed, connectionCuts =
       await Promise.all(left);
     },
   };
+}
+
+/** Asks again while the store cannot be reached: operators only use what returns promises. Its connections are never cut, so nothing that was asked for is done twice. */
+function patient(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name: keyof Store) {
+      const member = target[name];
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => trying(() => (member as (...all: unknown[]) => Promise<unknown>).apply(target, args));
+    },
+  });
+}
+
+async function trying<Result>(ask: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || tries === OPERATOR_TRIES) throw error;
+    }
+  }
 }
 
 /** In any row of any table. */
