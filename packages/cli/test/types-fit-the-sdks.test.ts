@@ -140,7 +140,7 @@ test("push declares the Standard Schemas of a client as JSON Schema", async (t) 
     join(place.folder, "client.ts"),
     `import { z } from "zod/v4";
 const standard = { version: 1, vendor: "own", validate: (value: unknown) => ({ value }), jsonSchema: { input: () => ({ type: "object", required: ["a"] }) } };
-export const client = { schemas: { "push/zod": z.object({ id: z.string(), n: z.number().optional() }), "push/own": { "~standard": standard } } };`,
+export const client = { schemas: { "push/zod": z.object({ id: z.string(), n: z.number().optional(), at: z.coerce.date() }), "push/own": { "~standard": standard } } };`,
   );
   const pushed = await place.inlet(["types", "push", "client.ts", "--mode", "warn"]);
   assert.equal(pushed.code, 0, pushed.stderr);
@@ -151,8 +151,15 @@ export const client = { schemas: { "push/zod": z.object({ id: z.string(), n: z.n
       }
     ).data;
   const zod = await read("push/zod");
-  assert.deepEqual([zod.mode, zod.schema.required], ["warn", ["id"]]);
+  assert.deepEqual([zod.mode, zod.schema.required], ["warn", ["id", "at"]]);
+  assert.deepEqual((zod.schema.properties as Record<string, unknown>).at, {}, "any value may be coerced");
   assert.deepEqual((await read("push/own")).schema, { type: "object", required: ["a"] });
+  const dates =
+    'import { z } from "zod/v4"; export const events = { "push/date": z.object({ list: z.array(z.object({ at: z.date() })) }) };';
+  writeFileSync(join(place.folder, "dates.ts"), dates);
+  const date = await place.inlet(["types", "push", "dates.ts"]);
+  assert.equal(date.code, 1);
+  assert.match(date.stderr, /"push\/date": data\.list\[\]\.at is a date, which JSON has not\. Use z\.coerce\.date\(\)/);
   writeFileSync(join(place.folder, "none.ts"), "export const nothing = 1;");
   const none = await place.inlet(["types", "push", "none.ts"]);
   assert.deepEqual([none.code, /exports neither/.test(none.stderr)], [1, true]);
