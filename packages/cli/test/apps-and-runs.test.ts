@@ -53,6 +53,10 @@ test("runs are listed, shown, watched to their end, cancelled and run again", as
   assert.equal((await place.inlet(["runs", "watch", good])).code, 0);
 
   const bad = await runOf(place, "small-bad", "failed");
+  assert.match((await place.inlet(["runs", "list", "--status", "failed"])).stdout, / ERROR\n.*the card was refused/);
+  const names = async (...flags: string[]) => (await place.inlet(["events", "list", ...flags])).stdout;
+  const isTold = async (...flags: string[]) => /function\.failed/.test(await names(...flags));
+  assert.deepEqual([await isTold(), await isTold("--no-internal")], [true, false]);
   const watched = await place.inlet(["runs", "watch", bad]);
   assert.equal(watched.code, 1);
   assert.match(watched.stdout, /^failed {2}PaymentError: the card\\x0awas refused$/m);

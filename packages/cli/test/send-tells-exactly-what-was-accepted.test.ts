@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { freePort } from "../../server/test/support/oidc.ts";
 import { createProgressBar } from "../src/command-line/progress-bar.ts";
 import { printable } from "../src/command-line/terminal-text.ts";
 import { progressText } from "../src/send/progress-text.ts";
@@ -126,6 +127,10 @@ test("what cannot be sent is said at once, with what to do", async (t) => {
   }
   const platform = await workingFolder(t, { ...variables, SERVICE_ENV: "prod" }).inlet(["send", "--name", "a"]);
   assert.deepEqual([platform.code, /SERVICE_ENV is "prod", which is no environment of this key/.test(platform.stderr)], [0, true]);
+  const nobody = await place.inlet(["send", "--name", "a", "--url", `http://127.0.0.1:${await freePort()}`]);
+  const retries = nobody.stderr.match(/Retrying in/g)?.length ?? 0;
+  assert.equal(nobody.code, 3, nobody.stderr);
+  assert.ok(retries > 0 && retries <= 6, `within five seconds there are few tries: ${nobody.stderr}`);
   const keyless = workingFolder(t, { INLET_BASE_URL: "https://inlet.example.com" });
   const missing = await keyless.inlet(["send", "--name", "a"]);
   assert.equal(missing.code, 4);

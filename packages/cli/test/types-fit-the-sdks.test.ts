@@ -160,6 +160,7 @@ export const client = { schemas: { "push/zod": z.object({ id: z.string(), n: z.n
   const date = await place.inlet(["types", "push", "dates.ts"]);
   assert.equal(date.code, 1);
   assert.match(date.stderr, /"push\/date": data\.list\[\]\.at is a date, which JSON has not\. Use z\.coerce\.date\(\)/);
+  assert.match((await place.inlet(["--help"])).stdout, /inlet types +Writes a TypeScript file .* Also: types check, types push\./);
   writeFileSync(join(place.folder, "none.ts"), "export const nothing = 1;");
   const none = await place.inlet(["types", "push", "none.ts"]);
   assert.deepEqual([none.code, /exports neither/.test(none.stderr)], [1, true]);

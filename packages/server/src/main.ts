@@ -60,7 +60,8 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     flushCompileCache();
     const fault = await untilAsked();
     if (fault) return await stopAfterFault(service, log, fault, config.drainTimeout);
-    log.info("stopping: waiting for requests in flight");
+    if (process.stdout.isTTY) console.log("\nstopping: waiting for requests in flight");
+    else log.info("stopping: waiting for requests in flight");
     await service.stop();
     return EXIT_OK;
   } catch (error) {

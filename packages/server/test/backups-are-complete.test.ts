@@ -97,6 +97,7 @@ test("a damaged file, one that is none, and a folder that is not empty are refus
   flipped.writeUInt8(0x79, bytes.indexOf("xxxxxxxx") + 100);
   assert.match(await restore(flipped), /^1 .*checksum/);
   assert.match(await restore(bytes.subarray(0, bytes.length - 1)), /^1 .*damaged/);
+  assert.match(await restore(bytes.subarray(0, 1_000)), /^1 .*(?:holds 0 bytes|not a backup)/, "less than its header");
   assert.match(await restore(Buffer.from("not a backup")), /^1 .*not a backup/);
   assert.match(await restore(bytes, dataDir), /^1 .*not empty/);
   writeFileSync(join(folder, "newer"), ofNewerRelease(bytes));

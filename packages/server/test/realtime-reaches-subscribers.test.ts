@@ -321,7 +321,7 @@ test("our SDK publishes from a step and from plain code, and subscribes", async 
     ],
   );
   subscription.close();
-  assert.equal(typeof (await subscription.closed), "string");
+  assert.equal(await subscription.closed, "The subscription was closed");
   await assert.rejects(
     subscribeWith({ key: "no", baseUrl: service.url }, () => undefined),
     /refused/,

@@ -34,12 +34,13 @@ ${columns(inGroup.flatMap(({ examples }) => examples.slice(0, 1)))}
 Run inlet ${word} <command> --help for details.`;
 }
 
-export function commandHelp(row: CommandRow): string {
-  const { sentence, more, flags, examples } = row;
+export function commandHelp(row: CommandRow, rows: readonly CommandRow[] = []): string {
+  const { sentence, more, flags, examples, words } = row;
+  const below = rows.filter((other) => other !== row && words.every((word, at) => other.words[at] === word));
   return `${sentence}
 
 Usage: ${usageOf(row)}
-${more ? `\n${more}\n` : ""}
+${below.length > 0 ? `\nCommands:\n${columns(below.map((other) => [`inlet ${other.words.join(" ")}`, other.sentence] as const))}\n` : ""}${more ? `\n${more}\n` : ""}
 Flags:
 ${columns(Object.entries(flags).map(([name, flag]) => flagRow(name, flag)))}
 
@@ -75,11 +76,18 @@ export function usageOf({ words, operands }: CommandRow): string {
 /** Each first word once, in the order of the table. */
 function firstWords(rows: readonly CommandRow[], groups: readonly CommandGroup[]): [string, string][] {
   const seen = new Map<string, string>();
-  for (const { words, sentence } of rows) {
+  for (const { words } of rows) {
     const word = words[0] as string;
-    if (!seen.has(word)) seen.set(word, groups.find((group) => group.word === word)?.sentence ?? sentence);
+    if (!seen.has(word)) seen.set(word, groups.find((group) => group.word === word)?.sentence ?? sentenceOf(rows, word));
   }
   return [...seen];
+}
+
+/** That of the command itself, with the names of commands below it: `types` is a command and has `types check`. */
+function sentenceOf(rows: readonly CommandRow[], word: string): string {
+  const own = rows.find(({ words }) => words.length === 1 && words[0] === word);
+  const below = rows.flatMap(({ words }) => (words[0] === word && words[1] ? [words.join(" ")] : []));
+  return `${own?.sentence ?? ""}${below.length > 0 ? ` Also: ${below.join(", ")}.` : ""}`;
 }
 
 export function flagRow(name: string, { placeholder, many, variable, fallback, choices, sentence }: Flag): readonly [string, string] {

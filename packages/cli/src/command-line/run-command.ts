@@ -26,7 +26,7 @@ export async function runCommand(table: CommandTable, argv: readonly string[], i
 }
 
 async function runRow(row: CommandRow, argv: readonly string[], io: Io, table: CommandTable): Promise<number> {
-  if (argv.some((word) => HELP_WORDS.has(word))) return print(io, await helpOf(row));
+  if (argv.some((word) => HELP_WORDS.has(word))) return print(io, await helpOf(row, table));
   try {
     const call = row.settings ? { options: {}, names: [...argv] } : readOptions(row, argv, io.variables);
     const options = await withOtherEnvironment(row, call.options, io);
@@ -41,8 +41,8 @@ async function runRow(row: CommandRow, argv: readonly string[], io: Io, table: C
   }
 }
 
-async function helpOf(row: CommandRow): Promise<string> {
-  if (!row.settings) return commandHelp(row);
+async function helpOf(row: CommandRow, { rows }: CommandTable): Promise<string> {
+  if (!row.settings) return commandHelp(row, rows);
   const { settingsHelp } = await import("@inlet/server");
   return serviceHelp(row, settingsHelp(row.settings));
 }

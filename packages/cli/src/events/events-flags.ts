@@ -11,6 +11,7 @@ export const LIST_FLAGS = {
   ...TIME_FLAGS,
   id: { type: "string", placeholder: "id", sentence: "The sender's id of the event, used for deduplication." },
   source: { type: "string", placeholder: "source", sentence: "Source kind (key, webhook, function, internal) or source id." },
+  "no-internal": { type: "boolean", sentence: "Leave out the events of the service itself." },
   q: { type: "string", placeholder: "text", sentence: "Text in the payload; ignores case." },
   ...PAGE_FLAGS,
   ...CONNECTION_FLAGS,

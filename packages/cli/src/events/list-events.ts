@@ -21,6 +21,7 @@ export async function listEvents({ options, io }: Call<typeof LIST_FLAGS>): Prom
       name,
       id,
       source,
+      internal: options.noInternal ? "false" : null,
       q,
       from: from && instant(from),
       to: to && instant(to),

@@ -15,6 +15,7 @@ export interface RunFields {
   startedAt: string | null;
   endedAt: string | null;
   originalRunId: string | null;
+  error?: RunError | null;
 }
 
 export interface RunError {

@@ -4,7 +4,7 @@ import { type CommandResult, EXIT, JsonText } from "../command-line/command-resu
 import type { Call } from "../command-line/command-row.ts";
 import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { instant } from "../command-line/list-flags.ts";
-import { memberText } from "../events/event-text.ts";
+import { memberText, onOneLine } from "../events/event-text.ts";
 import { listResult } from "../rest/list-result.ts";
 import { type Connection, createRestClient } from "../rest/rest-client.ts";
 import { bulkRuns } from "./bulk-runs.ts";
@@ -15,8 +15,12 @@ export async function listRuns({ options, io }: Call<typeof LIST_FLAGS>): Promis
   const { status, function: functionId, where, error, job, from, to, cursor, limit } = options;
   const query = { status, function: functionId, where, error, job, from: from && instant(from), to: to && instant(to), cursor };
   const { items, next } = await createRestClient(options).list<RunFields>({ path: "/runs", query }, Number(limit));
-  const rows = items.map((run) => [run.createdAt, run.id, run.status, run.function.id, run.event?.name ?? run.cron, durationOf(run)]);
-  const headings = ["CREATED", "ID", "STATUS", "FUNCTION", "EVENT", "TOOK"];
+  const hasErrors = items.some((run) => run.error);
+  const rows = items.map((run) => [
+    ...[run.createdAt, run.id, run.status, run.function.id, run.event?.name ?? run.cron, durationOf(run)],
+    ...(hasErrors ? [onOneLine(run.error?.message ?? "")] : []),
+  ]);
+  const headings = ["CREATED", "ID", "STATUS", "FUNCTION", "EVENT", "TOOK", ...(hasErrors ? ["ERROR"] : [])];
   return listResult({ headings, rows, empty: "No runs." }, items, next, io);
 }
 

@@ -27,6 +27,8 @@ export interface PostOptions {
 
 const TRIES_MAX = 8;
 const TIMEOUT_MS = 30_000;
+/** How long to try while nothing listens at the address: a service that restarts is back sooner. */
+const REFUSED_MS_MAX = 5_000;
 const WAIT_FIRST_MS = 250;
 const WAIT_MAX_MS = 10_000;
 
@@ -38,14 +40,17 @@ export function newSeed(now: number = Date.now()): string {
 export async function postBatch(target: EventTarget, body: string, options: PostOptions): Promise<string[]> {
   const { seed = newSeed(), triesMax = TRIES_MAX, signal, onRetry } = options;
   let isLost = false;
+  const startedAt = Date.now();
   for (let tries = 1; ; tries++) {
     const outcome = await post(target, body, seed, signal);
     if ("ids" in outcome) return outcome.ids;
     isLost ||= outcome.isLost;
-    if (!outcome.isRetryable || tries >= triesMax || signal.aborted) throw isLost ? answerLost(outcome.fault) : outcome.fault;
+    const isOver = tries >= triesMax || signal.aborted || (outcome.isRefused && Date.now() - startedAt >= REFUSED_MS_MAX);
+    if (!outcome.isRetryable || isOver) throw isLost ? answerLost(outcome.fault) : outcome.fault;
     const waitMs = outcome.retryAfterMs ?? Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** (tries - 1));
-    onRetry?.(outcome.fault.lines[0] ?? "", waitMs);
-    await pause(waitMs, signal);
+    const boundedMs = outcome.isRefused ? Math.min(waitMs, Math.max(0, startedAt + REFUSED_MS_MAX - Date.now())) : waitMs;
+    onRetry?.(outcome.fault.lines[0] ?? "", boundedMs);
+    await pause(boundedMs, signal);
   }
 }
 
@@ -55,6 +60,8 @@ interface Failed {
   /** The request may still have been stored. */
   isLost: boolean;
   retryAfterMs: number | null;
+  /** Nothing listens at the address. */
+  isRefused?: boolean;
 }
 
 type Outcome = { ids: string[] } | Failed;
@@ -84,8 +91,9 @@ async function post({ url, key, env }: EventTarget, body: string, seed: string, 
     return { fault: refusal(base, response.status, answer), isRetryable, isLost, retryAfterMs: retryAfter(response) };
   } catch (error) {
     const message = `The service at ${base} cannot be reached: ${reasonOf(error)}. Start it, or set its URL with --url or INLET_BASE_URL.`;
-    const isLost = !NEVER_SENT.has((error as { cause?: { code?: string } }).cause?.code ?? "");
-    return { fault: new CommandFault(message, "service_unreachable", EXIT.unreachable), isRetryable: true, isLost, retryAfterMs: null };
+    const code = (error as { cause?: { code?: string } }).cause?.code ?? "";
+    const fault = new CommandFault(message, "service_unreachable", EXIT.unreachable);
+    return { fault, isRetryable: true, isLost: !NEVER_SENT.has(code), retryAfterMs: null, isRefused: code === "ECONNREFUSED" };
   }
 }
 

@@ -37,12 +37,17 @@ export async function subscribe(
     const { kind, channel, topic, run_id, created_at, data: value } = JSON.parse(String(data));
     if (kind === "data") onMessage({ channel, topic, data: value, createdAt: created_at, ...(run_id ? { runId: run_id } : {}) });
   };
+  let isClosedHere = false;
   const closed = new Promise<string>((resolve) => {
-    socket.onclose = ({ reason }) => resolve(reason || "The connection was lost");
+    socket.onclose = ({ reason }) => resolve(isClosedHere ? "The subscription was closed" : reason || "The connection was lost");
   });
   await new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve();
     socket.onerror = () => reject(new Error("The subscription was refused: is its token older than a minute?"));
   });
-  return { close: () => socket.close(1000), closed };
+  const close = () => {
+    isClosedHere = true;
+    socket.close(1000);
+  };
+  return { close, closed };
 }

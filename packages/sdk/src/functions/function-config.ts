@@ -1,5 +1,7 @@
 /** The configuration of a function: the first argument of `createFunction`. Durations are milliseconds or strings such as "1h30m". */
 
+import { durationMs } from "../duration.ts";
+
 export type Duration = number | string;
 
 /** A CEL expression over `event`: `event.data.customerId`. */
@@ -69,10 +71,32 @@ const RETRIES_MAX = 20;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Reports faults where the function is created, not at the first sync. */
-export function checkConfig({ id, retries }: FlowConfig): void {
+export function checkConfig(config: FlowConfig): void {
+  const { id, retries } = config;
   checkId(id, "function");
   if (retries !== undefined && (!Number.isInteger(retries) || retries < 0 || retries > RETRIES_MAX)) {
     throw new RangeError(`Function "${id}": retries must be a whole number from 0 to ${RETRIES_MAX}, not ${retries}`);
+  }
+  checkDurations(config);
+}
+
+function checkDurations({ id, throttle, rateLimit, debounce, batchEvents, timeouts, cancelOn = [] }: FlowConfig): void {
+  const durations: [string, Duration | undefined][] = [
+    ["throttle.period", throttle?.period],
+    ["rateLimit.period", rateLimit?.period],
+    ["debounce.period", debounce?.period],
+    ["debounce.timeout", debounce?.timeout],
+    ["batchEvents.timeout", batchEvents?.timeout],
+    ["timeouts.start", timeouts?.start],
+    ["timeouts.finish", timeouts?.finish],
+    ...cancelOn.map(({ timeout }, at): [string, Duration | undefined] => [`cancelOn[${at}].timeout`, timeout]),
+  ];
+  for (const [field, duration] of durations) {
+    try {
+      if (duration !== undefined) durationMs(duration);
+    } catch (cause) {
+      throw new TypeError(`Function "${id}": ${field}: ${(cause as Error).message}`, { cause });
+    }
   }
 }
 

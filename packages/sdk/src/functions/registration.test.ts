@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Inlet } from "../client/inlet.ts";
+import { createServedApp } from "../serving/served-app.ts";
 import { registrationOf } from "./registration.ts";
 
 const inlet = new Inlet({ id: "shop", isDev: true });
@@ -74,4 +75,8 @@ test("faults are found where the function is written", () => {
   assert.throws(() => make({ id: "" }), /The id of a function/);
   assert.throws(() => make({ id: "a", retries: 21 }), /retries must be a whole number from 0 to 20, not 21/);
   assert.throws(() => inlet.createFunction({ id: "a" }, { event: "" }, () => {}), /a trigger is/);
+  const limited = () => inlet.createFunction({ id: "a", throttle: { limit: 1, period: "soon" } }, { event: "x" }, () => {});
+  assert.throws(limited, /Function "a": throttle\.period: .*soon/);
+  const functions = [undefined as never];
+  assert.throws(() => createServedApp({ client: inlet, functions }, "test"), /functions\[0\] is not a function of createFunction/);
 });

@@ -27,7 +27,11 @@ export interface ServedApp {
 
 export function createServedApp({ client, functions, servePath, serveOrigin }: ServeOptions, framework: string): ServedApp {
   const byId = new Map<string, InletFunction>();
-  for (const fn of functions) {
+  for (const [at, fn] of functions.entries()) {
+    if (typeof fn?.handler !== "function")
+      throw new TypeError(
+        `functions[${at}] is not a function of createFunction: it is ${fn === undefined ? "undefined. Is it exported?" : typeof fn}`,
+      );
     for (const each of [fn, failureFunction(fn)]) {
       if (!each) continue;
       // The serving app determines the name, even if the function was created with another client.

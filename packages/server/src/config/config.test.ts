@@ -49,6 +49,9 @@ test("trusted proxies: all, none, or ranges", () => {
   const trust = (text: string) => read(["--trust-proxy", text]).trustProxy;
   assert.deepEqual([trust("true"), trust("false"), trust("10.0.0.0/8, ::1")], [true, false, ["10.0.0.0/8", "::1"]]);
   for (const bad of ["yes", "10.0.0.0/33", "10.0.0.0/x", "example.com"]) assert.equal(faultsOf(["--trust-proxy", bad]).length, 1, bad);
+  assert.deepEqual(faultsOf(["--trust-proxy", "yes"]), [
+    '--trust-proxy must be true, false or a list of addresses and CIDR ranges such as 10.0.0.0/8, not "yes"',
+  ]);
 });
 
 test("the address of traces is one of the web, and says where the id goes", () => {
@@ -76,6 +79,10 @@ test("every mistake is named, with what would be right", () => {
     '--body-limit must be from 1b to 256mb, not "0kb"',
     'INLET_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
   ]);
+});
+
+test("a mistyped flag is told with the nearest one", () => {
+  assert.deepEqual(faultsOf(["--prot", "1"]), ["--prot is not a flag of this command; did you mean --port?"]);
 });
 
 test("a secret is never repeated in a message", () => {

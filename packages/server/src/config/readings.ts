@@ -228,7 +228,7 @@ export function trustedProxies(): Reading<boolean | string[]> {
       if (given === "true" || given === "false") return given === "true";
       const ranges = given.split(",").map((part) => part.trim());
       const wrong = ranges.find((range) => !isRange(range));
-      if (wrong !== undefined) throw new SettingFault(`must be true, false or a list of addresses and CIDR ranges; "${wrong}" is neither`);
+      if (wrong !== undefined) throw new SettingFault("must be true, false or a list of addresses and CIDR ranges such as 10.0.0.0/8");
       return ranges;
     },
   };

@@ -71,6 +71,6 @@ export function copyHashed(from: string, skipBytes: number, target: number, offs
 
 /** Called before anything is copied: a truncated file is detected by its length. */
 export function refuseCutOff(path: string, { bytes }: BackupHeader): void {
-  const found = statSync(path).size - HEADER_BYTES;
+  const found = Math.max(0, statSync(path).size - HEADER_BYTES);
   if (found !== bytes) throw new StoreRefused(`the backup ${path} is damaged: it holds ${found} bytes of data instead of ${bytes}`);
 }
