@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { NonRetriableError } from "@inlet/sdk";
 import { poll, type RunView, startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
-import { startTestService, type TestService } from "./support/service.ts";
+import { type ServiceClient, startTestService } from "./support/service.ts";
 
-async function runWith(service: TestService, event: object, isWanted: (run: RunView) => boolean): Promise<RunView> {
+async function runWith(service: ServiceClient, event: object, isWanted: (run: RunView) => boolean): Promise<RunView> {
   const { body } = await service.send(event);
   return poll(async () => {
     const [run] = (await service.rest("GET", `/events/${body.ids[0]}/runs`)).body.data;
@@ -48,7 +48,7 @@ test("a run says that its function is paused, that its key is on hold and by whi
   assert.equal(held.waiting.runId, first.id);
 });
 
-test("a run says that a limit is full, that another run of its key is under way, or that its app cannot be reached", async (t) => {
+test("a run says that a limit is full, that it is throttled, that its key is in use, that it is retried, or that its app is away", async (t) => {
   const service = await startTestService(t, { flags: ["--retry-interval", "1h"] });
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
@@ -56,6 +56,8 @@ test("a run says that a limit is full, that another run of its key is under way,
     inlet.createFunction({ id: "limited", concurrency: 1 }, { event: "shop/limited" }, () => gate),
     inlet.createFunction({ id: "ordered", ordering: { key: "event.data.customer" } }, { event: "shop/ordered" }, () => gate),
     inlet.createFunction({ id: "plain" }, { event: "shop/plain" }, () => 1),
+    inlet.createFunction({ id: "throttled", throttle: { limit: 1, period: "1h" } }, { event: "shop/throttled" }, () => 1),
+    inlet.createFunction({ id: "fails" }, { event: "shop/failing" }, () => Promise.reject(new Error("no"))),
   ]);
   const isCalled = ({ status, waiting }: RunView) => status === "running" && waiting === null;
   await runWith(service, { name: "shop/limited", data: {} }, isCalled);
@@ -63,8 +65,41 @@ test("a run says that a limit is full, that another run of its key is under way,
   const first = await runWith(service, { name: "shop/ordered", data: { customer: "a" } }, isCalled);
   const second = await runWith(service, { name: "shop/ordered", data: { customer: "a" } }, waitsFor("key_busy"));
   assert.equal(second.waiting.runId, first.id);
+  await runWith(service, { name: "shop/throttled", data: {} }, ({ status }) => status === "completed");
+  const throttled = await runWith(service, { name: "shop/throttled", data: {} }, waitsFor("throttled"));
+  const minutes = (Date.parse(throttled.waiting.until) - Date.now()) / 60_000;
+  assert.ok(minutes > 30 && minutes <= 60, `throttled for ${minutes} min`);
+  const retried = await runWith(service, { name: "shop/failing", data: {} }, waitsFor("retry"));
+  assert.ok(Date.parse(retried.waiting.until) > Date.now());
   release();
   await app.stop();
   const away = await runWith(service, { name: "shop/plain", data: {} }, waitsFor("app_unreachable"));
   assert.ok(Date.parse(away.waiting.until) > Date.now());
+});
+
+test("a run says that its environment is archived, or that its app is called as often at a time as allowed", async (t) => {
+  const service = await startTestService(t, { flags: ["--app-calls", "1", "--queue-prefetch", "1"] });
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  const headers = { "x-service-env": "staging" };
+  const { key } = (await service.rest("POST", "/keys", { body: { kind: "event", name: "staging" }, headers })).body.data;
+  const staging: ServiceClient = {
+    url: service.url,
+    send: (event) => service.send(event, { key }),
+    rest: (method, path, options) => service.rest(method, path, { ...options, headers }),
+  };
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  await startApp(t, service, (inlet) => [inlet.createFunction({ id: "plain" }, { event: "shop/plain" }, () => gate)], {
+    environment: "staging",
+  });
+  await runWith(staging, { name: "shop/plain", data: {} }, ({ status, waiting }) => status === "running" && waiting === null);
+  // A node claims calls ahead, here one.
+  await staging.send({ name: "shop/plain", data: {} });
+  const { id } = await runWith(staging, { name: "shop/plain", data: {} }, waitsFor("app_busy"));
+  await service.rest("POST", "/environments/staging/archive");
+  release();
+  await poll(async () => {
+    const { waiting } = (await staging.rest("GET", `/runs/${id}`)).body.data;
+    return waiting?.reason === "environment_archived" ? true : null;
+  }, "the reason to change");
 });

@@ -64,7 +64,17 @@ function explain(env: string, { function: fn, orderKey }: Run, { reason, until, 
         </>
       );
     case "throttled":
-      return <>This run waits: its function is throttled. {toFunction("Show its limits")}</>;
+      return (
+        <>
+          This run waits: its function is throttled
+          {until && (
+            <>
+              , the next run starts at <Time at={until} />
+            </>
+          )}
+          . {toFunction("Show its limits")}
+        </>
+      );
     case "limit_full":
       return <>This run waits for a free slot of its function's limits. {toFunction("Show its limits")}</>;
     default:

@@ -3,12 +3,12 @@
  * Null if its app is being called, or if it sleeps or waits by itself.
  */
 
-import { gateOfLane } from "../fan-out/lanes.ts";
+import { type Gate, gateOfLane } from "../fan-out/lanes.ts";
 import type { Registry } from "../fan-out/registry.ts";
-import type { Environment, QueueStore, RunDetails, RunWaiting } from "../store/contract/index.ts";
+import type { AdmissionStore, Environment, QueueStore, RunDetails, RunWaiting } from "../store/contract/index.ts";
 
 export interface WhyRunWaitsParts {
-  store: Pick<QueueStore, "queueCallOf">;
+  store: Pick<QueueStore, "queueCallOf"> & Pick<AdmissionStore, "throttleGet">;
   registry: Registry;
   now(): number;
 }
@@ -28,6 +28,18 @@ export async function whyRunWaits(parts: WhyRunWaitsParts, run: RunDetails, envi
     return waits(isAway ? "app_unreachable" : call.attempt > 0 ? "retry" : "delayed", { until: call.dueAt });
   }
   const gate = gateOfLane(registry, call.lane);
-  if (gate) return waits(gate.throttle && !gate.limit ? "throttled" : "limit_full");
+  const until = gate && (await throttledUntil(parts, run, gate));
+  if (until) return waits("throttled", { until });
+  if (gate) return waits(gate.limit ? "limit_full" : "throttled");
   return waits(call.lane.startsWith("fn:") ? "limit_full" : "app_busy");
+}
+
+/** When the throttle admits the next run; null if it would admit one now. */
+async function throttledUntil({ store, now }: WhyRunWaitsParts, { environmentId }: RunDetails, gate: Gate): Promise<number | null> {
+  if (!gate.throttle) return null;
+  const { key, admit } = gate.throttle;
+  const remembered = await store.throttleGet({ environmentId, functionNo: gate.functionNo, key });
+  const at = now();
+  const { nextAt } = admit(at)(remembered, 0);
+  return nextAt > at ? nextAt : null;
 }

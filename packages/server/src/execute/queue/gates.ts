@@ -25,7 +25,7 @@ export interface GateRule {
 }
 
 export interface GatesParts {
-  store: AdmissionStore;
+  store: Pick<AdmissionStore, "runAdmitMany">;
   /** Null for a lane that is not a gate. */
   gateOf(lane: string): GateRule | null;
   clock: Clock;

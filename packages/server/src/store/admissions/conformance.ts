@@ -170,5 +170,7 @@ export function admissionConformance(engine: Engine): void {
       [null, 3],
       ["x", 1],
     ]);
+    const known = { environmentId: scene.environment.id, functionNo: scene.functions[0], key: "k" };
+    assert.deepEqual([await store.throttleGet(known), await store.throttleGet({ ...known, key: "other" })], ["xx", null]);
   });
 }

@@ -4,7 +4,7 @@
  * ended, even while it sleeps.
  */
 
-import type { FunctionNo } from "@inlet/protocol";
+import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { LimitRule } from "../queue/contract.ts";
 
 export interface RunAdmitParams {
@@ -43,6 +43,8 @@ export interface AdmissionStore {
    * No limit is exceeded, however many nodes call this at the same time.
    */
   runAdmitMany(params: RunAdmitParams): Promise<RunAdmitResult>;
+  /** What the throttle of a key remembers; null if it remembers nothing. */
+  throttleGet(params: { environmentId: EnvironmentId; functionNo: FunctionNo; key: string }): Promise<string | null>;
 }
 
 /** Bounds the duration of one transaction. */

@@ -77,6 +77,10 @@ export function admissionStore({ database, notify }: AdmissionParts): AdmissionS
       notify(notices);
       return result;
     },
+    async throttleGet({ environmentId, functionNo, key }) {
+      const [row] = await database.read<{ value: string }>(READ_MARK, [environmentId, functionNo, boundedKey(key)]);
+      return row?.value ?? null;
+    },
   };
 }
 

@@ -65,8 +65,10 @@ export function admissionStore(db: DatabaseSync, { writer, limits, order, entrie
     return orderedAdmissionResult(throttled, { lockable, waiting: left });
   }
 
+  const remembered = (functionNo: FunctionNo, key: string) => (readMark.get(functionNo, key)?.value as string | undefined) ?? null;
+
   function ask(functionNo: FunctionNo, { key, admit }: RunThrottle, wanted: number): { count: number; nextAt: number } {
-    const { count, remember, expiresAt, nextAt } = admit((readMark.get(functionNo, key)?.value as string | undefined) ?? null, wanted);
+    const { count, remember, expiresAt, nextAt } = admit(remembered(functionNo, key), wanted);
     if (count > 0) writeMark.run(functionNo, key, remember, expiresAt);
     return { count, nextAt };
   }
@@ -80,5 +82,6 @@ export function admissionStore(db: DatabaseSync, { writer, limits, order, entrie
 
   return {
     runAdmitMany: (params) => writer.submit(() => (params.orderKey === null ? admit(params) : admitInOrder(params, params.orderKey))),
+    throttleGet: async ({ functionNo, key }) => remembered(functionNo, key),
   };
 }
