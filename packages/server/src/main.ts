@@ -121,7 +121,7 @@ async function stopAfterFault(service: Service, log: Logger, { cause }: { cause:
     log.fatal("stopping took too long: the process ends at once");
     process.exit(EXIT_FAILED);
   }, drainMs + FAULT_STOP_MS);
-  await service.stop().catch((error) => log.error({ err: error }, "the service could not be stopped in order"));
+  await service.stop({ isUrgent: true }).catch((error) => log.error({ err: error }, "the service could not be stopped in order"));
   clearTimeout(late);
   // What the fault left open must not keep the process alive.
   return process.exit(EXIT_FAILED);

@@ -1,6 +1,7 @@
 /** The composition root: creates every part, connects them, starts and stops them in order. */
 
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -64,7 +65,8 @@ export interface Service {
   /** The token of a link that signs in to the dashboard once, within 15 minutes. */
   issueLoginToken(): string;
   /** Stops accepting, waits for requests in flight (bounded), closes the store. Idempotent. */
-  stop(): Promise<void>;
+  /** `isUrgent`: without the delay for load balancers. */
+  stop(options?: { isUrgent?: boolean }): Promise<void>;
 }
 
 export interface ServiceSurroundings {
@@ -104,6 +106,7 @@ async function serve(
   changes.follow("directory", directory);
   await directory.refresh();
 
+  const stopping = new AbortController();
   const draining = new AbortController();
   const defaultEnvironment = defaultEnvironmentOf(config);
   const dedupWindow = createDedupWindow(config.dedupWindow);
@@ -205,7 +208,7 @@ async function serve(
       log,
       now,
     },
-    ...{ drained: draining.signal, heartbeatMs },
+    ...{ isStopping: () => stopping.signal.aborted, drained: draining.signal, heartbeatMs },
   });
   changes.follow("registry", functions.registry);
   const work = [...jobsAndAlerts.work, mirror];
@@ -235,6 +238,12 @@ async function serve(
     await telemetry?.stop();
     await store.stop();
   }
+  /** Requests are accepted during the delay, so that none is refused before load balancers have noticed. */
+  async function stopAfterDelay(isUrgent: boolean): Promise<void> {
+    stopping.abort();
+    if (!isUrgent && config.drainDelay > 0) await pause(config.drainDelay);
+    await stop();
+  }
   try {
     await start();
   } catch (error) {
@@ -248,7 +257,7 @@ async function serve(
     retentionNotice: describeRetention(config, budgetBytes),
     newKeys,
     issueLoginToken: () => loginTokens.issue(),
-    stop: () => (stopped ??= stop()),
+    stop: ({ isUrgent = false } = {}) => (stopped ??= stopAfterDelay(isUrgent)),
   };
 }
 

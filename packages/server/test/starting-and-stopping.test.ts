@@ -138,6 +138,18 @@ test("SIGTERM: a request in flight is finished, new ones are refused, the exit c
   assert.equal(code, 0);
 });
 
+nodeTest("SIGTERM with a delay: not ready, and requests are accepted until it is over", async (t) => {
+  const flags = ["--port", "0", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t), "--event-key", "mine", "--drain-delay", "10m"];
+  const inlet = await startInlet(t, ["start", ...flags]);
+  assert.equal((await call(`${inlet.url}/ready`)).status, 200);
+  inlet.child.kill("SIGTERM");
+  await waitFor(async () => (await call(`${inlet.url}/ready`)).status === 503);
+  assert.equal((await call(`${inlet.url}/e/mine`, { method: "POST", body: '{"name":"a/b","data":{}}' })).status, 200);
+  assert.equal((await call(`${inlet.url}/health`)).status, 200);
+  inlet.child.kill("SIGTERM");
+  await new Promise((resolve) => inlet.child.once("exit", resolve));
+});
+
 test("draining is bounded: a request that never ends does not keep the process", async (t) => {
   const inlet = await startInlet(t, ["start", ...(await here(t)), "--event-key", "mine", "--drain-timeout", "100ms"]);
   const { hostname, port } = new URL(inlet.url);

@@ -286,6 +286,12 @@ export const SETTINGS = {
     default: 100,
     sentence: "Number of items per second that a job processes, unless it has its own rate.",
   }),
+  drainDelay: setting({
+    reading: duration(0, 600_000),
+    default: 0,
+    shown: "0s",
+    sentence: "How long the service goes on accepting requests after SIGTERM, while /ready answers 503, so that load balancers notice.",
+  }),
   drainTimeout: setting({
     reading: duration(0, 600_000),
     default: 10_000,

@@ -56,6 +56,8 @@ export interface HttpRoutesParts
   /** The environment of requests that name none. */
   defaultEnvironment: string;
   ids: EventIdGenerator;
+  /** Whether the service was asked to stop; requests may still be accepted for a while. */
+  isStopping: () => boolean;
   /** Of live streams; absent: the usual. */
   heartbeatMs?: number | undefined;
   log: Logger;
@@ -89,7 +91,7 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
     environmentNamed: (name) => directory.environmentNamed(name),
     newId,
   };
-  registerHealthRoutes(app, { store, isDraining: () => parts.drained.aborted, now });
+  registerHealthRoutes(app, { store, isDraining: parts.isStopping, now });
   registerMetricsRoute(app, { metrics, access: shared.access });
   registerOidcRoutes(app, {
     oidc,
