@@ -13,10 +13,11 @@ import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { SendEventDialog } from "../events/send-event.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
-import { withToast } from "../ui/toasts.tsx";
+import { toast, withToast } from "../ui/toasts.tsx";
 import { RunCalls } from "./run-calls.tsx";
 import { RunErrorBox } from "./run-error.tsx";
 import { RunFacts } from "./run-facts.tsx";
@@ -93,11 +94,14 @@ function RunActions({ env, run }: { env: string; run: Run }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const mayRepair = useMayRepair();
+  const [isCancelling, setCancelling] = useState(false);
   if (!mayRepair) return null;
   const refresh = () => queries.invalidateQueries({ queryKey: runQuery(env, run.id).queryKey });
   const path = `/runs/${encodeURIComponent(run.id)}`;
   async function cancel() {
-    await withToast(call(`${path}/cancel`, { method: "POST", env }), "Run cancelled.");
+    await call(`${path}/cancel`, { method: "POST", env });
+    toast("ok", "Run cancelled.");
+    setCancelling(false);
     await refresh();
   }
   async function rerun() {
@@ -107,9 +111,14 @@ function RunActions({ env, run }: { env: string; run: Run }) {
   return (
     <div className="actions">
       {!ENDED.has(run.status) && (
-        <button type="button" className="button danger" onClick={() => void cancel()}>
+        <button type="button" className="button danger" onClick={() => setCancelling(true)}>
           <Icon name="slash" /> Cancel
         </button>
+      )}
+      {isCancelling && (
+        <FormDialog title="Cancel this run?" submit="Cancel run" danger onClose={() => setCancelling(false)} onSubmit={cancel}>
+          <p className="second">Its function is not called again. A run that was cancelled cannot go on; it can be rerun from its start.</p>
+        </FormDialog>
       )}
       <button type="button" className="button" onClick={() => void rerun()}>
         <Icon name="refresh" /> Rerun

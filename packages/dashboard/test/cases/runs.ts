@@ -111,6 +111,13 @@ export function runCases(browser: () => Browser): void {
       .waitFor();
     const cancelled = page.url();
     await page.getByRole("button", { name: "Cancel" }).click();
+    const dialog = page.getByRole("dialog", { name: "Cancel this run?" });
+    // The focus is on the button that keeps the run.
+    await dialog.getByRole("button", { name: "Cancel", exact: true }).press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    assert.equal((await service.rest("GET", `/runs/${cancelled.split("/").at(-1)}`)).body.data.status, "waiting", "nothing was cancelled");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await dialog.getByRole("button", { name: "Cancel run" }).click();
     await page.locator(".page-head").getByText("Cancelled").waitFor();
     await page.getByRole("button", { name: "Rerun", exact: true }).click();
     await until("the new run", async () => page.url() !== cancelled);
