@@ -13,6 +13,8 @@ import { Random } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
 
 const CONNECTIONS_MAX = 4;
+/** A notification that is lost with its connection is made up for by the next poll, well within the time that the model allows for it. */
+const POLL_INTERVAL_MS = 1_000;
 /** On a busy machine, an operator waits longer for a connection than the service may. */
 const OPERATOR_TRIES = 12;
 
@@ -22,7 +24,7 @@ export async function createDatabaseStores(url: string, { seed, connectionCuts =
   const left: Promise<void>[] = [];
   const openAt = (address: string) =>
     openPostgresStore({
-      ...{ url: address, rules: waitRules, connectionsMax: CONNECTIONS_MAX },
+      ...{ url: address, rules: waitRules, connectionsMax: CONNECTIONS_MAX, pollIntervalMs: POLL_INTERVAL_MS },
       ...{ onFault: () => undefined, onRecovery: () => undefined },
     });
   const outside = await openAt(url);

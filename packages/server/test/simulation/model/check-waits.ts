@@ -19,9 +19,11 @@ export function checkWait(
   // A rerun may begin with results from before it.
   const since = Math.max(stepBefore(after, demands)?.endedAt ?? 0, run.createdAt);
   const until = step.until ?? Number.POSITIVE_INFINITY;
-  const value = JSON.parse(step.value ?? "null") as { id: string } | null;
+  const value = JSON.parse(step.value ?? "null") as { id: string; ts: number } | null;
   if (value !== null) {
-    const event = evidence.eventWithId(value.id) ?? evidence.played.events.find(({ dedupId }) => dedupId === value.id);
+    // What is sent again with its id after retention has removed the first is another event.
+    const named = evidence.played.events.filter(({ id, dedupId }) => id === value.id || dedupId === value.id);
+    const event = named.find(({ ts }) => ts === value.ts) ?? named[0];
     if (!event) return fault("a wait holds an event that is not stored");
     if (!matches(event)) fault("a wait holds an event that does not match it");
     if (event.receivedAt < since) fault(`a wait holds an event that came ${since - event.receivedAt} ms before the wait began`);

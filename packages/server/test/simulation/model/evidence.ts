@@ -32,6 +32,7 @@ export class Evidence {
   readonly #functionOf: (run: RunDetails) => string;
   readonly #functions: ReadonlyMap<string, SimFunction>;
   readonly #events: ReadonlyMap<string, StoredEvent>;
+  readonly #numbered: ReadonlyMap<number, StoredEvent>;
   readonly #runs: ReadonlyMap<string, RunDetails>;
 
   /** By id: those without their data. */
@@ -49,6 +50,7 @@ export class Evidence {
     this.played = played;
     this.#elsewhere = new Set(whole.branch?.runs.map(({ id }) => id));
     this.#functions = new Map(played.scenario.functions.map((fn) => [fullId(fn), fn]));
+    this.#numbered = new Map(played.events.map((event) => [event.sequence, event]));
     this.#events = new Map(played.events.map((event) => [event.id, event]));
     this.#runs = new Map(played.runs.map((run) => [run.id, run]));
     this.#functionOf = ({ functionNo }) => played.functionIds.get(functionNo) ?? "";
@@ -120,12 +122,8 @@ export class Evidence {
     return notes.some((note) => note !== undefined && note.since <= (by ?? Number.POSITIVE_INFINITY));
   }
 
-  eventWithId(id: string): StoredEvent | undefined {
-    return this.#events.get(id);
-  }
-
   eventOf(run: RunDetails): StoredEvent | undefined {
-    return run.event ? this.#events.get(run.event.id) : undefined;
+    return this.#numbered.get(run.eventSequence) ?? (run.event ? this.#events.get(run.event.id) : undefined);
   }
 
   dataOf(run: RunDetails): EventData {
@@ -143,13 +141,19 @@ export class Evidence {
     // A wait may be stored long after it began, when the answer that asks for it was lost: by then, retention may have removed the event.
     if ((journal.removedEvents.get(event.sequence)?.since ?? Number.POSITIVE_INFINITY) <= endAskedAt) return false;
     if (!scenario.isRealTime) return true;
-    return (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) < endAskedAt;
+    return this.#acknowledgedAt(event) < endAskedAt;
+  }
+
+  /** When the store acknowledged it. An event that is sent again with its id after retention has removed the first is another one. */
+  #acknowledgedAt({ id, receivedAt }: StoredEvent): number {
+    const { storedAt, storedLastAt } = this.played.journal;
+    const times = [storedAt.get(id), storedLastAt.get(id)];
+    return times.find((at) => at !== undefined && at >= receivedAt) ?? Number.POSITIVE_INFINITY;
   }
 
   /** Whether the event may have been stored after this time. In virtual time, storing takes none. */
-  isStoredAfter({ id, receivedAt }: StoredEvent, at: number): boolean {
-    const { scenario, journal } = this.played;
-    return (scenario.isRealTime ? (journal.storedAt.get(id) ?? Number.POSITIVE_INFINITY) : receivedAt) >= at;
+  isStoredAfter(event: StoredEvent, at: number): boolean {
+    return (this.played.scenario.isRealTime ? this.#acknowledgedAt(event) : event.receivedAt) >= at;
   }
 
   /**
@@ -157,15 +161,14 @@ export class Evidence {
    * What is called is stored. A run that its event starts is stored with it, unless there are rules about the starts of its function.
    */
   storedBy(run: RunDetails): number {
-    const { scenario, journal } = this.played;
-    const { event, createdAt } = run;
+    const { scenario } = this.played;
+    const event = this.eventOf(run);
     if (run.originalRunId !== null && run.jobId === null) return this.rerunOf(run)?.doneAt ?? Number.POSITIVE_INFINITY;
-    if (!scenario.isRealTime) return createdAt;
+    if (!scenario.isRealTime) return run.createdAt;
     const calledAt = this.callsOf(run)[0]?.sentAt ?? Number.POSITIVE_INFINITY;
     const { rateLimit, debounce, batchEvents, singleton } = this.functionOf(run)?.flow ?? {};
     const isStartedLater = run.jobId !== null || [rateLimit, debounce, batchEvents, singleton].some((rule) => rule !== undefined);
-    const acknowledgedAt = event && !isStartedLater ? journal.storedAt.get(event.id) : undefined;
-    return Math.min(calledAt, acknowledgedAt ?? Number.POSITIVE_INFINITY);
+    return Math.min(calledAt, event && !isStartedLater ? this.#acknowledgedAt(event) : Number.POSITIVE_INFINITY);
   }
 
   /** While timers are jumbled, time passes between a decision and what follows from it. */
