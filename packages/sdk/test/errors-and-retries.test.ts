@@ -185,6 +185,6 @@ test("onFailure runs as a second function with the error and the first event", a
     error: failed.output,
     event: { name: "test/event", data: { orderId: 7 } },
   };
-  const { output } = await driveRun({ url, functionId: "shop-ship-failure", event: { name: "inngest/function.failed", data } });
+  const { output } = await driveRun({ url, functionId: "shop-ship-failure", event: { name: "inlet/function.failed", data } });
   assert.deepEqual(output, ["NonRetriableError", "lost", 7, failed.runId]);
 });

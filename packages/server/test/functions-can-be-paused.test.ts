@@ -98,7 +98,7 @@ test("an archived environment runs nothing, and goes on when it is unarchived", 
   await until("the call to be held", async () => ((await held()).includes(1) ? true : undefined));
   if (store === "sqlite") await until("the minute to begin", () => (clock.now() > minute + 300 ? true : undefined));
   assert.deepEqual(called, ["two"]);
-  assert.deepEqual((await service.rest("GET", "/events?name=inngest/scheduled.timer", { headers })).body.data, []);
+  assert.deepEqual((await service.rest("GET", "/events?name=inlet/scheduled.timer", { headers })).body.data, []);
   assert.equal((await service.rest("POST", "/environments/staging/unarchive")).status, 200);
   await until("the call", () => (called.filter((one) => one === "two").length === 2 ? true : undefined));
 });

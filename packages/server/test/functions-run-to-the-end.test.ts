@@ -162,7 +162,7 @@ test("a function that fails for good says so, and its onFailure is told", async 
   assert.equal(attempts, 3);
   await poll(async () => (told.length > 0 ? told : null), "onFailure");
   assert.deepEqual(told, ["broken"]);
-  const { body } = await service.rest("GET", "/events?name=inngest/function.failed");
+  const { body } = await service.rest("GET", "/events?name=inlet/function.failed");
   assert.equal(body.data[0].source.kind, "internal");
   assert.equal(body.data[0].data.run_id, run.id);
   const { error, result } = body.data[0].data;

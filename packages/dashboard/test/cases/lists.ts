@@ -119,10 +119,10 @@ export function listCases(browser: () => Browser): void {
     await page.getByRole("listitem").filter({ hasText: "shop/cart.left" }).getByText("Runs: 1 waiting").waitFor();
     await page.getByRole("listitem").filter({ hasText: "nobody/cares" }).getByText("no runs").waitFor();
     await page.getByText("5 events in total").waitFor();
-    assert.equal(await page.getByText("inngest/function.failed").count(), 0);
+    assert.equal(await page.getByText("inlet/function.failed").count(), 0);
     await page.getByRole("checkbox", { name: "Internal events" }).check();
     await page.waitForURL(/internal=true/);
-    await page.getByRole("listitem").filter({ hasText: "inngest/function.failed" }).first().waitFor();
+    await page.getByRole("listitem").filter({ hasText: "inlet/function.failed" }).first().waitFor();
     await page.getByText("8 events in total").waitFor();
   });
 }

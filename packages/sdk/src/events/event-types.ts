@@ -33,7 +33,7 @@ export interface ReceivedEvent<Name extends string = string, Data = OpenData> ex
 }
 
 /** What a function with a cron trigger receives. */
-export type CronEvent = ReceivedEvent<"inngest/scheduled.timer", { cron: string; [key: string]: unknown }>;
+export type CronEvent = ReceivedEvent<"inlet/scheduled.timer", { cron: string; [key: string]: unknown }>;
 
 /** Internal events of the service. */
 export type InternalEventName = `inngest/${string}` | `inlet/${string}`;

@@ -55,7 +55,7 @@ function contextOf({ client, id }: InletFunction, body: CallBody, { find, isNew,
     maxAttempts: body.maxAttempts,
     logger: quietWhile(client.settings.logger, () => !isNew()),
   };
-  if (!id.endsWith(FAILURE_SUFFIX) || body.event.name !== "inngest/function.failed") return context;
+  if (!id.endsWith(FAILURE_SUFFIX) || body.event.name !== "inlet/function.failed") return context;
   const error = (body.event.data.error ?? { name: "Error", message: "unknown error" }) as WireError;
   return Object.assign(context, { error: fromWireError(error) });
 }

@@ -24,7 +24,7 @@ export interface InletFunction<Result = unknown, Data = unknown> {
 
 /** The event of an onFailure handler. */
 export type FailureEvent<Event = ReceivedEvent> = ReceivedEvent<
-  "inngest/function.failed",
+  "inlet/function.failed",
   {
     function_id: string;
     run_id: string;
@@ -77,7 +77,7 @@ export function failureFunction(fn: InletFunction): InletFunction | undefined {
   return createInletFunction({
     client: fn.client,
     config: { id: `${fn.id}${FAILURE_SUFFIX}`, name: `${fn.config.name ?? fn.id} (failure)`, retries: 1 },
-    triggers: [{ event: "inngest/function.failed", if: `event.data.function_id == '${fullId(fn)}'` }],
+    triggers: [{ event: "inlet/function.failed", if: `event.data.function_id == '${fullId(fn)}'` }],
     handler: fn.onFailure,
   });
 }

@@ -66,7 +66,7 @@ test("onFailure registers a second function that listens for the failures of the
   const entry = registrationOf(fn, URL_OF_APP)[1];
   assert.equal(entry?.id, "shop-ship-failure");
   assert.equal(entry?.name, "ship (failure)");
-  assert.deepEqual(entry?.triggers, [{ event: "inngest/function.failed", expression: "event.data.function_id == 'shop-ship'" }]);
+  assert.deepEqual(entry?.triggers, [{ event: "inlet/function.failed", expression: "event.data.function_id == 'shop-ship'" }]);
 });
 
 test("faults are found where the function is written", () => {

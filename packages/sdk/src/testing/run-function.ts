@@ -96,7 +96,7 @@ function firstBody(
   retries: number,
 ): CallBody {
   const trigger = fn.triggers.find((each) => "event" in each);
-  const name = trigger && "event" in trigger ? trigger.event : "inngest/scheduled.timer";
+  const name = trigger && "event" in trigger ? trigger.event : "inlet/scheduled.timer";
   const whole = (events ?? [event ?? {}]).map(
     (each, i) => ({ name, data: {}, id: `test-${i + 1}`, ts: Date.now(), ...each }) as ReceivedEvent,
   );

@@ -75,7 +75,8 @@ export function createFunctions(parts: FunctionsParts): Functions {
   const traced = (event: NewEvent) => spans?.traced(event) ?? event;
   const plan: Functions["plan"] = (environmentId, event, at) => fanOut.plan(environmentId, traced(event), at);
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
-  const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  const headersOf = (no: FunctionNo) => registry.function(no)?.app.headers ?? "inngest";
+  const endEvents = createEndEvents({ functionId, headersOf, isSubscribed, plan, eventIds });
   const lease = () => executor.lease();
   const refuse: FunctionStartsParts["refuse"] = async (environmentId, { runNo, stepId }, error) => {
     await executor.change({ environmentId, no: runNo }, (state) => resolveStep(state, { id: stepId, ...failedResult(error) }, now()));

@@ -27,7 +27,7 @@ function copyingFunctions(client: Inlet): AnyFunction[] {
     client.createFunction({ id: "fails" }, { event: "app/fails" }, async ({ event }) => {
       throw new NonRetriableError(`no such person: ${event.data.who}`);
     }),
-    client.createFunction({ id: "handles" }, { event: "inngest/function.failed" }, async ({ event }) => event.data),
+    client.createFunction({ id: "handles" }, { event: "inlet/function.failed" }, async ({ event }) => event.data),
     client.createFunction({ id: "waits" }, { event: "app/waits" }, async ({ event, step }) => {
       await step.run("before", () => event.data.who);
       await step.sleep("long", "30d");

@@ -2,17 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventId } from "@inlet/protocol";
 import { NOW, SAMPLE_EVENT, sampleState } from "../../../test/support/sample-state.ts";
-import type { NewEvent, RunEnd, RunState } from "../../store/contract/index.ts";
+import type { HeaderSet, NewEvent, RunEnd, RunState } from "../../store/contract/index.ts";
 import { createEndEvents } from "./end-events.ts";
 
 const COMPLETED: RunEnd = { status: "completed", endedAt: NOW, output: '{"ok":1}', error: null };
 const FAILED: RunEnd = { status: "failed", endedAt: NOW, output: null, error: { name: "E", message: "m", stack: "s" } };
 const CANCELLED: RunEnd = { status: "cancelled", endedAt: NOW, output: null, error: { name: "RunCancelled", message: "why" } };
 
-function endEvents(state: RunState, end: RunEnd, { isSubscribed = false } = {}): NewEvent[] {
+function endEvents(state: RunState, end: RunEnd, { isSubscribed = false, headers = "inngest" as HeaderSet } = {}): NewEvent[] {
   let next = 0;
   const events = createEndEvents({
     functionId: (no) => `app-fn-${no}`,
+    headersOf: () => headers,
     isSubscribed: (environmentId, name) =>
       isSubscribed && environmentId === state.run.environmentId && name === "inngest/function.finished",
     plan: (environmentId, event, now) => ({ ...event, starts: [{ environmentId, now }] as never }),
@@ -33,6 +34,11 @@ test("failures and cancellations leave an event, completions one only where a fu
   assert.deepEqual(names(FAILED, false), ["inngest/function.failed"]);
   assert.deepEqual(names(FAILED, true), ["inngest/function.failed", "inngest/function.finished"]);
   assert.deepEqual(names(CANCELLED, false), ["inngest/function.cancelled"]);
+  const ofOurs = endEvents(sampleState(), FAILED, { headers: "service" });
+  assert.deepEqual(
+    ofOurs.map(({ name, dedupId }) => [name, dedupId]),
+    [["inlet/function.failed", "01RUN"]],
+  );
 });
 
 test("each event has an id of its own, the time of the end and what it starts; only a failure has a dedup id", () => {
@@ -47,7 +53,7 @@ test("each event has an id of its own, the time of the end and what it starts; o
 });
 
 test("a function that handles ends does not receive its own", () => {
-  for (const name of ["inngest/function.finished", "inngest/function.failed"]) {
+  for (const name of ["inngest/function.finished", "inngest/function.failed", "inlet/function.failed"]) {
     const state: RunState = {
       ...sampleState(),
       events: () => [

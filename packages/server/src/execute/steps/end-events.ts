@@ -1,17 +1,22 @@
 /** The internal events that report a run's end: failures and cancellations always, completions if a function subscribes to them. */
 
 import { type EnvironmentId, type EventIdGenerator, eventJson, type FunctionNo } from "@inlet/protocol";
-import type { EventBatch, NewEvent, RunEnd, RunError, RunState } from "../../store/contract/index.ts";
+import type { EventBatch, HeaderSet, NewEvent, RunEnd, RunError, RunState } from "../../store/contract/index.ts";
 import { carriedTrace } from "./carried-trace.ts";
 import { deferredEvents } from "./deferred.ts";
 import type { EndEvents } from "./run-changes.ts";
 
 const FINISHED = "inngest/function.finished";
-const OF_STATUS = { failed: "inngest/function.failed", cancelled: "inngest/function.cancelled" } as const;
+const CANCELLED = "inngest/function.cancelled";
+/** By the headers of the function's app: ours, or those of published SDKs. */
+const FAILED: Record<HeaderSet, string> = { service: "inlet/function.failed", inngest: "inngest/function.failed" };
+/** Functions that handle these never receive their own. */
+const ENDS: readonly string[] = [FINISHED, ...Object.values(FAILED)];
 const INTERNAL_SOURCE = { kind: "internal", id: "executor" } as const;
 
 export interface EndEventsParts {
   functionId(no: FunctionNo): string;
+  headersOf(no: FunctionNo): HeaderSet;
   isSubscribed(environmentId: EnvironmentId, eventName: string): boolean;
   /** Adds what the event starts. */
   plan(environmentId: EnvironmentId, event: NewEvent, now: number): NewEvent;
@@ -20,20 +25,21 @@ export interface EndEventsParts {
 
 export function createEndEvents(parts: EndEventsParts): EndEvents {
   return (state, end) => {
-    const { environmentId } = state.run;
+    const { environmentId, functionNo } = state.run;
     const deferred = end.status === "cancelled" ? [] : startDeferred(parts, state, end.endedAt);
-    const wanted = end.status === "completed" ? [] : [OF_STATUS[end.status] as string];
+    const failed = FAILED[parts.headersOf(functionNo)];
+    const wanted = end.status === "completed" ? [] : [end.status === "failed" ? failed : CANCELLED];
     if (parts.isSubscribed(environmentId, FINISHED)) wanted.push(FINISHED);
     if (wanted.length === 0) return deferred;
     const startedBy = new Set(state.events().map(({ name }) => name));
     // A function that handles ends does not receive its own, or it could start itself without end. Other ends of a function that
     // handles cancellations are reported: the runs that they start report nothing.
-    if (startedBy.has(FINISHED) || startedBy.has(OF_STATUS.failed)) return deferred;
-    if (end.status === "cancelled" && startedBy.has(OF_STATUS.cancelled)) return deferred;
-    const data = endData(parts.functionId(state.run.functionNo), state, end);
+    if (ENDS.some((name) => startedBy.has(name))) return deferred;
+    if (end.status === "cancelled" && startedBy.has(CANCELLED)) return deferred;
+    const data = endData(parts.functionId(functionNo), state, end);
     const events = wanted.map((name): NewEvent => {
       const id = parts.eventIds.next(end.endedAt);
-      const dedupId = name === OF_STATUS.failed ? state.run.id : null;
+      const dedupId = name === failed ? state.run.id : null;
       return parts.plan(environmentId, { id, name, ts: end.endedAt, dedupId, data, extras: null, ...carriedTrace(state) }, end.endedAt);
     });
     return [...deferred, internalBatch(environmentId, end.endedAt, events)];

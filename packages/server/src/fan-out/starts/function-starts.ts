@@ -5,6 +5,7 @@ import type {
   ClaimedEntry,
   EventSource,
   FunctionStartParams,
+  HeaderSet,
   Invoker,
   Lease,
   NewEvent,
@@ -33,7 +34,8 @@ import {
 import { StartOrder } from "./start-order.ts";
 
 const INVOCATION_EVENT = "inngest/function.invoked";
-const CRON_EVENT = "inngest/scheduled.timer";
+/** By the headers of the function's app: ours, or those of published SDKs. */
+const CRON_EVENTS: Record<HeaderSet, string> = { service: "inlet/scheduled.timer", inngest: "inngest/scheduled.timer" };
 const CRON_SOURCE: EventSource = { kind: "internal", id: "cron" };
 
 export interface FunctionStartsParts {
@@ -152,7 +154,7 @@ export class FunctionStarts {
   #newRun(registered: RegisteredFunction, event: NewEvent, dueAt: number, now: number): NewRun {
     const value = once(() => eventValue(event));
     const run = this.#parts.fanOut.newRun(registered, value, dueAt, now);
-    return event.name === CRON_EVENT ? { ...run, cron: String((value().data as { cron?: unknown }).cron) } : run;
+    return Object.values(CRON_EVENTS).includes(event.name) ? { ...run, cron: String((value().data as { cron?: unknown }).cron) } : run;
   }
 
   /** One run for the due tick, however late it is; missed ticks, and those of an archived environment, are skipped. */
@@ -172,7 +174,7 @@ export class FunctionStarts {
     const scheduledAt = new Date(tickAt(cron, now)).toISOString();
     const event = this.#parts.traced({
       id: this.#parts.eventIds.next(now),
-      name: CRON_EVENT,
+      name: CRON_EVENTS[registered.app.headers],
       ts: now,
       // The same tick twice, for instance after a crash, is one event.
       dedupId: `${registered.id} ${cron} ${scheduledAt}`,

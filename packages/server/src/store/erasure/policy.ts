@@ -5,6 +5,7 @@ import type { ErasureOutcome } from "../contract/index.ts";
 
 /** Internal events that are written at the end of a run, and contain its events or what its code made of them. */
 export const REPEATING_EVENT_NAMES = [
+  "inlet/function.failed",
   "inngest/function.failed",
   "inngest/function.cancelled",
   "inngest/function.finished",

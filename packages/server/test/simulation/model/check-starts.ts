@@ -9,7 +9,6 @@ import { dataOf, durationMs, type Evidence, FAILURE_SUFFIX } from "./evidence.ts
 
 type Fault = (message: string) => void;
 const INVOKED = "inngest/function.invoked";
-const FAILED = "inngest/function.failed";
 
 export function checkStarts(evidence: Evidence, fault: Fault): void {
   for (const { atMs: _, ...event } of evidence.played.scenario.events) {
@@ -181,7 +180,7 @@ function checkDebounced(
 function checkFailures(evidence: Evidence, fn: SimFunction, fault: Fault): void {
   const failed = evidence.runsOf(fullId(fn)).filter(({ status }) => status === "failed");
   const told = evidence.played.events
-    .filter(({ name }) => name === FAILED)
+    .filter(({ name }) => name === (fn.sdk === "own" ? "inlet/function.failed" : "inngest/function.failed"))
     .map((event) => [event, JSON.parse(event.data) as { run_id: string }] as const);
   // An event that was erased may be run again: what fails then cannot be told from what was erased.
   const isOfErased = (run: RunDetails) => told.some(([{ id }, { run_id }]) => id === run.event?.id && evidence.isErasedRun(run_id));
