@@ -4,6 +4,8 @@
  *
  *   v3   after every step the function is asked again (request version 1); a last attempt says itself that the step has failed
  *   v4   steps that come one after the other are run in one call, and each result is handed in by a checkpoint before the next
+ *
+ * and of its name for the event about a failed function.
  */
 
 import type { AppRequest } from "../../../src/execute/call/call-app.ts";
@@ -39,15 +41,21 @@ interface Operation {
 const CHECKPOINT_TRIES = 5;
 const CHECKPOINT_DELAY_MS = 100;
 
+const OWN_FAILURE = '"inlet/function.failed"';
+const THEIR_FAILURE = '"inngest/function.failed"';
+
 export function serveApp(parts: AppParts): SimApp {
-  const handler = createOwnApp(parts);
+  const isPublished = parts.sdk === "v3" || parts.sdk === "v4";
+  const register: Edge = (url, init) => parts.edge(url, { ...init, body: (init.body ?? "").replaceAll(OWN_FAILURE, THEIR_FAILURE) });
+  const handler = createOwnApp(isPublished ? { ...parts, edge: register } : parts);
   const ask = async ({ url, method, headers, body }: AppRequest, text = body): Promise<AppAnswer> => {
-    const told = parts.ignoresUseApi ? text.replaceAll('"use_api":true', '"use_api":false') : text;
+    const said = isPublished ? text.replaceAll(THEIR_FAILURE, OWN_FAILURE) : text;
+    const told = parts.ignoresUseApi ? said.replaceAll('"use_api":true', '"use_api":false') : said;
     const response = await handler(new Request(url, { method, headers, body: told }));
     return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
   };
   const answerTo = (request: AppRequest, scope: CallScope): Promise<AppAnswer> => {
-    if ((parts.sdk !== "v3" && parts.sdk !== "v4") || request.method === "PUT") return ask(request);
+    if (!isPublished || request.method === "PUT") return ask(request);
     return parts.sdk === "v3" ? askAsV3(ask, request) : askAsV4(ask, request, scope, parts.edge);
   };
   return { handle: (request, scope) => callScopes.run(scope, () => answerTo(request, scope)) };

@@ -180,7 +180,7 @@ function checkDebounced(
 function checkFailures(evidence: Evidence, fn: SimFunction, fault: Fault): void {
   const failed = evidence.runsOf(fullId(fn)).filter(({ status }) => status === "failed");
   const told = evidence.played.events
-    .filter(({ name }) => name === (fn.sdk === "own" ? "inlet/function.failed" : "inngest/function.failed"))
+    .filter(({ name }) => name === (fn.sdk === "v3" || fn.sdk === "v4" ? "inngest/function.failed" : "inlet/function.failed"))
     .map((event) => [event, JSON.parse(event.data) as { run_id: string }] as const);
   // An event that was erased may be run again: what fails then cannot be told from what was erased.
   const isOfErased = (run: RunDetails) => told.some(([{ id }, { run_id }]) => id === run.event?.id && evidence.isErasedRun(run_id));
