@@ -41,8 +41,8 @@ const BEGIN = `
   begun AS (
     INSERT INTO runs (run_no, environment_id, run_id, function_no, event_no, status, lane, created_at)
     SELECT s.no, 1, s.id, 1, s.no, 'queued', 'app:1', $3 FROM sent AS s)
-  INSERT INTO queue (entry_no, environment_id, lane, home_lane, rank, due_at, kind, run_no, function_no, leased_by)
-  SELECT s.no, 1, 'app:1', 'app:1', $3, $3, 'call', s.no, 1, 'floor' FROM sent AS s`;
+  INSERT INTO queue (entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, run_no, function_no, leased_by)
+  SELECT s.no, 1, 'app:1', 'app:1', $3, $3, $3, 'call', s.no, 1, 'floor' FROM sent AS s`;
 const END = `
   WITH ended AS (SELECT * FROM unnest($1::bigint[], $3::text[]) AS e(no, answer)),
   completed AS (
