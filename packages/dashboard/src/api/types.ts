@@ -181,6 +181,7 @@ export interface Hold {
 
 export interface EventType {
   name: string;
+  /** Null: it is declared, but no event has been accepted. */
   firstSeenAt: string | null;
   lastSeenAt: string | null;
   count24h: number;
@@ -205,10 +206,7 @@ export interface EventShape {
   fields: (Seen & { path: string; frequency: number; types: (Seen & { type: string })[] })[];
 }
 
-export interface EventTypeDetails extends Omit<EventType, "hours" | "firstSeenAt" | "lastSeenAt"> {
-  /** Null: it is declared, but no event has been accepted. */
-  firstSeenAt: string | null;
-  lastSeenAt: string | null;
+export interface EventTypeDetails extends Omit<EventType, "hours"> {
   volume: { at: string; count: number }[];
   schema: object | null;
   mode: SchemaMode;

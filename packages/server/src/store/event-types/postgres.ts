@@ -57,7 +57,7 @@ export function eventTypeStore(database: Database): EventTypeStore {
       }, "maintenance");
     },
     async eventTypeUnseenList({ environmentId, scopeId, limit, after = "" }) {
-      const rows = await database.query<{ name: string }>(UNSEEN, [scopeId, toStoreText(after), environmentId, limit]);
+      const rows = await database.read<{ name: string }>(UNSEEN, [scopeId, toStoreText(after), environmentId, limit]);
       return rows.map(({ name }) => fromStoreText(name));
     },
     eventTypeList: (params) => listEventTypes(database, params),
