@@ -3,6 +3,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call, callForAll, callForPage, callForText, parsed } from "./client.ts";
 import { readEvent, readRun } from "./read-items.ts";
+import type { Stats } from "./stats.ts";
 import { inBars, intervalFor } from "./stats-bars.ts";
 import type {
   AppItem,
@@ -14,7 +15,6 @@ import type {
   Key,
   Provider,
   RunItem,
-  Stats,
   Webhook,
   WebhookRequest,
   WebhookVersion,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Stats } from "./stats.ts";
 import { inBars, intervalFor } from "./stats-bars.ts";
-import type { Stats } from "./types.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 /** Statistics over time, grouped into at most as many bars as a chart can show. */
 
-import type { Stats, StatsPoint } from "./types.ts";
+import type { Stats, StatsPoint } from "./stats.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -3,8 +3,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { statsQuery } from "../api/queries.ts";
+import type { StatsPoint } from "../api/stats.ts";
 import { firstKept } from "../api/stats-bars.ts";
-import type { StatsPoint } from "../api/types.ts";
 import { Chart } from "../ui/chart.tsx";
 import { messageOf } from "../ui/states.tsx";
 import { useNow } from "../ui/time.tsx";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { statsQuery } from "../api/queries.ts";
-import type { Stats, StatsPoint } from "../api/types.ts";
+import type { Stats, StatsPoint } from "../api/stats.ts";
 import { SpanButtons } from "../lists/span-buttons.tsx";
 import { DEFAULT_SPAN, SPANS, type SpanName } from "../lists/span-search.ts";
 import { environmentTitle } from "../shell/environment-names.ts";

@@ -1,7 +1,7 @@
 /** Length and age of the queue, on the time axis of the other charts. The service keeps this history in memory, for six hours. */
 
 import { useMemo } from "react";
-import type { Stats } from "../api/types.ts";
+import type { Stats } from "../api/stats.ts";
 import { ChartCard } from "../ui/chart-card.tsx";
 import { plural } from "../ui/numbers.ts";
 import { duration } from "../ui/time.tsx";
