@@ -1,5 +1,5 @@
 /**
- * Attacks local services, on loopback ports, with everything that docs/security.md lists, then exits: the
+ * Attacks local services, on loopback ports, with everything that docs/explanation/security.md lists, then exits: the
  * exploits once, and the seeded parts (HTTP, REST, frames, the sandbox, schemas) in rounds until the time limit.
  *
  *   npm run attack [-- --minutes 60] [--seed 7]

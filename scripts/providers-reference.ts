@@ -1,4 +1,4 @@
-/** docs/providers.md, generated from the catalogue of providers. */
+/** docs/reference/providers.md, generated from the catalogue of providers. */
 
 import { CATEGORIES, FACTS, PROVIDERS, type Provider } from "@inlet/providers";
 
@@ -24,7 +24,7 @@ export function providersMarkdown(generated: string): string {
 
 The catalogue of providers that Inlet knows: ${PROVIDERS.length} entries. Each has a starter transform, sample
 requests and, where the provider has a shared secret, the \`verify\` and \`handshake\` of its webhook. Choose one in the dashboard, with
-\`inlet webhooks new --provider <id>\`, or read them at \`GET /v1/transforms/providers\`. [Webhooks](webhooks.md) explains verification and handshakes.
+\`inlet webhooks new --provider <id>\`, or read them at \`GET /v1/transforms/providers\`. [Webhooks](../how-to/webhooks.md) explains verification and handshakes.
 
 Each entry names the public pages that its facts were checked against: the provider's own documentation or SDK where that could be
 read, else another page that states the fact. "Not checked" lists what no page was found for; "not documented" stands where none of

@@ -20,7 +20,7 @@ that takes a list. Write durations as \`250ms\`, \`30s\`, \`5m\`, \`24h\` or \`7
 
 ${settingsMarkdown()}
 
-Traces and metrics are exported by OTLP with the [standard variables of OpenTelemetry](operation.md#traces), such as
+Traces and metrics are exported by OTLP with the [standard variables of OpenTelemetry](../how-to/operation.md#traces), such as
 \`OTEL_EXPORTER_OTLP_ENDPOINT\`.
 `;
 
@@ -45,9 +45,9 @@ ${(Object.entries(ERRORS) as [string, ErrorKind][]).map(([code, { status, retry,
 `;
 
 export const REFERENCES: Readonly<Record<string, string>> = {
-  "configuration.md": configuration,
-  "errors.md": errors,
-  "rest-api.md": await restReference(GENERATED),
-  "providers.md": providersMarkdown(GENERATED),
-  "cli.md": `${GENERATED}\n\n${cliMarkdown(ROWS, GROUPS)}`,
+  "reference/configuration.md": configuration,
+  "reference/errors.md": errors,
+  "reference/rest-api.md": await restReference(GENERATED),
+  "reference/providers.md": providersMarkdown(GENERATED),
+  "reference/cli.md": `${GENERATED}\n\n${cliMarkdown(ROWS, GROUPS)}`,
 };

@@ -1,4 +1,4 @@
-/** docs/rest-api.md, generated from the OpenAPI document of a running service. */
+/** docs/reference/rest-api.md, generated from the OpenAPI document of a running service. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -6,7 +6,7 @@ import { provenBy, threats } from "./security-tests.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-test("every threat in docs/security.md has a proof, and every proof is a test that is there", () => {
+test("every threat in docs/explanation/security.md has a proof, and every proof is a test that is there", () => {
   assert.ok(threats().length >= 18, `${threats().length} threats were found`);
   for (const { threat, proof } of threats()) {
     assert.ok(proof.length > 0, `${threat}: no test is named`);

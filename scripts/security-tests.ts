@@ -1,8 +1,8 @@
-/** The tests that docs/security.md names as proof, as paths from the root of the repository. */
+/** The tests that docs/explanation/security.md names as proof, as paths from the root of the repository. */
 
 import { readFileSync } from "node:fs";
 
-const DOCUMENT = new URL("../docs/security.md", import.meta.url);
+const DOCUMENT = new URL("../docs/explanation/security.md", import.meta.url);
 
 export interface Threat {
   threat: string;

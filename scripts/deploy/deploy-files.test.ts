@@ -102,7 +102,7 @@ function withCompose(t: TestContext, file: string): void {
 }
 
 test("the proxy has the settings that the guide to self-hosting explains", () => {
-  const guide = /^```nginx\n([\s\S]*?)^```$/m.exec(read("docs/self-hosting.md"))?.[1] ?? "";
+  const guide = /^```nginx\n([\s\S]*?)^```$/m.exec(read("docs/how-to/self-hosting.md"))?.[1] ?? "";
   const directives = (text: string) =>
     new Map(
       [...text.matchAll(/^\s+((?:proxy_(?!pass)|client_)\w+(?: (?:Host|X-\S+|Connection))?) (.*);$/gm)].map(([, name = "", value = ""]) => [
@@ -115,7 +115,7 @@ test("the proxy has the settings that the guide to self-hosting explains", () =>
 });
 
 test("the unit is the guide's", (t) => {
-  const guide = /^```systemd\n([\s\S]*?)^```$/m.exec(read("docs/self-hosting.md"))?.[1];
+  const guide = /^```systemd\n([\s\S]*?)^```$/m.exec(read("docs/how-to/self-hosting.md"))?.[1];
   assert.equal(read("deploy/inlet.service"), guide);
   withTool(t, "systemd-analyze", "verify", "deploy/inlet.service");
 });
@@ -147,7 +147,7 @@ test("the chart: its values are used, what it uses is a value, and it runs the i
 });
 
 test("the guide names the variables, files, values and version that there are, and its keys stay out of git", () => {
-  const guide = read("docs/containers.md");
+  const guide = read("docs/how-to/containers.md");
   const composed = ["deploy/compose.yaml", "deploy/compose.postgres.yaml"].map(read).join("\n");
   const variables = new Set([...composed.matchAll(/\$\{(INLET_\w+)/g)].map(([, name = ""]) => name));
   const explained = [...guide.matchAll(/^\| `(INLET_\w+)`/gm)].map(([, name = ""]) => name);

@@ -1,4 +1,4 @@
-/** Builds everything that can be published into one folder. docs/install.md lists the files. */
+/** Builds everything that can be published into one folder. docs/how-to/install.md lists the files. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

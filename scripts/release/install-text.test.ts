@@ -37,7 +37,7 @@ test("every page shows the one way to install, and pages without it lead there",
     assert.equal(text, withInstallBlocks(text), `${page}: run \`npm run docs\``);
     assert.doesNotMatch(text.replace(/<!-- install:[\s\S]*?<!-- \/install -->/g, ""), new RegExp(`${INSTALL}.*@inlet/`), page);
   }
-  const guides = globSync("docs/*.md", { cwd: ROOT }).filter((page) =>
+  const guides = globSync("docs/**/*.md", { cwd: ROOT }).filter((page) =>
     /^(?:\$ |- run: )?(?:[A-Z_]+=\S+ )?(?:npx @inlet\/cli|inlet) /m.test(readPage(page)),
   );
   const without = guides.filter((page) => !INSTALL_PAGES.includes(page) && !/\binstall\.md\b/.test(readPage(page)));
@@ -45,7 +45,7 @@ test("every page shows the one way to install, and pages without it lead there",
 });
 
 test("variables in commands expand: none stands between single quotes", () => {
-  for (const page of ["README.md", ...globSync("docs/*.md", { cwd: ROOT })]) {
+  for (const page of ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })]) {
     const blocks = [...readPage(page).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, script = ""]) => script);
     for (const script of blocks)
       for (const [, single = ""] of script.matchAll(/'([^']*)'|"(?:[^"\\]|\\.)*"/g))

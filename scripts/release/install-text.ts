@@ -13,10 +13,10 @@ const PUBLISHED = false;
 
 /** The pages that have a block for installing. */
 export const INSTALL_PAGES = [
-  "docs/install.md",
-  "docs/five-minute-start.md",
-  "docs/sdk.md",
-  "docs/self-hosting.md",
+  "docs/how-to/install.md",
+  "docs/tutorials/first-function.md",
+  "docs/reference/sdk.md",
+  "docs/how-to/self-hosting.md",
   "packages/cli/README.md",
   "packages/sdk/README.md",
 ];

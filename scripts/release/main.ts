@@ -36,7 +36,7 @@ if (values.check) {
 async function stopOnAdvisories(): Promise<void> {
   const found = await findAdvisories();
   if (found.length === 0) return;
-  const advice = "Update the dependencies, or build with --without-advisories once each was judged (docs/security.md).";
+  const advice = "Update the dependencies, or build with --without-advisories once each was judged (docs/explanation/security.md).";
   console.error(
     ["error: the release was not built, because of published advisories:", ...found.map((text) => `  ${text}`), advice].join("\n"),
   );

@@ -1,4 +1,4 @@
-/** docs/webhooks-as-code.md: its commands are run in order, its files and tables are compared with what there is. */
+/** docs/how-to/webhooks-as-code.md: its commands are run in order, its files and tables are compared with what there is. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { WEBHOOKS_ROWS } from "../src/webhooks/webhooks-rows.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
-const GUIDE = readFileSync(new URL("../../../docs/webhooks-as-code.md", import.meta.url), "utf8");
+const GUIDE = readFileSync(new URL("../../../docs/how-to/webhooks-as-code.md", import.meta.url), "utf8");
 
 function blocks(language: string): string[] {
   return [...GUIDE.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(([, text]) => text ?? "");

@@ -10,7 +10,7 @@ import { readOptions } from "../src/command-line/read-options.ts";
 import { ROWS } from "../src/commands.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT })];
+const PAGES = ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
 const read = (page: string) => readFileSync(join(ROOT, page), "utf8");
 
 /** A prompt or a CI step, variables, a way to call the command, its arguments, and a comment, a pipe or a file after it. */

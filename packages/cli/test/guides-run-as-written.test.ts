@@ -1,4 +1,4 @@
-/** docs/five-minute-start.md, docs/branch-environments.md, docs/self-hosting.md, docs/containers.md: their commands are run, their files are used. */
+/** docs/tutorials/first-function.md, docs/how-to/branch-environments.md, docs/how-to/self-hosting.md, docs/how-to/containers.md: their commands are run, their files are used. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ async function runGuide(t: TestContext, { steps }: Guide, folder: string, variab
 }
 
 test("the five-minute start", async (t) => {
-  const guide = readGuide("five-minute-start.md");
+  const guide = readGuide("tutorials/first-function.md");
   assert.ok(guide.steps.length >= 6);
   const [, command = ""] = /^\$ inlet (.*)$/m.exec(guide.blocks("console")[0] ?? "") ?? [];
   const { url, stdout } = await startInlet(t, [...command.split(" "), "--port", "0"]);
@@ -40,7 +40,7 @@ test("the five-minute start", async (t) => {
 });
 
 test("branch environments, step by step and as a workflow", async (t) => {
-  const guide = readGuide("branch-environments.md");
+  const guide = readGuide("how-to/branch-environments.md");
   const signingKey = `signkey-prod-${"00ff".repeat(8)}`;
   const { url, variables, rest } = await startServer(t, ["--signing-key", signingKey]);
   const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) }, signingKeyBearers(signingKey)[0]);
@@ -65,7 +65,7 @@ test("branch environments, step by step and as a workflow", async (t) => {
 });
 
 test("the systemd unit starts a service that knows its public address and its clients", async (t) => {
-  const guide = readGuide("self-hosting.md");
+  const guide = readGuide("how-to/self-hosting.md");
   const { argv, setting, placeholders, variables } = unitOf(guide);
   const [mode, ...flags] = argv;
   assert.equal(mode, "start");
@@ -118,7 +118,7 @@ test("the systemd unit starts a service that knows its public address and its cl
 });
 
 test("the command that makes the keys makes all that the unit needs", async (t) => {
-  const guide = readGuide("self-hosting.md");
+  const guide = readGuide("how-to/self-hosting.md");
   const [, script = ""] = /^# (for kind in .*) > \/etc\/inlet\.env$/m.exec(guide.text) ?? [];
   const [made = ""] = await runScripts(t, [script], temporaryFolder(t), {});
   const keys = Object.fromEntries(
@@ -132,14 +132,14 @@ test("the command that makes the keys makes all that the unit needs", async (t) 
 
   const { folder, read, write } = workingFolder(t);
   write("deploy/compose.yaml", "");
-  const [forContainers = ""] = readGuide("containers.md").blocks("sh");
+  const [forContainers = ""] = readGuide("how-to/containers.md").blocks("sh");
   // The image's entry point is `inlet`.
   await runScripts(t, [`docker() { [ "$*" = "run --rm inlet \${*:4}" ] && inlet "\${@:4}"; }\n${forContainers}`], folder, {});
   assert.match(read("deploy/inlet.env"), /^INLET_EVENT_KEY=evk_\w+\nINLET_API_KEY=ak_\w+\nINLET_SIGNING_KEY=signkey-prod-[0-9a-f]+\n$/);
 });
 
 test("the nginx configuration goes with the unit, and its tables explain lines that are there", () => {
-  const guide = readGuide("self-hosting.md");
+  const guide = readGuide("how-to/self-hosting.md");
   const { argv, variables } = unitOf(guide);
   const config = readConfig("start", argv.slice(1), variables);
   const [nginx = ""] = guide.blocks("nginx");
@@ -168,7 +168,7 @@ test("the nginx configuration goes with the unit, and its tables explain lines t
 });
 
 test("the commands of the guide to forwarding are commands, and its state file is the one used", () => {
-  const { text } = readGuide("forwarding.md");
+  const { text } = readGuide("how-to/forwarding.md");
   const commands = [...text.matchAll(/`inlet (listen [^`]*)`/g)].map(([, words = ""]) => words.replaceAll("'", "").split(" "));
   assert.equal(commands.length, 5);
   for (const [, ...argv] of commands) readOptions(LISTEN, argv, {});

@@ -1,4 +1,4 @@
-/** docs/self-hosting.md: a real nginx with the configuration of the guide, before a service started as the unit starts it. */
+/** docs/how-to/self-hosting.md: a real nginx with the configuration of the guide, before a service started as the unit starts it. */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -75,7 +75,7 @@ async function untilListening(port: number): Promise<void> {
 test("nginx passes on events, refusals, addresses, cookies and live tails", {
   skip: missing.length > 0 ? `${missing.join(" and ")} not installed here` : false,
 }, async (t) => {
-  const guide = readGuide("self-hosting.md");
+  const guide = readGuide("how-to/self-hosting.md");
   const { argv, variables } = unitOf(guide);
   const data = temporaryFolder(t);
   const inlet = await startInlet(

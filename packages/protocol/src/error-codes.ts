@@ -1,6 +1,6 @@
 /**
  * The catalogue of errors: status, whether a retry can succeed, and meaning.
- * docs/errors.md is generated from this table, and a test compares the two.
+ * docs/reference/errors.md is generated from this table, and a test compares the two.
  */
 
 export interface ErrorKind {

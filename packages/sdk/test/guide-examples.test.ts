@@ -1,4 +1,4 @@
-/** The examples of docs/sdk.md and of the package's README: all of them compile, those that can are run. */
+/** The examples of docs/reference/sdk.md and of the package's README: all of them compile, those that can are run. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -23,7 +23,7 @@ test("the guide's examples compile, and the one on testing runs", (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"), "junction");
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  const examples = [...examplesOf("docs/sdk.md"), ...examplesOf("packages/sdk/README.md")];
+  const examples = [...examplesOf("docs/reference/sdk.md"), ...examplesOf("packages/sdk/README.md")];
   assert(examples.length > 10, `only ${examples.length} examples found`);
   examples.forEach((code, i) => {
     writeFileSync(join(folder, `example-${i}.ts`), code.includes("new Inlet(") ? code : PREAMBLE + code);

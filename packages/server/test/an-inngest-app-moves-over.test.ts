@@ -1,4 +1,4 @@
-/** docs/moving-from-inngest.md: with the variables it names, and nothing else, an app of the published SDK runs here. */
+/** docs/tutorials/from-inngest.md: with the variables it names, and nothing else, an app of the published SDK runs here. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -12,7 +12,7 @@ import { curlCommands } from "./support/curl.ts";
 import { onEnd } from "./support/on-end.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService } from "./support/service.ts";
 
-const GUIDE = readFileSync(new URL("../../../docs/moving-from-inngest.md", import.meta.url), "utf8");
+const GUIDE = readFileSync(new URL("../../../docs/tutorials/from-inngest.md", import.meta.url), "utf8");
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** A user's app, which knows nothing of Inlet: whatever it needs comes from its variables. */

@@ -28,9 +28,9 @@ async function send(url: string, name: string, size = 10): Promise<string> {
 const statusOf = async (url: string, id: string) =>
   (await call(`${url}/v1/events/${id}`, { headers: { authorization: `Bearer ${API_KEY}` } })).status;
 
-/** The commands of docs/operation.md that begin with a program's name, with its paths moved to a folder of the test. */
+/** The commands of docs/how-to/operation.md that begin with a program's name, with its paths moved to a folder of the test. */
 function guideCommands(program: string, moved: (text: string) => string): string[] {
-  const guide = readFileSync(new URL("../../../docs/operation.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../../../docs/how-to/operation.md", import.meta.url), "utf8");
   const [, section = ""] = /^## Backups\n([\s\S]*?)^## /m.exec(guide) ?? [];
   return [...section.matchAll(new RegExp(`^# (${program} .*)$`, "gm"))].map(([, command = ""]) => moved(command));
 }

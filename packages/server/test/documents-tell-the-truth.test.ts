@@ -58,7 +58,7 @@ test("the tour of the README", async (t) => {
 test("the guide to environments and keys", async (t) => {
   const service = await startTestService(t);
   await service.rest("POST", "/environments", { body: { name: "feature/cart", kind: "branch" } });
-  const [make, send] = stepsOf("docs/environments-and-keys.md").map(({ command }) => command);
+  const [make, send] = stepsOf("docs/how-to/environments-and-keys.md").map(({ command }) => command);
   assert.ok(make && send);
   const made = await call(...at(service.url, make, (text) => text.replace("$API_KEY", "test-api-key")));
   assert.equal(made.status, 201);
@@ -70,7 +70,7 @@ test("the guide to keys and rotation", async (t) => {
   const service = await startTestService(t);
   const old = (await service.rest("GET", "/keys?kind=event")).body.data[0];
   const fill = (text: string) => text.replace("$API_KEY", API_KEY).replace("$OLD_KEY_ID", old.id);
-  const steps = stepsOf("docs/keys-and-rotation.md");
+  const steps = stepsOf("docs/how-to/keys-and-rotation.md");
   assert.equal(steps.length, 6);
   for (const { command, shown } of steps) {
     const answer = await call(...at(service.url, command, fill));
@@ -95,7 +95,7 @@ test("the guide to security", async (t) => {
   const sessionId = (await service.rest("GET", "/sessions")).body.data[0].id;
   const fill = (text: string) => text.replace("$API_KEY", API_KEY).replace("$SESSION_ID", sessionId);
   const answers = [];
-  for (const { command } of stepsOf("docs/security.md")) answers.push(await call(...at(service.url, command, fill)));
+  for (const { command } of stepsOf("docs/explanation/security.md")) answers.push(await call(...at(service.url, command, fill)));
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 200, 200],
@@ -108,7 +108,7 @@ test("the guide to operation", async (t) => {
   const service = await startTestService(t);
   const fill = (text: string) => text.replace("$API_KEY", API_KEY);
   const statuses: string[] = [];
-  for (const { command } of stepsOf("docs/operation.md")) {
+  for (const { command } of stepsOf("docs/how-to/operation.md")) {
     const { status, text } = await call(...at(service.url, command, fill));
     assert.ok(status < 300, `${command.url}: ${text}`);
     statuses.push(`${command.init.method ?? "GET"} ${new URL(command.url).pathname} ${status}`);
@@ -124,7 +124,7 @@ test("the guide to operation", async (t) => {
 
 test("the guide to webhooks", async (t) => {
   const service = await startTestService(t);
-  const [make] = stepsOf("docs/webhooks.md").map(({ command }) => command);
+  const [make] = stepsOf("docs/how-to/webhooks.md").map(({ command }) => command);
   assert.ok(make);
   const made = await call(...at(service.url, make, (text) => text.replace("$API_KEY", "test-api-key")));
   assert.equal(made.status, 201, made.text);

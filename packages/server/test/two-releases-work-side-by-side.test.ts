@@ -1,6 +1,6 @@
 /**
  * A cluster is renewed node by node, so two releases work on one database for a while. The next release is the real program with
- * more migrations: one that only adds, then one that takes away. The rule is told in docs/scaling.md.
+ * more migrations: one that only adds, then one that takes away. The rule is told in docs/explanation/scaling.md.
  */
 
 import assert from "node:assert/strict";

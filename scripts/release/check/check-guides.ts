@@ -36,7 +36,7 @@ export function checkGuides(toolbox: Toolbox): Check[] {
         await run(process.execPath, ["--test", ...TESTED], { cwd: ROOT, env });
       },
     })),
-    { name: "guide: docs/sdk.md, quick start", run: async () => followSdkGuide(await atHome()) },
+    { name: "guide: docs/reference/sdk.md, quick start", run: async () => followSdkGuide(await atHome()) },
     ...CURL_GUIDES.map((guide: CurlGuide) => ({ name: `guide: ${guide.page}`, run: async () => followCurlGuide(guide, await atHome()) })),
   ];
 }
@@ -53,7 +53,7 @@ async function installAsWritten(toolbox: Toolbox): Promise<Home> {
   const project = join(folder, "project");
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), '{"name":"project","private":true}');
-  for (const script of installBlocks("docs/install.md")) await bash(script, project, env);
+  for (const script of installBlocks("docs/how-to/install.md")) await bash(script, project, env);
   return { folder, env, inlet: join(prefix, "bin/inlet") };
 }
 
@@ -69,9 +69,9 @@ function installBlocks(page: string): string[] {
 async function followSdkGuide({ folder, env, inlet }: Home): Promise<void> {
   const project = join(folder, "shop");
   mkdirSync(project);
-  const page = readPage("docs/sdk.md");
+  const page = readPage("docs/reference/sdk.md");
   const [start = ""] = page.split("\n## The client");
-  for (const script of installBlocks("docs/sdk.md")) await bash(script, project, env);
+  for (const script of installBlocks("docs/reference/sdk.md")) await bash(script, project, env);
   writeFileSync(join(project, "app.ts"), /^```ts\n([\s\S]*?)^```$/m.exec(start)?.[1] ?? "");
   const service = spawn(inlet, ["dev", "--ephemeral"], { cwd: project, env });
   const app = spawn("node", ["app.ts"], { cwd: project, env: { ...env, INLET_DEV: "1" }, stdio: "inherit" });

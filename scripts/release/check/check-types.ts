@@ -21,7 +21,7 @@ export function checkTypes({ sdk }: Release, toolbox: Toolbox): Check {
       mkdirSync(project);
       writeFileSync(join(project, "package.json"), '{"name":"types","private":true,"type":"module"}');
       await run("npm", ["install", sdk, ...NEWEST], { cwd: project, env });
-      const examples = [...readPage("docs/sdk.md").matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code);
+      const examples = [...readPage("docs/reference/sdk.md").matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code);
       for (const [i, code] of examples.filter((text) => text.includes("new Inlet(")).entries())
         writeFileSync(join(project, `example-${i}.ts`), code);
       writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: OPTIONS, include: ["*.ts"] }));

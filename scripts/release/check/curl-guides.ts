@@ -26,7 +26,7 @@ export interface CurlGuide {
 export const CURL_GUIDES: readonly CurlGuide[] = [
   { page: "README.md", mode: "dev" },
   {
-    page: "docs/environments-and-keys.md",
+    page: "docs/how-to/environments-and-keys.md",
     mode: "start",
     async prepare(rest) {
       await rest("POST", "/environments", { name: "feature/cart", kind: "branch" });
@@ -34,12 +34,12 @@ export const CURL_GUIDES: readonly CurlGuide[] = [
     },
   },
   {
-    page: "docs/keys-and-rotation.md",
+    page: "docs/how-to/keys-and-rotation.md",
     mode: "start",
     prepare: async (rest) => ({ OLD_KEY_ID: (await rest("GET", "/keys?kind=event"))[0].id }),
   },
   {
-    page: "docs/security.md",
+    page: "docs/explanation/security.md",
     mode: "start",
     async prepare(rest) {
       const init = { method: "POST", body: JSON.stringify({ apiKey: API_KEY }), headers: { "content-type": "application/json" } };
@@ -47,14 +47,14 @@ export const CURL_GUIDES: readonly CurlGuide[] = [
       return { SESSION_ID: (await rest("GET", "/sessions"))[0].id };
     },
   },
-  { page: "docs/webhooks.md", mode: "start" },
-  { page: "docs/operation.md", mode: "start" },
+  { page: "docs/how-to/webhooks.md", mode: "start" },
+  { page: "docs/how-to/operation.md", mode: "start" },
   {
-    page: "docs/alerts.md",
+    page: "docs/how-to/alerts.md",
     mode: "start",
     prepare: async () => ({ INLET_BASE_URL: "http://localhost:8288", INLET_API_KEY: API_KEY }),
   },
-  { page: "docs/event-types.md", mode: "dev" },
+  { page: "docs/how-to/event-types.md", mode: "dev" },
 ];
 
 export async function followCurlGuide({ page, mode, prepare }: CurlGuide, { folder, env, inlet }: Home): Promise<void> {

@@ -11,7 +11,8 @@ export async function backupCommand({ options, io }: Call<typeof BACKUP_FLAGS>):
   const { to, dataDir } = options;
   if (to === null) throw new CommandFault("Set the file with --to.", null, EXIT.usage);
   if (readVariable("INLET_DATABASE_URL", io.variables)) {
-    const message = "INLET_DATABASE_URL is set: this installation uses PostgreSQL. Back it up with pg_dump; docs/operation.md shows how.";
+    const message =
+      "INLET_DATABASE_URL is set: this installation uses PostgreSQL. Back it up with pg_dump; docs/how-to/operation.md shows how.";
     throw new CommandFault(message, "store_refused");
   }
   const made = await refusable(() => makeBackup({ folder: dataDir, to }));

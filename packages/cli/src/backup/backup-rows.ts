@@ -7,7 +7,7 @@ export const BACKUP_ROWS: readonly CommandRow[] = [
   command({
     words: ["backup"],
     sentence: "Writes a backup of the data folder, even while the service runs.",
-    more: `The backup contains everything that was acknowledged before it began, and a checksum. For PostgreSQL, use pg_dump; see docs/operation.md.`,
+    more: `The backup contains everything that was acknowledged before it began, and a checksum. For PostgreSQL, use pg_dump; see docs/how-to/operation.md.`,
     examples: [["inlet backup --to /backups/inlet-monday.backup --data-dir /var/lib/inlet", "a running service"]],
     exits: [
       [0, "the backup is complete"],

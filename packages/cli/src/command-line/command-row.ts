@@ -1,6 +1,6 @@
 /**
  * A command of `inlet`: words, flags, sentences and the function that runs it. Parsing, `--help`, shell completion
- * and docs/cli.md are all generated from these rows.
+ * and docs/reference/cli.md are all generated from these rows.
  */
 
 import type { CommandResult } from "./command-result.ts";

@@ -1,4 +1,4 @@
-/** docs/cli.md, generated from the command table. */
+/** docs/reference/cli.md, generated from the command table. */
 
 import { type CommandGroup, type CommandRow, exitsOf, type Flag, USUAL_EXITS } from "./command-row.ts";
 import { usageOf } from "./help.ts";
@@ -6,7 +6,7 @@ import { usageOf } from "./help.ts";
 export function cliMarkdown(rows: readonly CommandRow[], groups: readonly CommandGroup[]): string {
   return `# CLI
 
-[Install](install.md) adds the command \`inlet\`. \`inlet <command> --help\` prints the same information as this page. Commands print tables. With \`--json\` they print JSON for scripts;
+[Install](../how-to/install.md) adds the command \`inlet\`. \`inlet <command> --help\` prints the same information as this page. Commands print tables. With \`--json\` they print JSON for scripts;
 commands that keep running print one value per line (NDJSON). Errors go to standard error and, with \`--json\`, also to standard output as
 \`{"error":"…","code":"…"}\`. Colours are used only in a terminal, unless \`NO_COLOR\` is set.
 

@@ -86,7 +86,7 @@ function checkFunction(registered: unknown): Finding[] {
   ];
 }
 
-/** Applies to every app. docs/moving-from-inngest.md has the full list. */
+/** Applies to every app. docs/tutorials/from-inngest.md has the full list. */
 const GENERAL: readonly Finding[] = [
   note("events", "an event whose id was seen in the last 24 hours is not stored again and starts nothing"),
   note("events", "the response to a send means that its events are on disk; a batch is stored whole or not at all"),

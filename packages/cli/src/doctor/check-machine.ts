@@ -32,7 +32,7 @@ export function checkSettings(variables: Variables): Finding[] {
     ];
   } catch (error) {
     if (!(error instanceof ConfigInvalid)) throw error;
-    const advice = "Fix the variable; see docs/configuration.md.";
+    const advice = "Fix the variable; see docs/reference/configuration.md.";
     return [...strange, ...error.messages.map((message) => problem("settings", message, advice))];
   }
 }
@@ -64,7 +64,7 @@ export function checkFolder(folder: string): Finding[] {
 
 /** Reads the whole database, which takes a while for a large store. A service may keep using it. */
 export function checkData(folder: string, usesPostgres: boolean): Finding {
-  if (usesPostgres) return skipped("data", "the store is PostgreSQL; docs/operation.md says how to check its backups");
+  if (usesPostgres) return skipped("data", "the store is PostgreSQL; docs/how-to/operation.md says how to check its backups");
   const path = join(folder, "inlet.db");
   if (!existsSync(path)) return problem("data", `there is no database in ${folder}`, "Choose the folder with --data-dir.");
   const faults = databaseFaults(path);

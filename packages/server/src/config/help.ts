@@ -1,4 +1,4 @@
-/** The settings as text: `--help` in a terminal, and the table in docs/configuration.md. */
+/** The settings as text: `--help` in a terminal, and the table in docs/reference/configuration.md. */
 
 import { flagOf, type Mode, SETTINGS, type Setting, shownDefault, variableOf } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The table of all settings. Parsing, `--help` and docs/configuration.md are generated from it.
+ * The table of all settings. Parsing, `--help` and docs/reference/configuration.md are generated from it.
  * A setting `dataDir` is the flag `--data-dir` and the variable `INLET_DATA_DIR`; the flag wins.
  */
 

@@ -1,4 +1,4 @@
-/** The table of metrics: names, labels and help texts, as in docs/operation.md. Event names are not labels: senders choose them. */
+/** The table of metrics: names, labels and help texts, as in docs/how-to/operation.md. Event names are not labels: senders choose them. */
 
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 

@@ -1,5 +1,5 @@
 /**
- * A signing key is rotated as docs/keys-and-rotation.md says: the new key is created, the app gets it when it is next deployed, the old key
+ * A signing key is rotated as docs/how-to/keys-and-rotation.md says: the new key is created, the app gets it when it is next deployed, the old key
  * is revoked. No run fails on the way, whichever of the keys an app has; afterwards the old key opens nothing.
  */
 

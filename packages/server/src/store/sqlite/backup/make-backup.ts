@@ -31,7 +31,9 @@ export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<Bac
   refuseUnreadable(folder, path);
   const move = readMove(folder);
   if (move)
-    throw new StoreRefused(`the data in ${folder} was moved to ${move.to}: back up that database with pg_dump, see docs/operation.md`);
+    throw new StoreRefused(
+      `the data in ${folder} was moved to ${move.to}: back up that database with pg_dump, see docs/how-to/operation.md`,
+    );
   if (existsSync(to)) throw new StoreRefused(`${to} already exists; choose another name with --to`);
   const folderMade = `${to}.part`;
   const [copy, part] = [join(folderMade, "copy"), join(folderMade, "backup")];
