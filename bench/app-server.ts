@@ -51,6 +51,12 @@ const sideBySide =
     return values.length;
   };
 
+/** Waits until the event "bench/go" ends the wait. */
+const waits = async ({ step }: { step: { waitForEvent(id: string, options: object): Promise<unknown> } }) => {
+  await step.waitForEvent("go", { event: "bench/go", timeout: "1h" });
+  noteEnd();
+};
+
 const after = (ms: number, value: number) => (ms === 0 ? value : new Promise<number>((resolve) => setTimeout(resolve, ms, value)));
 
 const handler = kind === "inlet" ? inletApp() : inngestApp();
@@ -72,6 +78,7 @@ function inletApp() {
       // One node at a time works on what is under a limit: the way to have another node do it.
       client.createFunction({ id: "limited", concurrency: { limit: 5 } }, { event: "bench/limited" }, plain),
       client.createFunction({ id: "two-steps" }, { event: "bench/two-steps" }, twoSteps as never),
+      client.createFunction({ id: "waits" }, { event: "bench/waits" }, waits as never),
       client.createFunction({ id: "parallel-3" }, { event: "bench/parallel-3" }, sideBySide(3) as never),
       client.createFunction({ id: "parallel-20" }, { event: "bench/parallel-20" }, sideBySide(20) as never),
       client.createFunction({ id: "parallel-20-apart" }, { event: "bench/parallel-20-apart" }, sideBySide(20, 20) as never),

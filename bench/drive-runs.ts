@@ -88,11 +88,11 @@ export async function readControl(app: Server, ended = 0): Promise<Control> {
   return (await (await fetch(`${app.url}/control?ended=${ended}`)).json()) as Control;
 }
 
-function batchOf(name: string, size: number): string {
+export function batchOf(name: string, size: number): string {
   return JSON.stringify(Array.from({ length: size }, (_, n) => ({ name: `bench/${name}`, data: { n, order: "A-1042", total: 99.5 } })));
 }
 
-async function send(inlet: Server, events: string): Promise<void> {
+export async function send(inlet: Server, events: string): Promise<void> {
   const response = await request(`${inlet.url}/e/bench`, { method: "POST", body: events });
   const text = await response.body.text();
   if (response.statusCode !== 200) throw new Error(`a send was refused: ${text}`);

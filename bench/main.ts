@@ -14,9 +14,10 @@ import { benchRuns } from "./runs.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchSchemas } from "./schemas.ts";
 import { benchTracing } from "./tracing.ts";
+import { benchWaits } from "./waits.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- <ingest | webhooks | sandbox | runs | parallel | jobs | lists | schemas | tracing | compare> [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks | sandbox | runs | parallel | jobs | waits | lists | schemas | tracing | compare> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
@@ -40,6 +41,9 @@ parallel only: runs with three and with twenty steps side by side
 jobs only: what a job that reruns many runs costs live traffic
   --runs <n>         runs that are started again, in all rounds together (100000; 5000 with --quick)
   --rate <n>         items a second it may do (500)
+
+waits only: what one event that ends many waits costs live traffic
+  --runs <n>         runs that wait for it (10000)
 
 lists only:
   --events <n>       events in the store (10000000; 200000 with --quick)
@@ -106,6 +110,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
       rounds,
       seconds: seconds * LIVE_TAKES,
     }),
+  waits: () => benchWaits({ runs, rounds, seconds: seconds * LIVE_TAKES }),
   lists: () => benchLists({ events: Number(values.events ?? (values.quick ? 200_000 : 10_000_000)), folder: values["data-dir"] }),
 };
 
