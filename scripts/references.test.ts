@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { REFERENCES } from "./references.ts";
 
@@ -9,3 +9,11 @@ for (const [file, text] of Object.entries(REFERENCES)) {
     assert.equal(written, text, "run `npm run docs`");
   });
 }
+
+test("docs/errors has no page of a code that does not exist", () => {
+  const written = globSync("errors/*.md", { cwd: new URL("../docs", import.meta.url) });
+  assert.deepEqual(
+    written.filter((file) => !(file in REFERENCES)),
+    [],
+  );
+});

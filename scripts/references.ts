@@ -1,9 +1,9 @@
 /** The text of the generated reference pages. */
 
-import { ERRORS, type ErrorKind } from "@inlet/protocol";
 import { settingsMarkdown } from "@inlet/server";
 import { cliMarkdown } from "../packages/cli/src/command-line/reference.ts";
 import { GROUPS, ROWS } from "../packages/cli/src/commands.ts";
+import { errorPages, errorTable } from "./docs/error-pages.ts";
 import { providersMarkdown } from "./providers-reference.ts";
 import { restReference } from "./rest-reference.ts";
 
@@ -31,22 +31,22 @@ const errors = `${GENERATED}
 Every error response has the same shape:
 
 \`\`\`json
-{ "error": "a readable message", "code": "a stable code", "status": 400 }
+{ "error": "a readable message", "code": "a_stable_code", "status": 400, "docs": "/docs/errors/a_stable_code" }
 \`\`\`
 
-If fields are invalid, \`details\` lists all faults: \`[{ "index": 1, "field": "name", "message": "…" }]\`. \`index\` is the position of
+\`docs\` is the path of the page that explains the code and says what to do. The service serves it, as it serves all of this
+documentation. If fields are invalid, \`details\` lists all faults: \`[{ "index": 1, "field": "name", "message": "…" }]\`. \`index\` is the position of
 the event in a request with several events. For a *retryable* error, the same request can succeed later: retry it after the seconds in
 \`Retry-After\`. For a *terminal* error, it cannot. Requests that the HTTP parser refuses (malformed requests, 408, 431) get a
 response without a body.
 
-| code | status | retry | meaning |
-|---|---|---|---|
-${(Object.entries(ERRORS) as [string, ErrorKind][]).map(([code, { status, retry, meaning }]) => `| \`${code}\` | ${status} | ${retry} | ${meaning} |`).join("\n")}
+${errorTable()}
 `;
 
 export const REFERENCES: Readonly<Record<string, string>> = {
   "reference/configuration.md": configuration,
   "reference/errors.md": errors,
+  ...errorPages(GENERATED),
   "reference/rest-api.md": await restReference(GENERATED),
   "reference/providers.md": providersMarkdown(GENERATED),
   "reference/cli.md": `${GENERATED}\n\n${cliMarkdown(ROWS, GROUPS)}`,

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "@inlet/server";
 import { readOptions } from "../src/command-line/read-options.ts";
-import { ROWS } from "../src/commands.ts";
+import { GROUPS, ROWS } from "../src/commands.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const PAGES = ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
@@ -36,6 +36,24 @@ test("every command is one that there is, with flags and values that it takes", 
     const row = ROWS.find(({ words }) => words.every((word, i) => argv[i] === word)) ?? assert.fail(message);
     const rest = argv.slice(row.words.length).filter((word) => word !== "--ephemeral" && word !== "--help");
     assert.doesNotThrow(() => (row.settings ? readConfig(row.settings, rest, {}) : readOptions(row, rest, {})), message);
+  }
+});
+
+test("every command named in a sentence is one that there is", () => {
+  const commands = PAGES.flatMap((page) =>
+    [
+      ...read(page)
+        .replace(/^```[\s\S]*?^```$/gm, "")
+        .matchAll(/`inlet ([a-z][^`]*)`/g),
+    ].map(([, text = ""]) => ({ page, text })),
+  );
+  assert.ok(commands.length > 40, `${commands.length} commands were found`);
+  for (const { page, text } of commands) {
+    const argv = (text.match(/(?:'[^']*'|"[^"]*"|<[^>]*>|[^\s'"])+/g) ?? []).map((word) => asArgument(word.replace(/^<.*>$/, "x")));
+    const isKnown =
+      ROWS.some(({ words }) => words.every((word, i) => argv[i] === word)) ||
+      GROUPS.some(({ word }) => word === argv[0] && argv.length === 1);
+    assert.ok(isKnown, `${page}: inlet ${text}`);
   }
 });
 

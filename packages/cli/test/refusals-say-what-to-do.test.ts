@@ -17,6 +17,7 @@ test("a wrong key, no key, an environment that does not exist: the service's own
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /^error: This API key is unknown or was revoked\. \(api_key_invalid\)$/m);
   assert.match(wrong.stderr, /--api-key or INLET_API_KEY/);
+  assert.ok(wrong.stderr.includes(`See ${url}/docs/errors/api_key_invalid\n`), "the page that explains the code");
   assert.ok(!wrong.stderr.includes("ak_wrong"), "a secret is not repeated");
 
   const bare = workingFolder(t, { INLET_BASE_URL: url });

@@ -1,6 +1,6 @@
 /**
  * The catalogue of errors: status, whether a retry can succeed, and meaning.
- * docs/reference/errors.md is generated from this table, and a test compares the two.
+ * docs/reference/errors.md and the pages in docs/errors/ are generated from this table, and a test compares them.
  */
 
 export interface ErrorKind {
@@ -134,9 +134,14 @@ export class Refusal {
   }
 }
 
-/** The body of every error response. */
+/** The JSON text of every error response. */
 export function errorBody({ message, code, status, details }: Refusal): string {
-  return JSON.stringify({ error: message, code, status, details });
+  return JSON.stringify({ error: message, code, status, docs: errorPage(code), details });
+}
+
+/** The path of the page that explains a code: the service serves its own documentation. */
+export function errorPage(code: ErrorCode): string {
+  return `/docs/errors/${code}`;
 }
 
 function terminal(status: number, meaning: string): ErrorKind {

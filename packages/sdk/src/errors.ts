@@ -42,6 +42,14 @@ export interface EventFault {
   message: string;
 }
 
+interface SendErrorFacts {
+  code: string;
+  status?: number | null;
+  docs?: string | null;
+  details?: readonly EventFault[];
+  cause?: unknown;
+}
+
 /** A send that was refused or could not be delivered. */
 export class SendError extends Error {
   override name = "SendError";
@@ -49,12 +57,15 @@ export class SendError extends Error {
   readonly code: string;
   /** The HTTP status, or null if there was no response. */
   readonly status: number | null;
+  /** The path, on the service, of the page that explains the code; null if the service did not answer. */
+  readonly docs: string | null;
   readonly details: readonly EventFault[];
 
-  constructor(message: string, about: { code: string; status?: number | null; details?: readonly EventFault[]; cause?: unknown }) {
+  constructor(message: string, about: SendErrorFacts) {
     super(message, about.cause === undefined ? {} : { cause: about.cause });
     this.code = about.code;
     this.status = about.status ?? null;
+    this.docs = about.docs ?? null;
     this.details = about.details ?? [];
   }
 }

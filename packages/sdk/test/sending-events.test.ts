@@ -72,9 +72,10 @@ test("after five attempts the last refusal is thrown", async (t) => {
 test("a refusal is thrown at once with code, status and details", async (t) => {
   const { inlet, service } = await testApp(t);
   const details = [{ index: 0, field: "name", message: "is required" }];
-  service.script.push({ status: 400, body: { error: "An event is invalid", code: "event_invalid", status: 400, details } });
+  const docs = "/docs/errors/event_invalid";
+  service.script.push({ status: 400, body: { error: "An event is invalid", code: "event_invalid", status: 400, docs, details } });
   const error = await refusal(inlet.send(order));
-  assert.deepEqual([error.name, error.code, error.status, error.details], ["SendError", "event_invalid", 400, details]);
+  assert.deepEqual([error.name, error.code, error.status, error.docs, error.details], ["SendError", "event_invalid", 400, docs, details]);
   assert.equal(service.requests.length, 1);
 });
 

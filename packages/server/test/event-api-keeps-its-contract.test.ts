@@ -12,7 +12,10 @@ import { type Answer, call, EVENT_KEY, startTestService, type TestService } from
 const EVENT = { name: "shop/order.created", data: { n: 1 } };
 
 function assertRefused(answer: Answer, status: number, code: string): void {
-  assert.deepEqual({ status: answer.status, code: answer.body?.code, inBody: answer.body?.status }, { status, code, inBody: status });
+  assert.deepEqual(
+    { status: answer.status, code: answer.body?.code, inBody: answer.body?.status, docs: answer.body?.docs },
+    { status, code, inBody: status, docs: `/docs/errors/${code}` },
+  );
   assert.equal(typeof answer.body.error, "string");
   assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
 }

@@ -193,6 +193,7 @@ test("a wrong token, an old one or none is refused, on both ways to subscribe; s
   for (const wrong of ["", "x.y.z", tampered]) {
     assert.equal((await call(`${service.url}/v1/realtime/sse?token=${wrong}`)).body.code, "realtime_token_invalid");
     assert.equal(await upgradeStatus(service, wrong), 401);
+    assert.deepEqual(await refusedUpgrade(service, wrong), ["realtime_token_invalid", "/docs/errors/realtime_token_invalid"]);
   }
   assert.equal(await upgradeStatus(service, token), 101);
   now += 61_000;
@@ -235,6 +236,14 @@ async function upgradeStatus(service: TestService, token: string): Promise<numbe
   const { socket, head } = await openSocket(service, token);
   socket.destroy();
   return Number(head.split(" ")[1]);
+}
+
+/** Code and page of the error that a refused handshake gets. */
+async function refusedUpgrade(service: TestService, token: string): Promise<string[]> {
+  const { socket, head } = await openSocket(service, token);
+  socket.destroy();
+  const { code, docs } = JSON.parse(head.slice(head.indexOf("\r\n\r\n")));
+  return [code, docs];
 }
 
 async function openSocket(service: TestService, token: string) {

@@ -11,6 +11,14 @@ interface Detail {
   column?: number;
 }
 
+interface ErrorAnswer {
+  error?: string;
+  code?: string;
+  /** The path of the page that explains the code. */
+  docs?: string;
+  details?: Detail[];
+}
+
 const ADVICE: Readonly<Record<string, string>> = {
   api_key_missing: "Set the API key with --api-key or INLET_API_KEY. The first start of the service prints one.",
   api_key_invalid: "Set the API key with --api-key or INLET_API_KEY.",
@@ -21,13 +29,14 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 export function refusal(base: string, status: number, answer: unknown): CommandFault {
-  const { error, code, details = [] } = (answer ?? {}) as { error?: string; code?: string; details?: Detail[] };
+  const { error, code, docs, details = [] } = (answer ?? {}) as ErrorAnswer;
   if (!error || !code)
     return new CommandFault(`${base} returned status ${status}. Check that it is an Inlet service.`, null, exitOf(status));
   // The message already contains a single fault, but not its position.
   const faults = details.length > 1 || details[0]?.line !== undefined ? details.map(written) : [];
   const advice = ADVICE[code];
-  return new CommandFault([`${error} (${code})`, ...faults, ...(advice ? [advice] : [])], code, exitOf(status));
+  const link = docs?.startsWith("/docs/") ? [`See ${base}${docs}`] : [];
+  return new CommandFault([`${error} (${code})`, ...faults, ...(advice ? [advice] : []), ...link], code, exitOf(status));
 }
 
 function exitOf(status: number): number {

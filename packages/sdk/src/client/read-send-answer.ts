@@ -19,8 +19,9 @@ export function readSendAnswer(status: number, text: string, count: number): str
     const message = `The answer has status ${status} and ${sizeOf(text)} that is not an Inlet service's. Is this its address?`;
     return new SendError(message, { code: "response_invalid", status });
   }
-  const { error: message, code, details } = body;
-  return new SendError(message, { code, status, details: Array.isArray(details) ? (details as EventFault[]) : [] });
+  const { error: message, code, docs, details } = body;
+  const page = docs === `/docs/errors/${code}` ? docs : null;
+  return new SendError(message, { code, status, docs: page, details: Array.isArray(details) ? (details as EventFault[]) : [] });
 }
 
 function parse(text: string): Record<string, unknown> | null {

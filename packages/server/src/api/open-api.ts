@@ -24,11 +24,12 @@ type Named = Map<string, unknown>;
 const ERROR_SCHEMA = {
   title: "Error",
   type: "object",
-  required: ["error", "code", "status"],
+  required: ["error", "code", "status", "docs"],
   properties: {
     error: { type: "string", description: "A sentence for people." },
     code: { type: "string", enum: Object.keys(ERRORS) },
     status: { type: "integer" },
+    docs: { type: "string", description: "The path of the page that explains the code: `/docs/errors/<code>`." },
     details: {
       type: "array",
       description: "Every fault, at most 100, if single fields are invalid.",

@@ -77,7 +77,7 @@ function notHere({ url = "" }: IncomingMessage): Refusal {
 }
 
 function refuse(socket: Duplex, refused: Refusal): void {
-  const body = JSON.stringify(errorBody(refused));
+  const body = errorBody(refused);
   const head = [`HTTP/1.1 ${refused.status} Refused`, "content-type: application/json", `content-length: ${Buffer.byteLength(body)}`];
   socket.end(`${[...head, "connection: close"].join("\r\n")}\r\n\r\n${body}`);
 }
