@@ -27,4 +27,15 @@ export { createDefer, type DeferConfig, type DeferContext } from "./functions/de
 export type { CancelOn, ConcurrencyLimit, Duration, Expression, RunConcurrency } from "./functions/function-config.ts";
 export type { FailureEvent, InletFunction } from "./functions/inlet-function.ts";
 export type { InvokeOptions, SignalOptions, StepTools, WaitOptions } from "./functions/step-tools.ts";
+export type {
+  AfterFunction,
+  AfterSend,
+  AfterStep,
+  BeforeFunction,
+  BeforeSend,
+  BeforeStep,
+  CallInfo,
+  Middleware,
+  MiddlewareStep,
+} from "./middleware/middleware.ts";
 export { VERSION } from "./version.ts";

@@ -1,64 +1,16 @@
 /** The SDK and the service together, in both modes: real calls, real signatures, real retries and timers. */
 
 import assert from "node:assert/strict";
-import test, { type TestContext } from "node:test";
-import { createDefer, Inlet, type InletFunction, NonRetriableError, RetryAfterError, StepError } from "@inlet/sdk";
+import test from "node:test";
+import { createDefer, Inlet, NonRetriableError, RetryAfterError, StepError } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import * as v from "valibot";
-import { EVENT_KEY, startTestService, type TestService } from "../../server/test/support/service.ts";
+import { EVENT_KEY, startTestService } from "../../server/test/support/service.ts";
 import { listen } from "./listen.ts";
+import { type Ended, KEY, PREVIOUS, setStage } from "./service-stage.ts";
 import { quiet } from "./test-app.ts";
 
-const KEY = `signkey-prod-${"0a".repeat(32)}`;
-const PREVIOUS = `signkey-prod-${"0b".repeat(32)}`;
 const DEADLINE_MS = 60_000;
-
-type Mode = "dev" | "start";
-
-interface Ended {
-  id: string;
-  status: string;
-  output: unknown;
-  error: { name: string; message: string } | null;
-  steps: { name: string; status: string }[];
-}
-
-interface Stage {
-  service: TestService;
-  inlet: Inlet;
-  /** Serves functions and has them registered. */
-  open(...functions: InletFunction[]): Promise<void>;
-  /** The run of a function, once it has ended. */
-  ended(fn: InletFunction, eventId?: string): Promise<Ended>;
-}
-
-async function setStage(t: TestContext, mode: Mode): Promise<Stage> {
-  const service = await startTestService(t, {
-    mode,
-    flags: ["--retry-interval", "20ms", ...(mode === "start" ? ["--signing-key", KEY] : [])],
-  });
-  const keys = { eventKey: EVENT_KEY, signingKey: PREVIOUS, signingKeyFallback: KEY };
-  const inlet = new Inlet({ id: "shop", isDev: mode === "dev", baseUrl: service.url, logger: quiet, ...(mode === "start" ? keys : {}) });
-  return {
-    service,
-    inlet,
-    async open(...functions) {
-      const url = `${await listen(t, serve({ client: inlet, functions }))}/api/inlet`;
-      const { status, text } = await service.rest("POST", "/apps", { body: { url } });
-      assert(status < 300, text);
-    },
-    async ended(fn, eventId) {
-      for (const deadline = Date.now() + DEADLINE_MS; ; ) {
-        const { body } = await service.rest("GET", `/runs?function=${fn.client.id}-${fn.id}`);
-        const runs = body.data as { id: string; endedAt: string | null; event?: { id: string } }[];
-        const done = runs.find(({ endedAt, event }) => endedAt !== null && (!eventId || event?.id === eventId));
-        if (done) return (await service.rest("GET", `/runs/${done.id}`)).body.data as Ended;
-        assert(Date.now() < deadline, `no run of ${fn.id} has ended: ${JSON.stringify(runs)}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    },
-  };
-}
 
 for (const mode of ["dev", "start"] as const) {
   test(`${mode}: one event runs every subscriber; steps run once; what a step sends runs the next function`, async (t) => {

@@ -20,6 +20,7 @@ const APP = `
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Inlet, NonRetriableError, type StepResult } from "@inlet/sdk";
+import { encryptionMiddleware } from "@inlet/sdk/encryption";
 import * as express from "@inlet/sdk/express";
 import * as fastify from "@inlet/sdk/fastify";
 import * as fetchHandler from "@inlet/sdk/fetch";
@@ -28,12 +29,14 @@ import * as next from "@inlet/sdk/next";
 import { serve } from "@inlet/sdk/node";
 import { runFunction } from "@inlet/sdk/testing";
 
-const inlet = new Inlet({ id: "shop", isDev: true });
-const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step }) => {
+const plain = { name: "plain", beforeFunction: () => ({ year: (text: string) => text.slice(0, 4) }) };
+new Inlet({ id: "sealed", middleware: [encryptionMiddleware({ key: "0a".repeat(32) })] });
+const inlet = new Inlet({ id: "shop", isDev: true, middleware: [plain] });
+const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step, year }) => {
   if (!event.data.orderId) throw new NonRetriableError("no order");
   const label: StepResult<{ at: Date }> = await step.run("label", () => ({ at: new Date(0) }));
   const { ids } = await step.sendEvent("announce", { name: "shop/order.shipped", data: label });
-  return { at: label.at.slice(0, 4), sent: ids.length };
+  return { at: year(label.at), sent: ids.length };
 });
 for (const adapter of [express, fastify, fetchHandler, hono, next]) adapter.serve({ client: inlet, functions: [ship] });
 const { result } = await runFunction(ship, { event: { data: { orderId: "1" } } });

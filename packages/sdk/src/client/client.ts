@@ -3,6 +3,7 @@
 import type { EventPayload, EventSchemas } from "../events/event-types.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
 import type { Sessions } from "../events/sessions.ts";
+import type { Middleware } from "../middleware/middleware.ts";
 import type { Realtime } from "./realtime.ts";
 import type { Settings } from "./settings.ts";
 
@@ -20,6 +21,7 @@ export interface Client {
   readonly schemas: EventSchemas;
   readonly validates: boolean;
   readonly sessionPropagation: boolean;
+  readonly middleware: readonly Middleware[];
   sendSignal(signal: SentSignal): Promise<{ runId: string | null }>;
   readonly realtime: Pick<Realtime, "publish">;
   sendAs(events: EventPayload | readonly EventPayload[], as: SendAs): Promise<{ ids: string[] }>;

@@ -15,22 +15,20 @@
 
 import { inRunContext, type RunContext } from "../client/run-context.ts";
 import { NonRetriableError, StepError } from "../errors.ts";
-import type { Sessions } from "../events/sessions.ts";
 import type { Deferred } from "../functions/defer.ts";
 import { hashStepId } from "../wire/sha1.ts";
 import { type DeferOperation, type Memo, readMemo, type StepMemos, type StepOperation } from "../wire/step-operations.ts";
 import { type DeferRequest, DeferredCalls } from "./deferred-calls.ts";
 import { type FoundStep, plannedOperation, type StepRequest } from "./found-step.ts";
 import { ReplayOrder } from "./replay-order.ts";
-import { refuseNested, runStep, type StepOutcome } from "./run-step.ts";
+import { refuseNested, runStep, type StepCall, type StepOutcome } from "./run-step.ts";
 import { afterTurn } from "./settle-turn.ts";
 import { settleableStep } from "./step-promise.ts";
 
 /** How long the code may take to reach the step of this call once it requests others. */
 const STEP_SEARCH_MS = 10_000;
 
-export interface Call {
-  runId: string;
+export interface Call extends StepCall {
   memos: StepMemos;
   /** Hashed ids of completed steps in the order in which they ended. */
   stack: readonly string[];
@@ -38,8 +36,6 @@ export interface Call {
   requestedStep: string | null;
   /** Whether a single new step may be run in this call. */
   mayRunAtOnce: boolean;
-  sessions: Sessions;
-  capture?: RunContext["capture"];
 }
 
 /** `deferred` is included, however the call ends. */

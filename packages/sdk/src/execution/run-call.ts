@@ -1,18 +1,20 @@
 /** Builds the context of a handler, and executes one call of it. */
 
-import type { RunContext } from "../client/run-context.ts";
+import { inRunContext, type RunContext } from "../client/run-context.ts";
 import type { Logger } from "../client/settings.ts";
 import type { ReceivedEvent } from "../events/event-types.ts";
-import { type Sessions, sharedSessions } from "../events/sessions.ts";
+import { sharedSessions } from "../events/sessions.ts";
 import { validateReceived } from "../events/validate-events.ts";
 import { INVOKED_EVENT, validateInvoked } from "../events/validate-invocation.ts";
 import type { FunctionContext } from "../functions/context.ts";
 import type { Defer } from "../functions/defer.ts";
 import { FAILURE_SUFFIX, type InletFunction } from "../functions/inlet-function.ts";
+import { executeThrough } from "../middleware/execute-through.ts";
+import type { BeforeFunction } from "../middleware/middleware.ts";
 import type { CallBody } from "../wire/call-body.ts";
 import { fromWireError, type WireError } from "../wire/wire-error.ts";
 import { makeDefer } from "./deferred-calls.ts";
-import { type Execution, executeCall, type Outcome } from "./execute-call.ts";
+import { type Call, type Execution, executeCall, type Outcome } from "./execute-call.ts";
 import { makeStepTools } from "./make-step-tools.ts";
 
 type PlainContext = FunctionContext<Record<never, never>, false, ReceivedEvent>;
@@ -24,47 +26,56 @@ export interface RunCallOptions {
 }
 
 export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capture }: RunCallOptions): Promise<Outcome> {
+  const { middleware, settings } = fn.client;
+  const { runId, attempt, maxAttempts } = body;
+  const info = { function: { id: fn.id, appId: fn.client.id }, runId, attempt, maxAttempts };
   const sessions = sharedSessions(body.events);
-  const call = {
-    runId: body.runId,
-    memos: body.steps,
-    stack: body.stack,
-    requestedStep,
-    sessions,
-    capture,
+  const call: Call = {
+    ...{ runId, memos: body.steps, stack: body.stack, requestedStep, sessions, capture, middleware, info },
     mayRunAtOnce: !body.disableImmediateExecution,
   };
-  const handler = fn.handler as (context: PlainContext) => unknown;
-  return executeCall(call, (execution) =>
-    fn.client.validates
-      ? validated(fn, body).then((events) => handler(contextOf(fn, { ...body, ...events }, execution, sessions)))
-      : handler(contextOf(fn, body, execution, sessions)),
-  );
-}
-
-function contextOf({ client, id }: InletFunction, body: CallBody, { find, isNew, defer }: Execution, sessions: Sessions): PlainContext {
-  const eventMs = typeof body.event.ts === "number" ? body.event.ts : 0;
-  const context: PlainContext = {
+  const execute = (start: BeforeFunction) => executeCall(call, (execution) => runCode(fn, start, execution));
+  const start = {
+    ...info,
     event: body.event,
     events: body.events as [ReceivedEvent, ...ReceivedEvent[]],
-    step: makeStepTools({ client, runId: body.runId, eventMs, sessions, find }),
-    defer: makeDefer(client, sessions, defer) as Defer,
+    logger: settings.logger,
     sessions,
-    runId: body.runId,
-    attempt: body.attempt,
-    maxAttempts: body.maxAttempts,
-    logger: quietWhile(client.settings.logger, () => !isNew()),
   };
-  if (!id.endsWith(FAILURE_SUFFIX) || body.event.name !== "inlet/function.failed") return context;
-  const error = (body.event.data.error ?? { name: "Error", message: "unknown error" }) as WireError;
+  if (middleware.length === 0) return execute(start);
+  return inRunContext({ runId, sessions, capture }, () => executeThrough(middleware, start, execute));
+}
+
+/** Middleware may have changed the events, so they are validated after it. */
+function runCode(fn: InletFunction, start: BeforeFunction, execution: Execution): unknown {
+  const handler = fn.handler as (context: PlainContext) => unknown;
+  if (!fn.client.validates) return handler(contextOf(fn, start, execution));
+  return validated(fn, start.events).then((events) => handler(contextOf(fn, { ...start, ...events }, execution)));
+}
+
+/** What middleware added stands beside the SDK's own fields, and replaces none of them. */
+function contextOf({ client, id }: InletFunction, start: BeforeFunction, { find, isNew, defer }: Execution): PlainContext {
+  const { function: _, event, sessions, runId, ...rest } = start;
+  const eventMs = typeof event.ts === "number" ? event.ts : 0;
+  const context: PlainContext = {
+    ...rest,
+    event,
+    sessions,
+    runId,
+    step: makeStepTools({ client, runId, eventMs, sessions, find }),
+    defer: makeDefer(client, sessions, defer) as Defer,
+    logger: quietWhile(start.logger, () => !isNew()),
+  };
+  if (!id.endsWith(FAILURE_SUFFIX) || event.name !== "inlet/function.failed") return context;
+  const error = (event.data.error ?? { name: "Error", message: "unknown error" }) as WireError;
   return Object.assign(context, { error: fromWireError(error) });
 }
 
-async function validated(fn: InletFunction, { events }: CallBody): Promise<Pick<CallBody, "event" | "events">> {
+async function validated(fn: InletFunction, events: BeforeFunction["events"]): Promise<Pick<BeforeFunction, "event" | "events">> {
   const checked = await Promise.all(
     events.map((event) => (event.name === INVOKED_EVENT ? validateInvoked(fn, event) : validateReceived(fn.client.schemas, event))),
   );
-  return { event: checked[0] as ReceivedEvent, events: checked };
+  return { event: checked[0] as ReceivedEvent, events: checked as [ReceivedEvent, ...ReceivedEvent[]] };
 }
 
 function quietWhile(logger: Logger, isQuiet: () => boolean): Logger {

@@ -2,6 +2,8 @@
 
 import { currentRun, inRunContext, type RunContext } from "../client/run-context.ts";
 import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
+import type { CallInfo, Middleware, MiddlewareStep } from "../middleware/middleware.ts";
+import { runHooks, thrown } from "../middleware/run-hooks.ts";
 import type { StepOperation } from "../wire/step-operations.ts";
 import { toWireError } from "../wire/wire-error.ts";
 import { describe, type FoundStep } from "./found-step.ts";
@@ -14,11 +16,17 @@ export interface StepOutcome {
   retry?: { isFinal: boolean; afterSeconds: number | undefined };
 }
 
-export async function runStep(step: FoundStep, call: Pick<RunContext, "runId" | "sessions" | "capture">): Promise<StepOutcome> {
+/** The call that a step runs in. */
+export interface StepCall extends Pick<RunContext, "runId" | "sessions" | "capture"> {
+  middleware: readonly Middleware[];
+  info: CallInfo;
+}
+
+export async function runStep(step: FoundStep, call: StepCall): Promise<StepOutcome> {
   const startedAt = Date.now();
   try {
     const context: RunContext = { runId: call.runId, sessions: call.sessions, capture: call.capture, stepId: step.id };
-    const result = await inRunContext(context, async () => step.run?.(step, step.input ?? []));
+    const result = await inRunContext(context, () => runCode(step, call));
     const operation: StepOperation = {
       op: "StepRun",
       ...describe(step),
@@ -39,6 +47,24 @@ export async function runStep(step: FoundStep, call: Pick<RunContext, "runId" | 
     };
     return { operation, text: JSON.stringify(operation), retry: { isFinal: final, afterSeconds: retryAfterSeconds(thrown) } };
   }
+}
+
+/** The code of the step, with the hooks around it. */
+async function runCode(step: FoundStep, { middleware, info }: StepCall): Promise<unknown> {
+  if (middleware.length === 0) return step.run?.(step, step.input ?? []);
+  const about = { ...info, step: { id: step.id, kind: kindOf(step) } };
+  const before = await runHooks(middleware, "beforeStep", { ...about, input: step.input ?? [] });
+  const ended = await Promise.resolve(before.input)
+    .then((input) => step.run?.(step, [...input]))
+    .then((result) => ({ result, error: undefined }), thrown);
+  const after = await runHooks(middleware, "afterStep", { ...about, ...ended });
+  if (after.error !== undefined) throw after.error;
+  return after.result;
+}
+
+/** `opts.type` is "step." and the name of the tool. */
+function kindOf({ opts }: FoundStep): MiddlewareStep["kind"] {
+  return String(opts?.type).replace(/^step\./, "") as MiddlewareStep["kind"];
 }
 
 const NANOSECONDS_PER_MS = 1e6;

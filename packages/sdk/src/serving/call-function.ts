@@ -3,6 +3,9 @@
 import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
 import type { Outcome } from "../execution/execute-call.ts";
 import { runCall } from "../execution/run-call.ts";
+import type { InletFunction } from "../functions/inlet-function.ts";
+import { decodeCall, encodeOutcome } from "../middleware/encoding.ts";
+import type { Middleware } from "../middleware/middleware.ts";
 import { type CallBody, readCallBody } from "../wire/call-body.ts";
 import { HEADER } from "../wire/headers.ts";
 import { hashStepId } from "../wire/sha1.ts";
@@ -25,7 +28,21 @@ export async function callFunction(app: ServedApp, query: URLSearchParams, parse
   if (body.useApi) body = await fetchRunState(app.settings, body);
   const stepId = query.get("stepId");
   const requestedStep = stepId === null || stepId === "" || stepId === DISCOVERY ? null : stepId;
-  return answerFor(await runCall(fn, body, { requestedStep }), body);
+  return answerFor(await encodedCall(app.client.middleware, fn, body, requestedStep), body);
+}
+
+/** A value that cannot be decoded or encoded, for example without its key, fails the attempt. */
+async function encodedCall(
+  middleware: readonly Middleware[],
+  fn: InletFunction,
+  body: CallBody,
+  requestedStep: string | null,
+): Promise<Outcome> {
+  try {
+    return await encodeOutcome(middleware, await runCall(fn, await decodeCall(middleware, body), { requestedStep }));
+  } catch (error) {
+    return { kind: "threw", error, deferred: [] };
+  }
 }
 
 function functionMissing({ byId, client }: ServedApp, id: string | null): AppAnswer {
