@@ -1,5 +1,5 @@
 /**
- * Builds the dist folder of `@inlet/cli`: the CLI, the service and the protocol as plain JavaScript. Node strips types from our own
+ * Builds the dist folder of `@inlet/cli`: the CLI, the service and the protocol as plain JavaScript, and the documentation beside it. Node strips types from our own
  * sources, but refuses to do so below node_modules, where a package lives once installed.
  *
  *   npm pack --workspace @inlet/cli        runs this by itself, as `prepack`, for packages/cli/dist
@@ -31,6 +31,7 @@ export function buildCli(dist: string): void {
   rmSync(dist, { recursive: true, force: true });
   for (const name of OWN) for (const file of filesOf(name)) writeFile(dist, name, file);
   buildDashboard(dist);
+  copyDocs(join(dist, "../docs"));
   cpSync(join(ROOT, "LICENSE"), join(dist, "LICENSE"));
 }
 
@@ -76,6 +77,19 @@ function buildDashboard(dist: string): void {
   const { status } = spawnSync(process.execPath, [script], { stdio: "inherit" });
   if (status !== 0) throw new Error("the dashboard could not be built");
   cpSync(join(PACKAGES, "dashboard/dist"), join(dist, "dashboard/dist"), { recursive: true });
+}
+
+/** The service looks for it four folders above its sources. Of the images, those that pages show. */
+function copyDocs(target: string): void {
+  rmSync(target, { recursive: true, force: true });
+  const docs = join(ROOT, "docs");
+  const pages = globSync("**/*.md", { cwd: docs });
+  const images = pages.flatMap((page) =>
+    [...readFileSync(join(docs, page), "utf8").matchAll(/!\[[^\]]*\]\(([^)\s]+\.png)\)/g)].map(([, image = ""]) =>
+      join(dirname(page), image),
+    ),
+  );
+  for (const file of [...pages, ...images]) cpSync(join(docs, file), join(target, file), { recursive: true });
 }
 
 if (import.meta.main) buildCli(join(PACKAGES, "cli/dist"));

@@ -7,7 +7,15 @@ import { fileURLToPath } from "node:url";
 import { INSTALL_PAGES, readPage, withInstallBlocks } from "./install-text.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const SKIPPED = ["**/node_modules/**", "**/dist/**", ".git/**", "**/.inlet/**", "bench/results/**", "package-lock.json"];
+const SKIPPED = [
+  "**/node_modules/**",
+  "**/dist/**",
+  "packages/cli/docs/**",
+  ".git/**",
+  "**/.inlet/**",
+  "bench/results/**",
+  "package-lock.json",
+];
 const TEXTS = globSync("**/*.{md,ts,tsx,js,cjs,json,yaml,yml,sh,html,service,conf,txt}", { cwd: ROOT, exclude: SKIPPED });
 const RUN = "(?:npx|bunx|npm exec|pnpm (?:dlx|exec)|yarn dlx)";
 const INSTALL = "(?:npm (?:i|install|add)|pnpm add|yarn (?:global )?add)";

@@ -50,6 +50,9 @@ test("the packages have what users need and nothing else", () => {
   const [cli, sdk] = [filesOf(release.cli), filesOf(release.sdk)];
   for (const file of ["bin/inlet.js", "README.md", "LICENSE", "dist/dashboard/dist/index.html", "dist/cli/src/main.js"])
     assert.ok(cli.includes(`package/${file}`), file);
+  const pages = globSync("docs/**/*.md", { cwd: ROOT });
+  for (const file of [...pages, "docs/screenshots/event-light.png"]) assert.ok(cli.includes(`package/${file}`), file);
+  assert.ok(!cli.includes("package/docs/screenshots/event-dark.png"), "images that no page shows stay away");
   for (const file of ["index.js", "index.d.ts", "README.md", "LICENSE"]) assert.ok(sdk.includes(`package/${file}`), file);
   assert.deepEqual(
     [...cli, ...sdk].filter((file) => /\.test\.|\/test\/|(?<!\.d)\.tsx?$/.test(file)),

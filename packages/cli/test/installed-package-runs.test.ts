@@ -80,6 +80,8 @@ test("installed in an empty folder, it serves, runs transforms, and sends", asyn
   assert.match(await run(inlet, ["events", "list", "--url", url], folder, cache), /stripe\/invoice\.paid[\s\S]*a\/b/);
   const page = await fetch(url, { headers: { accept: "text/html" } });
   assert.match(await page.text(), /<script[^>]+src="\/assets\//, "the dashboard is in the package");
+  for (const path of ["/docs", "/docs/errors/event_invalid", "/docs/reference/cli.md", "/llms.txt", "/docs/screenshots/event-light.png"])
+    assert.equal((await fetch(url + path)).status, 200, path);
   child.kill("SIGTERM");
   const [code] = await once(child, "exit");
   assert.equal(code, 0, printed);

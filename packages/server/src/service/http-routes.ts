@@ -1,4 +1,4 @@
-/** All HTTP routes except those that accept events: health, metrics, SDKs, REST, realtime and the dashboard. */
+/** All HTTP routes except those that accept events: health, metrics, SDKs, REST, realtime, the documentation and the dashboard. */
 
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,7 @@ import { roleOf } from "../api/access/oidc-claims.ts";
 import type { AccessRules } from "../api/access/rest-access.ts";
 import { Sessions } from "../api/access/sessions.ts";
 import { registerDashboardFiles } from "../api/dashboard-files.ts";
+import { registerDocsRoutes } from "../api/docs/docs-routes.ts";
 import { registerHealthRoutes } from "../api/health-routes.ts";
 import { environmentUuid } from "../api/inngest/answers.ts";
 import { registerPeerApi } from "../api/inngest/peer-api.ts";
@@ -37,6 +38,8 @@ import type { SessionPerson, Store } from "../store/contract/index.ts";
 import { completeVerify, type TransformRunner, tryTransform, verifySettingFault } from "../transform/index.ts";
 import type { Functions } from "./functions.ts";
 
+/** The Markdown files: at the root of a clone, and at the root of the package. */
+const DOCS_FOLDER = fileURLToPath(new URL("../../../../docs", import.meta.url));
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
 
 export interface HttpRoutesParts
@@ -101,6 +104,7 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
   });
   registerForSdks(app, shared);
   registerRestRoutes(app, shared);
+  registerDocsRoutes(app, { folder: DOCS_FOLDER, version: packageFile.version });
   registerDashboardFiles(app, DASHBOARD_FOLDER);
 }
 
