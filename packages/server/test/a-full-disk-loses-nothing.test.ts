@@ -136,6 +136,7 @@ test("SQLite's own word for a full disk fails the group, keeps nothing of it, an
     onFault: (reason) => log.push(reason),
     onRecovery: () => log.push("recovered"),
     onCommit: () => undefined,
+    beforeCommit: () => undefined,
     onRollback: () => undefined,
   });
   const insert = db.prepare("INSERT INTO rows VALUES (?)");

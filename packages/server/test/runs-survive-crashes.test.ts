@@ -2,7 +2,7 @@
  * A run survives every crash. The service, or the app, is killed with SIGKILL at random moments while runs of ten steps with
  * sends, sleeps and a wait are under way, in an app written with the published SDK. Afterwards every run has ended once, no
  * step whose result was kept has run again, a run repeated at most one step for each crash, and every event it sent is there
- * once and started its function once.
+ * once and started its function once; and the figures of the overview agree with the lists.
  *
  * CRASH_ROUNDS=100 runs it for longer; CRASH_SEED repeats the moments of a run that failed.
  */
@@ -162,6 +162,22 @@ class Scene {
       }
     }
     await this.#checkRuns(runs, when);
+    await this.#checkFigures(when);
+  }
+
+  /** The overview counts each event and run once, whatever was not yet counted at a crash. */
+  async #checkFigures(when: string): Promise<void> {
+    const there = [await this.#all("/v1/events?internal=false"), ...Array(2).fill(await this.#all("/v1/runs?"))].map(
+      ({ length }) => length,
+    );
+    const counted = async () => {
+      const points: Record<string, number>[] = (await this.#rest("GET", "/v1/stats?interval=day")).body.data.points;
+      return ["accepted", "runsStarted", "runsCompleted"].map((figure) => sum(points.map((point) => point[figure] ?? 0)));
+    };
+    const deadline = Date.now() + ROUND_MS_MAX;
+    // Events are counted shortly after they are stored.
+    while (String(await counted()) !== String(there) && Date.now() < deadline) await sleep(50);
+    assert.deepEqual(await counted(), there, `the overview agrees with the lists (${when})`);
   }
 
   async #checkRuns(runs: readonly number[], when: string): Promise<void> {

@@ -167,7 +167,7 @@ async function keep(
     const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
     storing?.end();
     if (kept.leased.length > 0) functions.take(kept.leased);
-    parts.traffic.stored(environmentId, kept.ids.length - kept.duplicates, kept.duplicates);
+    parts.traffic.note(environmentId, "duplicates", kept.duplicates);
     parts.metrics?.stored(environmentId, batch.source.kind, kept.ids.length - kept.duplicates, kept.duplicates);
     parts.liveLog?.kept(batch, kept);
     return kept;

@@ -1,11 +1,12 @@
 /**
- * Counts activity by environment and minute, in memory, and adds it to the store every few seconds: recording an event costs a
- * lookup and an addition. Counts since the last write are lost if the process is killed; these are figures for people.
+ * Counts refused and duplicate events by environment and minute, in memory, and adds them to the store every few seconds: recording one costs a
+ * lookup and an addition. Counts since the last write are lost if the process is killed. Runs are counted in the transactions
+ * that change them, and accepted events from their rows (store/event-types), so those are exact.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { TrafficFigure, TrafficFigures, TrafficMinute, TrafficStore } from "../store/contract/index.ts";
+import type { TrafficFigures, TrafficMinute, TrafficStore } from "../store/contract/index.ts";
 
 const FLUSH_EVERY_MS = 2_000;
 const MINUTE_MS = 60_000;
@@ -36,14 +37,8 @@ export class Traffic {
     await this.flush();
   }
 
-  stored(environmentId: EnvironmentId, accepted: number, duplicates: number): void {
-    const { figures } = this.#minute(environmentId);
-    figures.accepted += accepted;
-    figures.duplicates += duplicates;
-  }
-
-  note(environmentId: EnvironmentId, figure: TrafficFigure, count = 1): void {
-    this.#minute(environmentId).figures[figure] += count;
+  note(environmentId: EnvironmentId, figure: "refused" | "duplicates", count = 1): void {
+    if (count > 0) this.#minute(environmentId).figures[figure] += count;
   }
 
   /** Adds the counts to the store. Never throws: counts that cannot be added now are added later. */

@@ -12,7 +12,7 @@ import type { Environment, NewEvent } from "../store/contract/index.ts";
 import type { FunctionsParts } from "./functions-parts.ts";
 
 export interface FunctionExecutorParts
-  extends Pick<FunctionsParts, "config" | "store" | "caller" | "signingKeys" | "traffic" | "liveLog" | "metrics" | "log" | "clock">,
+  extends Pick<FunctionsParts, "config" | "store" | "caller" | "signingKeys" | "liveLog" | "metrics" | "log" | "clock">,
     Pick<ExecutorParts, "endEvents" | "starts" | "tracing"> {
   registry: Registry;
   fanOut: FanOut;
@@ -74,15 +74,13 @@ function stepReaders({ registry, fanOut, eventIds, functionId }: FunctionExecuto
   };
 }
 
-function observers({ traffic, liveLog, metrics, functionId }: FunctionExecutorParts): Pick<ExecutorParts, "onStart" | "onEnd" | "onCall"> {
+function observers({ liveLog, metrics, functionId }: FunctionExecutorParts): Pick<ExecutorParts, "onStart" | "onEnd" | "onCall"> {
   return {
     onStart({ environmentId, functionNo }) {
-      traffic.note(environmentId, "runsStarted");
       metrics?.runStarted(environmentId, functionNo);
     },
     onEnd(run, end) {
-      const { environmentId, functionNo, id } = run;
-      if (end.status !== "cancelled") traffic.note(environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
+      const { functionNo, id } = run;
       liveLog?.ended(functionId(functionNo), id, end);
       metrics?.runEnded(run, end);
     },

@@ -9,7 +9,6 @@ import type { Clock } from "../execute/clock.ts";
 import type { LiveLog } from "../observe/live-log.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
 import type { Tracing } from "../observe/telemetry/tracing.ts";
-import type { Traffic } from "../observe/traffic.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { Store } from "../store/contract/index.ts";
 
@@ -23,7 +22,6 @@ export interface FunctionsParts {
   /** Newest first. Empty on a dev server: nothing is signed. */
   signingKeys(): readonly string[];
   liveLog: LiveLog | null;
-  traffic: Traffic;
   metrics: Metrics | null;
   /** Null: traces are not exported. */
   tracing: Tracing | null;

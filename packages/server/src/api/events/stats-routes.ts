@@ -13,6 +13,8 @@ export interface StatsRoutesParts {
   access: AccessRules;
   store: TrafficStore;
   traffic: { flush(): Promise<void> };
+  /** Accepted events are counted shortly after they are stored. */
+  eventTypeCounter: { catchUp(): Promise<void> };
   /** The length of the queue and the age of its oldest call, now and over time. */
   queueHistory: Pick<QueueHistory, "current" | "points">;
   now: () => number;
@@ -68,7 +70,7 @@ export function registerStatsRoutes(app: FastifyInstance, parts: StatsRoutesPart
       const from = floor(request.query.from === undefined ? earliest : readInstant("from", request.query.from), intervalMs);
       if ((to - from) / intervalMs > POINTS_MAX)
         throw invalid("interval", `would give more than ${POINTS_MAX} points; choose a longer one`);
-      await traffic.flush();
+      await Promise.all([traffic.flush(), parts.eventTypeCounter.catchUp()]);
       const counted = await store.trafficList({ environmentId, from, to, intervalMs });
       const known = new Map(counted.map(({ at, figures }) => [at, figures]));
       const points = Array.from({ length: Math.max(0, Math.ceil((to - from) / intervalMs)) }, (_, n) => {

@@ -324,7 +324,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
 
 function traffic(name: string): CopiedTable {
   const sums = same("accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed");
-  return { name, key: ["environment_id", "at"], columns: { ...same("environment_id", "at"), ...sums } };
+  return { name, key: ["environment_id", "at"], columns: { ...same("environment_id", "at"), ...sums }, defaults: ["writer"] };
 }
 
 /** A path that is too long for an index matches every event. */

@@ -1,5 +1,5 @@
 /**
- * Event types in PostgreSQL. A range of sequence numbers is counted at a time, and the counts are stored together with the number
+ * Event types in PostgreSQL. A range of sequence numbers is counted at a time, and the counts, with those of accepted events by minute, are stored together with the number
  * reached, in one transaction, so they are exact whichever node counts. The embedded store sums in memory instead; here, nodes
  * would have to agree on whose sums are complete.
  */
@@ -7,6 +7,7 @@
 import { type EventType, type EventTypeListParams, type EventTypeStore, fromStoreText, toStoreText } from "../contract/index.ts";
 import { settledSequence } from "../events/postgres/settled-sequence.ts";
 import type { Database } from "../postgres/database.ts";
+import { addAccepted } from "../traffic/postgres.ts";
 import { type EventTypeHourRow, HOUR_MS, type SettingsRow, type TypeRow, toEventType, toEventTypeSettings } from "./rows.ts";
 
 const COUNT = `
@@ -52,6 +53,7 @@ export function eventTypeStore(database: Database): EventTypeStore {
         if (from === undefined || from >= settled) return true;
         const until = Math.min(settled, from + limit);
         await client.query(COUNT, [from, until]);
+        await addAccepted(client, from, until);
         await client.query("UPDATE event_types_counted SET sequence = $1", [until]);
         return until === settled;
       }, "maintenance");

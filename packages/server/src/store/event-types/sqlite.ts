@@ -1,17 +1,19 @@
 /**
- * Event types in SQLite. The read thread counts a range of sequence numbers at a time from the events table. The counts are added together
- * with the number reached, in one transaction, so they are exact even after a crash.
+ * Event types in SQLite. The read thread counts a range of sequence numbers at a time from the events table. The counts, and the accepted events
+ * of each minute, are added together with the number reached, in one transaction, so they are exact even after a crash.
  */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventType, type EventTypeListParams, type EventTypeStore, fromStoreText, toStoreText } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
-import type { CountedRange, EventTypeSum } from "../sqlite/read-operations.ts";
+import type { AcceptedSum, CountedRange, EventTypeSum } from "../sqlite/read-operations.ts";
 import type { Reader } from "../sqlite/reader.ts";
+import { MINUTE_MS, noFigures } from "../traffic/policy.ts";
+import type { TrafficRows } from "../traffic/sqlite.ts";
 import { type EventTypeHourRow, HOUR_MS, type SettingsRow, type TypeRow, toEventType, toEventTypeSettings } from "./rows.ts";
 
-export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): EventTypeStore {
+export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, traffic: TrafficRows): EventTypeStore {
   const progress = db.prepare("SELECT sequence FROM event_types_counted");
   const advance = db.prepare("UPDATE event_types_counted SET sequence = ?");
   const addTotal = db.prepare(`
@@ -36,13 +38,20 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
     ORDER BY name LIMIT ?`);
   const counted = () => (progress.get() as { sequence: number }).sequence;
 
-  function add({ sums, reached }: CountedRange, from: number): void {
+  function add({ sums, accepted, reached }: CountedRange, from: number): void {
     // This range has been counted already.
     if (counted() !== from || reached === from) return;
     for (const { environment_id, name_id, hour, count, first, last } of sums) {
       addTotal.run(environment_id, name_id, first, last, count);
       addHour.run(environment_id, name_id, hour, count);
     }
+    traffic.note(
+      accepted.map(({ environment_id, at, count }) => ({
+        environmentId: environment_id,
+        at,
+        figures: { ...noFigures(), accepted: count },
+      })),
+    );
     advance.run(reached);
   }
 
@@ -56,7 +65,7 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
     async eventTypeCount({ limit }) {
       const from = counted();
       const range = await reader.read("eventTypeRange", { after: from, limit });
-      if (range.reached > from) await writer.submit(() => add(range, from), range.sums.length * 2 + 1);
+      if (range.reached > from) await writer.submit(() => add(range, from), (range.sums.length + range.accepted.length) * 2 + 1);
       return range.isLast;
     },
     eventTypeList: (params) => reader.read("eventTypeList", params),
@@ -76,7 +85,13 @@ export function countRange(db: DatabaseSync, { after, limit }: { after: number; 
       SELECT environment_id, name_id, received_at / ${HOUR_MS} AS hour, count(*) AS count, min(received_at) AS first, max(received_at) AS last
       FROM events WHERE sequence > ? AND sequence <= ? GROUP BY 1, 2, 3`)
     .all(after, reached) as unknown as EventTypeSum[];
-  return { sums, reached, isLast: reached >= last };
+  const accepted = db
+    .prepare(`
+      SELECT environment_id, received_at - received_at % ${MINUTE_MS} AS at, count(*) AS count
+      FROM events CROSS JOIN event_sources USING (source_no)
+      WHERE sequence > ? AND sequence <= ? AND source_kind <> 'internal' GROUP BY 1, 2`)
+    .all(after, reached) as unknown as AcceptedSum[];
+  return { sums, accepted, reached, isLast: reached >= last };
 }
 
 const TYPES = `

@@ -5,7 +5,7 @@
 
 import type { EntryNo, EnvironmentId, RunNo, StepId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import type { CallRecord, FailedAttempt, NewRun, NewWait } from "../contract/index.ts";
+import type { CallRecord, FailedAttempt, NewRun, NewWait, TrafficMinute } from "../contract/index.ts";
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import type { RunColumns, StepRowWrite } from "../runs/policy/plan-run-writes.ts";
 import { type Read, sendTogether } from "./database.ts";
@@ -45,6 +45,7 @@ export class GroupWrites {
   /** Waits for signals. */
   readonly signalsAdded: { allocation: LeaseAllocation; runNo: RunNo; wait: NewWait }[] = [];
   readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
+  readonly traffic: TrafficMinute[] = [];
   readonly notices: Notices = noNotices();
   readonly #matched = new Set<number>();
   readonly #sent: Promise<void>[] = [];

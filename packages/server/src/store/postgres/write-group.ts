@@ -4,6 +4,7 @@ import { writeEntries } from "../queue/postgres/queue-entries.ts";
 import { writeRuns } from "../runs/postgres/advance-run.ts";
 import { insertRuns } from "../runs/postgres/start-runs.ts";
 import { failSignals } from "../signals/postgres.ts";
+import { writeTraffic } from "../traffic/postgres.ts";
 import { claimSignals, insertWaits, removeWaits } from "../waits/postgres/waits.ts";
 import type { GroupWrites } from "./group-writes.ts";
 
@@ -15,4 +16,5 @@ export async function writeGathered(writes: GroupWrites): Promise<void> {
   const signalsTaken = await claimSignals(writes);
   await writeEntries(writes);
   await failSignals(writes, signalsTaken);
+  writeTraffic(writes);
 }

@@ -10,6 +10,7 @@ function open(hooks: Partial<GroupCommitHooks> = {}) {
     onFault: () => undefined,
     onRecovery: () => undefined,
     onCommit: () => undefined,
+    beforeCommit: () => undefined,
     onRollback: () => undefined,
     ...hooks,
   });

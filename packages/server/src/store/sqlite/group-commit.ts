@@ -29,6 +29,8 @@ export interface GroupCommitHooks {
   onFault(reason: string): void;
   onRecovery(): void;
   onCommit(durationMs: number): void;
+  /** The units of a group have run: what they add together is written with them. */
+  beforeCommit(): void;
   /** The last group was rolled back. */
   onRollback(): void;
 }
@@ -107,6 +109,7 @@ export class GroupCommit {
     this.#begin.run();
     try {
       const results = group.map((unit) => unit.run());
+      this.#hooks.beforeCommit();
       this.#commit.run();
       return results;
     } catch (error) {

@@ -1,5 +1,6 @@
 /** The operations of the read thread: reads of the store's contract, and two internal ones of the engine. */
 
+import type { EnvironmentId } from "@inlet/protocol";
 import type { Store } from "../contract/index.ts";
 import type { CheckpointResult } from "./checkpointer.ts";
 
@@ -40,8 +41,17 @@ export interface ReadOperations extends Pick<Store, ContractReads> {
 /** Counts the events of a range of sequence numbers, by environment, name and hour. */
 export interface CountedRange {
   sums: EventTypeSum[];
+  /** Events that were accepted, by environment and minute. */
+  accepted: AcceptedSum[];
   reached: number;
   isLast: boolean;
+}
+
+export interface AcceptedSum {
+  environment_id: EnvironmentId;
+  /** When the minute began. */
+  at: number;
+  count: number;
 }
 
 export interface EventTypeSum {

@@ -44,7 +44,7 @@ import { openSecretBox } from "../secrets/sqlite/reseal.ts";
 import { sessionStore } from "../sessions/sqlite.ts";
 import { callListeners } from "../shared/call-listeners.ts";
 import { signalStore } from "../signals/sqlite.ts";
-import { trafficStore } from "../traffic/sqlite.ts";
+import { TrafficRows, trafficStore } from "../traffic/sqlite.ts";
 import { ResumeRuns } from "../waits/sqlite/resume-runs.ts";
 import { Waits } from "../waits/sqlite/waits.ts";
 import { webhookRequestStore } from "../webhook-requests/sqlite/webhook-requests.ts";
@@ -116,11 +116,13 @@ export function openSqliteStore({
   const waits = new Waits(db);
   const changed = new ChangedRuns();
   const limits = new Limits(db);
+  const traffic = new TrafficRows(db);
+  const beforeCommit = () => traffic.write();
   const onRollback = () => {
     eventsInGroup = 0;
-    for (const remembered of [interned, rows, waits, changed, limits, resumeRuns]) remembered.forget();
+    for (const remembered of [interned, rows, waits, changed, limits, resumeRuns, traffic]) remembered.forget();
   };
-  const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
+  const writer = new GroupCommit(db, { ...hooks, onCommit, beforeCommit, onRollback });
   const states = new RunStates(db, box);
   const entries = new QueueEntries(db);
   const order = new RunOrder(db, limits);
@@ -135,7 +137,7 @@ export function openSqliteStore({
     eventsInGroup += kept.ids.length - kept.duplicates;
     return kept;
   };
-  const runs = new AdvanceRun(db, { states, steps, entries, waits, limits, order, resumeRuns, append, changed });
+  const runs = new AdvanceRun(db, { states, steps, entries, waits, limits, order, resumeRuns, append, changed, traffic });
 
   const startedAt = Date.now();
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
@@ -159,10 +161,10 @@ export function openSqliteStore({
     ...sessionStore(db, writer),
     ...auditStore(db, writer, reader),
     ...idempotencyStore(db, writer),
-    ...eventTypeStore(db, writer, reader),
+    ...eventTypeStore(db, writer, reader, traffic),
     ...eventSchemaStore(db, writer),
     ...eventShapeStore(db, writer, reader),
-    ...trafficStore(db, writer, reader),
+    ...trafficStore(db, writer, reader, traffic),
     ...webhookStore(db, writer, box),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),

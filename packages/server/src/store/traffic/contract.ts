@@ -1,4 +1,4 @@
-/** Traffic: counts per minute and hour of an environment. Approximate figures for people, not for billing. */
+/** Traffic: counts per minute and hour of an environment. Accepted events and runs are exact, after a crash too; refused and duplicate events since the last write are lost with the process. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 

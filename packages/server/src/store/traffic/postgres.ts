@@ -1,10 +1,20 @@
-/** Traffic in PostgreSQL: the same counts by minute, retained for days, and by hour, retained longer. Every node adds its own. */
+/**
+ * Traffic in PostgreSQL: the same counts by minute, retained for days, and by hour, retained longer. Each process adds to rows of its own:
+ * transactions of two nodes never wait for each other because of figures.
+ */
+
+import { randomInt } from "node:crypto";
+import type { PoolClient } from "pg";
 
 import type { TrafficFigures, TrafficMinute, TrafficStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
+import type { GroupWrites } from "../postgres/group-writes.ts";
+import { HOUR_MS, MINUTE_MS, sumOfMinutes } from "./policy.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
+/** Of this process. Two with the same number only wait for each other. */
+const WRITER = randomInt(1, 2 ** 31);
+/** Accepted events are counted by one node at a time: see event-types/postgres.ts. */
+const COUNTER = 0;
 const COLUMNS = ["accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed"];
 const TABLES = { traffic_minutes: MINUTE_MS, traffic_hours: HOUR_MS } as const;
 
@@ -13,22 +23,22 @@ type TrafficRow = { at: number } & Record<
   number
 >;
 
-/** Rows are in a fixed order, so that nodes that add to the same minutes wait for each other but never deadlock. */
+/** Rows are in a fixed order, so that transactions that add to the same minutes wait for each other but never deadlock. */
 const ADD = (table: keyof typeof TABLES) => `
-  INSERT INTO ${table} AS t (environment_id, at, ${COLUMNS.join(", ")})
-  SELECT environment_id, at - at % ${TABLES[table]}, ${COLUMNS.map((column) => `sum(${column})`).join(", ")}
+  INSERT INTO ${table} AS t (environment_id, at, writer, ${COLUMNS.join(", ")})
+  SELECT environment_id, at - at % ${TABLES[table]}, ${WRITER}, ${COLUMNS.map((column) => `sum(${column})`).join(", ")}
   FROM unnest($1::integer[], $2::bigint[], ${COLUMNS.map((_, n) => `$${n + 3}::bigint[]`).join(", ")}) AS m(environment_id, at, ${COLUMNS.join(", ")})
   GROUP BY 1, 2 ORDER BY 1, 2
-  ON CONFLICT (environment_id, at) DO UPDATE SET ${COLUMNS.map((column) => `${column} = t.${column} + excluded.${column}`).join(", ")}`;
+  ON CONFLICT (environment_id, at, writer) DO UPDATE SET ${COLUMNS.map((column) => `${column} = t.${column} + excluded.${column}`).join(", ")}`;
 
 const EXPIRE = (table: keyof typeof TABLES) => `
-  DELETE FROM ${table} WHERE (environment_id, at) IN (
-    SELECT environment_id, at FROM ${table} WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`;
+  DELETE FROM ${table} WHERE (environment_id, at, writer) IN (
+    SELECT environment_id, at, writer FROM ${table} WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`;
 
 export function trafficStore(database: Database): TrafficStore {
   return {
     async trafficAdd({ minutes }) {
-      const values = [minutes.map(({ environmentId }) => environmentId), minutes.map(({ at }) => at), ...figureArrays(minutes)];
+      const values = valuesOf(minutes);
       await database.transaction(async (client) => {
         await client.query(ADD("traffic_minutes"), values);
         await client.query(ADD("traffic_hours"), values);
@@ -50,6 +60,31 @@ export function trafficStore(database: Database): TrafficStore {
         return (minutes ?? 0) + (hours ?? 0);
       }, "maintenance"),
   };
+}
+
+/** What the decisions of a group add, in their transaction: last, because only other figures of this process wait for it. */
+export function writeTraffic(writes: GroupWrites): void {
+  if (writes.traffic.length === 0) return;
+  const values = valuesOf(sumOfMinutes(writes.traffic));
+  writes.send(ADD("traffic_minutes"), ...values);
+  writes.send(ADD("traffic_hours"), ...values);
+}
+
+const ADD_ACCEPTED = (table: keyof typeof TABLES) => `
+  INSERT INTO ${table} AS t (environment_id, at, writer, ${COLUMNS.join(", ")})
+  SELECT environment_id, received_at - received_at % ${TABLES[table]}, ${COUNTER}, count(*), 0, 0, 0, 0, 0
+  FROM events JOIN event_sources USING (source_no)
+  WHERE sequence > $1 AND sequence <= $2 AND source_kind <> 'internal' GROUP BY 1, 2 ORDER BY 1, 2
+  ON CONFLICT (environment_id, at, writer) DO UPDATE SET accepted = t.accepted + excluded.accepted`;
+
+/** Adds the accepted events of a range of sequence numbers, in the transaction that marks the range as counted. */
+export async function addAccepted(client: PoolClient, from: number, until: number): Promise<void> {
+  await client.query(ADD_ACCEPTED("traffic_minutes"), [from, until]);
+  await client.query(ADD_ACCEPTED("traffic_hours"), [from, until]);
+}
+
+function valuesOf(minutes: readonly TrafficMinute[]): unknown[] {
+  return [minutes.map(({ environmentId }) => environmentId), minutes.map(({ at }) => at), ...figureArrays(minutes)];
 }
 
 function figureArrays(minutes: readonly TrafficMinute[]): number[][] {

@@ -4,31 +4,56 @@ import type { DatabaseSync } from "node:sqlite";
 import type { TrafficFigures, TrafficListParams, TrafficMinute, TrafficStore } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import type { Reader } from "../sqlite/reader.ts";
+import { HOUR_MS, MINUTE_MS, sumOfMinutes } from "./policy.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 const COLUMNS = ["accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed"];
 
-export function trafficStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): TrafficStore {
-  const prepareAdd = (table: string) =>
-    db.prepare(`
-      INSERT INTO ${table} (environment_id, at, ${COLUMNS.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET ${COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ")}`);
+/** Adds to the counts inside a transaction. What units of a group note is added once, before the group commits. */
+export class TrafficRows {
+  readonly #addMinute;
+  readonly #addHour;
+  #noted: TrafficMinute[] = [];
+
+  constructor(db: DatabaseSync) {
+    const prepareAdd = (table: string) =>
+      db.prepare(`
+        INSERT INTO ${table} (environment_id, at, ${COLUMNS.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET ${COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ")}`);
+    this.#addMinute = prepareAdd("traffic_minutes");
+    this.#addHour = prepareAdd("traffic_hours");
+  }
+
+  note(minutes: readonly TrafficMinute[]): void {
+    this.#noted.push(...minutes);
+  }
+
+  /** Before the commit. */
+  write(): void {
+    if (this.#noted.length === 0) return;
+    for (const minute of sumOfMinutes(this.#noted)) this.#add(minute);
+    this.#noted = [];
+  }
+
+  /** Discards the counts of a transaction that was rolled back. */
+  forget(): void {
+    this.#noted = [];
+  }
+
+  #add({ environmentId, at, figures }: TrafficMinute): void {
+    const { accepted, duplicates, refused, runsStarted, runsCompleted, runsFailed } = figures;
+    const values = [accepted, duplicates, refused, runsStarted, runsCompleted, runsFailed];
+    this.#addMinute.run(environmentId, at - (at % MINUTE_MS), ...values);
+    this.#addHour.run(environmentId, at - (at % HOUR_MS), ...values);
+  }
+}
+
+export function trafficStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, rows: TrafficRows): TrafficStore {
   const prepareExpire = (table: string) =>
     db.prepare(`
       DELETE FROM ${table} WHERE (environment_id, at) IN (SELECT environment_id, at FROM ${table} WHERE at <= ? LIMIT ?)`);
-  const [addMinute, addHour] = [prepareAdd("traffic_minutes"), prepareAdd("traffic_hours")];
   const [expireMinutes, expireHours] = [prepareExpire("traffic_minutes"), prepareExpire("traffic_hours")];
-
-  function add({ environmentId, at, figures }: TrafficMinute): void {
-    const { accepted, duplicates, refused, runsStarted, runsCompleted, runsFailed } = figures;
-    const values = [accepted, duplicates, refused, runsStarted, runsCompleted, runsFailed];
-    addMinute.run(environmentId, at - (at % MINUTE_MS), ...values);
-    addHour.run(environmentId, at - (at % HOUR_MS), ...values);
-  }
-
   return {
-    trafficAdd: ({ minutes }) => writer.submit(() => minutes.forEach(add), minutes.length * 2),
+    trafficAdd: ({ minutes }) => writer.submit(() => rows.note(minutes), minutes.length * 2),
     trafficList: (params) => reader.read("trafficList", params),
     trafficExpireMany: ({ minutesUntil, hoursUntil, limit }) =>
       writer.submit(() => {

@@ -625,16 +625,18 @@ CREATE TABLE event_types_counted (
   sequence bigint NOT NULL
 );
 INSERT INTO event_types_counted VALUES (1, 0);
+-- Each process adds to rows of its own (`writer`), so that none waits for another.
 CREATE TABLE traffic_minutes (
   environment_id integer NOT NULL,
   at             bigint NOT NULL,
+  writer         integer NOT NULL DEFAULT 0,
   accepted       bigint NOT NULL,
   duplicates     bigint NOT NULL,
   refused        bigint NOT NULL,
   runs_started   bigint NOT NULL,
   runs_completed bigint NOT NULL,
   runs_failed    bigint NOT NULL,
-  PRIMARY KEY (environment_id, at)
+  PRIMARY KEY (environment_id, at, writer)
 );
 CREATE TABLE traffic_hours (LIKE traffic_minutes INCLUDING ALL);
 

@@ -7,6 +7,7 @@ import { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto, recordset } from "../../postgres/json-rows.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { Arrival } from "../../queue/postgres/queue-entries.ts";
+import { figuresOfRun } from "../../traffic/policy.ts";
 import { planRunWrites, type RunWrites } from "../policy/plan-run-writes.ts";
 import type { DecidedAdvance } from "./decide-advances.ts";
 import { WRITE_STEPS, writtenStep } from "./step-rows.ts";
@@ -23,6 +24,7 @@ export function advanceRun(writes: GroupWrites, allocation: LeaseAllocation, { s
   for (const attempt of change.attempts ?? []) writes.attempts.push({ runNo, attempt });
   if (change.call) writes.calls.push({ runNo, call: change.call });
   const planned = planRunWrites(state, entry, change, allocation);
+  writes.traffic.push(...figuresOfRun(writes.environmentId, state.run, planned.run));
   gather(writes, allocation, planned);
   const { resumed } = planned;
   const arrivals = resumed ? [{ allocation, ...resumed, eventSequence: null, endedRunNo: runNo }] : [];

@@ -7,6 +7,8 @@ import type { Limits } from "../../limits/sqlite.ts";
 import type { RunOrder } from "../../orders/sqlite.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
+import { figuresOfRun } from "../../traffic/policy.ts";
+import type { TrafficRows } from "../../traffic/sqlite.ts";
 import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
 import type { Waits } from "../../waits/sqlite/waits.ts";
 import { planRunWrites, type RunWrites } from "../policy/plan-run-writes.ts";
@@ -27,6 +29,7 @@ export interface AdvanceRunParts {
   resumeRuns: ResumeRuns;
   append: AppendInside;
   changed: ChangedRuns;
+  traffic: TrafficRows;
 }
 
 export class AdvanceRun {
@@ -69,7 +72,9 @@ export class AdvanceRun {
     this.#parts.changed.note(runNo);
     for (const attempt of change.attempts ?? []) this.#noteAttempt(runNo, attempt);
     if (change.call) this.#noteCall(runNo, change.call);
-    this.#write(allocation, state, planRunWrites(state, entry ?? null, change, allocation));
+    const writes = planRunWrites(state, entry ?? null, change, allocation);
+    this.#parts.traffic.note(figuresOfRun(state.run.environmentId, state.run, writes.run));
+    this.#write(allocation, state, writes);
     for (const batch of change.events ?? []) this.#parts.append(allocation, batch);
     return true;
   }
