@@ -42,6 +42,7 @@ export const ERRORS = {
   method_not_allowed: terminal(405, "The path does not support this method. The header Allow lists the supported ones."),
   content_type_unsupported: terminal(415, "The path does not support this content type."),
   overloaded: retryable(503, "The service is at capacity. Retry after Retry-After seconds."),
+  disk_full: retryable(503, "The store has reached its disk budget. Nothing was stored. Retry after Retry-After seconds."),
   store_unavailable: retryable(503, "The store is not writable. Nothing was stored. Retry after Retry-After seconds."),
 
   api_key_missing: terminal(401, "The REST API requires the header Authorization: Bearer <API key>."),

@@ -21,6 +21,7 @@ import { createEventLife, type EventLife } from "./flows/event-life.ts";
 import { EventMirror } from "./flows/mirror-events.ts";
 import { reportDrift } from "./flows/report-drift.ts";
 import { createAddressTrust, readTrustedAddresses } from "./flows/trusted-addresses.ts";
+import { DiskGuard } from "./maintenance/disk-guard.ts";
 import { createEventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
 import { Metrics } from "./observe/metrics/metrics.ts";
@@ -130,6 +131,7 @@ async function serve(
   const tracing = telemetry?.tracing ?? null;
   const queueHistory = new QueueHistory({ store, waitingSince: () => functions.waitingSince(), log, now });
   const budgetBytes = await diskBudgetBytes(config, store);
+  const disk = budgetBytes === null ? null : new DiskGuard({ store, budgetBytes, log });
 
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
@@ -137,7 +139,7 @@ async function serve(
   const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
   const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
   const functions = createFunctions({
-    ...{ config, store, directory, dedupWindow, eventIds: ids, defaultEnvironment, liveLog, traffic, metrics, tracing, log },
+    ...{ config, store, directory, dedupWindow, eventIds: ids, defaultEnvironment, liveLog, metrics, tracing, log },
     clock: systemClock(now),
     caller: new AppCaller({
       timeoutMs: config.callTimeout,
@@ -165,6 +167,7 @@ async function serve(
       refusals,
       traffic,
       metrics,
+      disk,
       defaultEnvironment,
       liveLog,
       now,
@@ -187,7 +190,7 @@ async function serve(
     leaseMs: config.lease,
   });
   const maintenance = [
-    ...createMaintenance({ config, store, dedupWindow, budgetBytes, log, now, everyMs: sweepEveryMs }),
+    ...createMaintenance({ config, store, dedupWindow, budgetBytes, disk, log, now, everyMs: sweepEveryMs }),
     ...[traffic, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
   ];
 

@@ -121,6 +121,8 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
 
   const body = await request.readBody(sender.environment.bodyBytesMax ?? parts.bodyBytesMax);
   if (body === ABORTED || body instanceof Refusal) return body;
+  const full = parts.disk?.admit(body.length);
+  if (full) return full;
 
   const isSdk = isFromSdk(request);
   const events = contentTypeRefusal(request.headers["content-type"], body) ?? parseEvents(body, { dataOptional: isSdk });

@@ -45,6 +45,8 @@ export interface WebhookLifeParts {
   publicUrl: string | null;
   store: WebhookRequestStore & WebhookStore;
   catalogue: CataloguePart;
+  /** Whether there is room for a body of this size. Null: the disk has no budget. */
+  disk: { admit(bytes: number): Refusal | null } | null;
   eventIds: EventIdGenerator;
   metrics: Metrics | null;
   now: () => number;
@@ -80,7 +82,8 @@ export async function fromWebhook(parts: WebhookLifeParts, request: InboundReque
   const bytes = await request.readBody(bytesMax);
   if (bytes === ABORTED) return bytes;
   const seen = seenRequest(parts, request, target);
-  if (bytes instanceof Refusal) return refuse(parts, seen, null, { refused: bytes });
+  const refusal = bytes instanceof Refusal ? bytes : parts.disk?.admit(bytes.length);
+  if (bytes instanceof Refusal || refusal) return refuse(parts, seen, null, { refused: refusal as Refusal });
   const received = { request, target, seen, bytes, bytesMax, headers: canonicalHeaders(seen.rawHeaders) };
   const shut = closedFor(target, seen.ip);
   if (shut) return refuse(parts, seen, unread(received), { refused: shut });

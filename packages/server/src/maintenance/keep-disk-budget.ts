@@ -1,7 +1,7 @@
 /**
  * Sweeper: keeps the store within `--disk-budget`. Beyond nine tenths of it, the oldest events, ended runs and webhook requests are removed,
  * one slice of time after the other, until the store is at four fifths. State of unfinished runs is kept: if nothing else is left, the log
- * says so.
+ * says so. The guard (disk-guard.ts) wakes it as soon as it measures that much.
  *
  * SQLite reuses the space of removed rows, and PostgreSQL does after vacuuming. A PostgreSQL database shrinks only when whole partitions are
  * dropped, so there only partitions are removed.
@@ -11,7 +11,8 @@ import type { Removal, RemovalParams, Store } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 const EVERY_MS = 5_000;
-const BEGIN_ABOVE = 0.9;
+/** Beyond this share of the budget, the oldest go. */
+export const BEGIN_ABOVE = 0.9;
 const END_BELOW = 0.8;
 const SLICES = 50;
 const SLICE_MS_MIN = 100;
@@ -20,6 +21,7 @@ const PER_TRANSACTION = 100;
 type BudgetStore = Pick<
   Store,
   | "retentionUsedBytes"
+  | "retentionReclaim"
   | "retentionOldestAt"
   | "retentionMaintain"
   | "eventExpireMany"
@@ -57,6 +59,7 @@ export function keepDiskBudget({ store, budgetBytes, now, ...parts }: KeepDiskBu
 
 async function shrink(store: BudgetStore, targetBytes: number, now: () => number) {
   const oldest = await store.retentionOldestAt();
+  await store.retentionReclaim();
   let leftBytes = await store.retentionUsedBytes();
   if (oldest === null) return { removedUntil: null, leftBytes };
   const [begun, end] = [oldest, now()];
@@ -66,6 +69,7 @@ async function shrink(store: BudgetStore, targetBytes: number, now: () => number
   while (leftBytes > targetBytes && until < end) {
     until = Math.min(end, until + sliceMs);
     await removeUntil(store, until, end);
+    await store.retentionReclaim();
     leftBytes = await store.retentionUsedBytes();
   }
   return { removedUntil: until, leftBytes };

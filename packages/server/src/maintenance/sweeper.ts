@@ -36,6 +36,8 @@ const REMOVED_PER_TRANSACTION = 500;
 export class Sweeper {
   readonly #parts: SweeperParts;
   #timer: NodeJS.Timeout | null = null;
+  /** Sweeps at once, if no sweep is in progress. */
+  #sweepNow: (() => void) | null = null;
   #sweeping: Promise<unknown> = Promise.resolve();
   #stopped = false;
 
@@ -46,12 +48,20 @@ export class Sweeper {
   start(): void {
     const { what, log, everyMs = EVERY_MS } = this.#parts;
     const next = (afterMs: number) => {
-      this.#timer = setTimeout(() => {
+      this.#sweepNow = () => {
+        if (this.#timer) clearTimeout(this.#timer);
+        this.#sweepNow = null;
         this.#sweeping = this.#sweepAsLeader(everyMs).catch((error) => log.warn({ err: error }, `removing ${what} failed`));
         void this.#sweeping.then(() => !this.#stopped && next(everyMs));
-      }, afterMs).unref();
+      };
+      this.#timer = setTimeout(this.#sweepNow, afterMs).unref();
     };
     if (!this.#timer) next(Math.min(everyMs, FIRST_AFTER_MS));
+  }
+
+  /** The next sweep is due now. Does nothing while one is in progress, or if the sweeper does not run. */
+  wake(): void {
+    if (!this.#stopped) this.#sweepNow?.();
   }
 
   async #sweepAsLeader(everyMs: number): Promise<void> {

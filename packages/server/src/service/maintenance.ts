@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { REMEMBERED_MS } from "../api/access/idempotency.ts";
 import type { Config } from "../config/config.ts";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import type { DiskGuard } from "../maintenance/disk-guard.ts";
 import { expireCancellations } from "../maintenance/expire-cancellations.ts";
 import { expireDedupKeys } from "../maintenance/expire-dedup-keys.ts";
 import { expireEvents } from "../maintenance/expire-events.ts";
@@ -15,7 +16,7 @@ import { expireProofs } from "../maintenance/expire-proofs.ts";
 import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
-import { keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
+import { BEGIN_ABOVE, keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
 import { maintainPartitions } from "../maintenance/maintain-partitions.ts";
 import { createKeptScopes } from "../maintenance/retention-rules.ts";
 import { createSweepLeadership } from "../maintenance/sweep-leadership.ts";
@@ -27,6 +28,8 @@ export interface MaintenanceParts {
   dedupWindow: DedupWindow;
   /** Null: the disk may fill. */
   budgetBytes: number | null;
+  /** Null without a budget. */
+  disk: DiskGuard | null;
   log: Logger;
   now: () => number;
   /** How often sweepers run; absent: the usual. */
@@ -39,17 +42,29 @@ export interface BackgroundService {
   stop(): unknown;
 }
 
-export function createMaintenance({ config, store, dedupWindow, budgetBytes, log, now, everyMs }: MaintenanceParts): BackgroundService[] {
+export function createMaintenance({
+  config,
+  store,
+  dedupWindow,
+  budgetBytes,
+  disk,
+  log,
+  now,
+  everyMs,
+}: MaintenanceParts): BackgroundService[] {
   const swept = { store, log, leadership: createSweepLeadership(store, now), now, ...(everyMs !== undefined && { everyMs }) };
   const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
   const kept = createKeptScopes({ store, installation, now });
+  const keepBudget = budgetBytes === null ? null : keepDiskBudget({ ...swept, budgetBytes });
+  disk?.whenUsed((usedBytes) => usedBytes > (budgetBytes ?? 0) * BEGIN_ABOVE && keepBudget?.wake());
   return [
     expireDedupKeys({ ...swept, seenUntil: () => dedupWindow.duplicateSince(now()) }),
     expireWebhookRequests({ ...swept, scopes: kept.requests }),
     maintainPartitions({ ...swept, longestKept: kept.longest }),
     expireEvents({ ...swept, scopes: kept.events }),
     expireRuns({ ...swept, scopes: kept.runs }),
-    ...(budgetBytes === null ? [] : [keepDiskBudget({ ...swept, budgetBytes })]),
+    ...(keepBudget ? [keepBudget] : []),
+    ...(disk ? [disk] : []),
     expireProofs(swept),
     expireSessions(swept),
     expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),

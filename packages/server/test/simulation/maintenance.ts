@@ -12,7 +12,7 @@ export function createSimMaintenance(config: Config, store: Store, log: Logger, 
   const dedupWindow = createDedupWindow(config.dedupWindow);
   // Events are removed when they are counted.
   return [
-    ...createMaintenance({ config, store, dedupWindow, budgetBytes: null, log, now, everyMs }),
+    ...createMaintenance({ config, store, dedupWindow, budgetBytes: null, disk: null, log, now, everyMs }),
     createEventTypeCounter({ store, log }),
   ];
 }

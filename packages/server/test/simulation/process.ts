@@ -161,6 +161,7 @@ export class SimProcess {
         metrics: null,
         tracing: null,
         liveLog: null,
+        disk: null,
       },
       senders: { directory, placeholderEnvironment: null, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,

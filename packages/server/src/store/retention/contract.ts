@@ -42,8 +42,12 @@ export interface RetentionStore {
   eventExpireMany(params: EventRemovalParams): Promise<Removal>;
   /** Runs that ended until then, with everything that belongs to them. An unfinished run is never removed. */
   runExpireMany(params: RemovalParams): Promise<Removal>;
-  /** The size of the stored data, without reusable free space. */
+  /** The size of the stored data and of the write-ahead log, without reusable free space. */
   retentionUsedBytes(): Promise<number>;
+  /** What the files take on disk, with free space and the write-ahead log, as soon as all of the log is in the database file. */
+  retentionFileBytes(): Promise<number>;
+  /** Gives back the space of the write-ahead log, unless a read uses it. */
+  retentionReclaim(): Promise<void>;
   /** The time of the oldest row that may be removed; null if there is none. */
   retentionOldestAt(): Promise<number | null>;
 }

@@ -152,16 +152,21 @@ export function retentionStore(database: Database): RetentionStore {
     return { removed, next: isOver ? null : String(last) };
   }
 
+  async function databaseBytes(): Promise<number> {
+    const [row] = await database.read<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
+    return row?.bytes ?? 0;
+  }
+
   return {
     retentionMaintain: (params) => maintainPartitions(database, params),
     eventExpireMany: ({ environmentId, ...params }) =>
       environmentId === undefined ? remove("events", params) : removeEventsIn(environmentId, params),
     runExpireMany: ({ environmentId, ...params }) =>
       environmentId === undefined ? remove("runs", params) : removeRunsIn(environmentId, params),
-    async retentionUsedBytes() {
-      const [row] = await database.read<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
-      return row?.bytes ?? 0;
-    },
+    retentionUsedBytes: databaseBytes,
+    // The server has one log for all its databases, and reuses it.
+    retentionFileBytes: databaseBytes,
+    retentionReclaim: async () => {},
     // Space is freed when a partition is dropped: the oldest partition can be dropped first.
     async retentionOldestAt() {
       const [row] = await database.read<{ day: number | null }>("SELECT min(to_day) AS day FROM time_partitions WHERE from_day > 0");

@@ -3,6 +3,7 @@
  * ends the scan. The newest row of each table is kept: SQLite derives the next number from it, and no number may be reused.
  */
 
+import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { type EventRemovalParams, type Removal, type RemovalParams, type RetentionStore, toStoreText } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
@@ -19,9 +20,15 @@ interface OldRun {
 }
 
 export function retentionStore(db: DatabaseSync, writer: GroupCommit): RetentionStore {
+  const path = db.location();
   const expireEvents = prepareExpireEvents(db);
   const expireRuns = prepareExpireRuns(db);
   const pages = ["page_count", "freelist_count", "page_size"].map((name) => db.prepare(`PRAGMA ${name}`));
+  const readPages = () => {
+    const [all = 0, free = 0, size = 0] = pages.map((pragma) => Object.values(pragma.get() ?? {})[0] as number);
+    return { all, free, size };
+  };
+  const logBytes = () => (path === null ? 0 : (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0));
   const oldest = db.prepare(`
     SELECT min(at) AS at FROM (
       SELECT * FROM (SELECT received_at AS at FROM events ORDER BY sequence LIMIT 1)
@@ -33,8 +40,15 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit): Retention
     eventExpireMany: (params) => writer.submit(() => expireEvents(params), params.limit),
     runExpireMany: (params) => writer.submit(() => expireRuns(params), params.limit * ROWS_PER_RUN),
     async retentionUsedBytes() {
-      const [all = 0, free = 0, size = 0] = pages.map((pragma) => Object.values(pragma.get() ?? {})[0] as number);
-      return (all - free) * size;
+      const { all, free, size } = readPages();
+      return (all - free) * size + logBytes();
+    },
+    async retentionFileBytes() {
+      const { all, size } = readPages();
+      return all * size + logBytes();
+    },
+    async retentionReclaim() {
+      db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
     },
     retentionOldestAt: async () => (oldest.get() as { at: number | null }).at,
   };

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pino } from "pino";
+import { DiskGuard } from "./disk-guard.ts";
+
+const MB = 1_000_000;
+
+function guardOf(sizes: { file: number; used?: number; log?: number }, budgetBytes = 100 * MB) {
+  const store = {
+    retentionFileBytes: async () => sizes.file + (sizes.log ?? 0),
+    retentionUsedBytes: async () => (sizes.used ?? sizes.file) + (sizes.log ?? 0),
+    retentionReclaim: async () => {
+      sizes.log = 0;
+    },
+  };
+  return new DiskGuard({ store, budgetBytes, log: pino({ level: "silent" }) });
+}
+
+/** Requests of a megabyte until one is refused. */
+function admitted(guard: DiskGuard): number {
+  for (let count = 0; ; count++) if (guard.admit(MB)) return count;
+}
+
+test("requests are refused before they could pass the limit, and accepted again once there is room", async () => {
+  const sizes = { file: 80 * MB };
+  const guard = guardOf(sizes);
+  await guard.measure();
+  // Of 35 MB of room, each takes two for the log and the file.
+  assert.equal(admitted(guard), 17);
+  assert.equal(guard.admit(MB)?.code, "disk_full");
+  sizes.file = 114 * MB;
+  await guard.measure();
+  assert.equal(guard.admit(MB)?.code, "disk_full");
+  sizes.file = 60 * MB;
+  // What was accepted between the last two measurements may not have been written yet.
+  await guard.measure();
+  await guard.measure();
+  assert.equal(admitted(guard), 27);
+});
+
+test("what is accepted asks for a measurement before the room is used up", async () => {
+  const sizes = { file: 80 * MB };
+  const guard = guardOf(sizes);
+  const seen: number[] = [];
+  guard.whenUsed((used) => seen.push(used));
+  await guard.measure();
+  for (let n = 0; n < 5; n++) assert.equal(guard.admit(MB), null);
+  sizes.file = 90 * MB;
+  await guard.measure();
+  assert.deepEqual(seen, [80 * MB, 90 * MB], "the measurement was under way: nobody asked for a second");
+});
+
+test("the log is given back before anything is refused; in a file that was too large before, the data counts", async () => {
+  const sizes = { file: 90 * MB, log: 40 * MB };
+  const guard = guardOf(sizes);
+  await guard.measure();
+  assert.equal(sizes.log, 0);
+  assert.equal(guard.admit(MB), null);
+  const shrunk = guardOf({ file: 900 * MB, used: 70 * MB });
+  await shrunk.measure();
+  assert.equal(admitted(shrunk), 22);
+});
