@@ -88,6 +88,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
     "Nothing to do: the SDK asked for the state of a run that has ended. If a run was cancelled on purpose, this is expected.",
   step_not_found: "Check the id of the step. The page of the run lists its steps.",
   alert_rule_not_found: "`GET /v1/alert-rules` lists the rules of the environment.",
+  rhythm_unknown: 'Give `windowSeconds` as a number of seconds until the day that the message names; then change the rule to `"usual"`.',
   job_not_found: "`inlet jobs list` shows the jobs of the environment.",
   job_ended: "The job is over. Start another one if there is more to do.",
   function_not_found:

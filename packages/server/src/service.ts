@@ -22,6 +22,7 @@ import { EventMirror } from "./flows/mirror-events.ts";
 import { reportDrift } from "./flows/report-drift.ts";
 import { createAddressTrust, readTrustedAddresses } from "./flows/trusted-addresses.ts";
 import { DiskGuard } from "./maintenance/disk-guard.ts";
+import { Activity } from "./observe/activity.ts";
 import { createEventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
 import { Metrics } from "./observe/metrics/metrics.ts";
@@ -114,6 +115,7 @@ async function serve(
   const ids = createEventIdGenerator();
   const refusals = new RefusalLog(log);
   const traffic = new Traffic({ store, log, now });
+  const activity = new Activity({ store, log, now });
   const eventTypeCounter = createEventTypeCounter({ store, log });
   const catalogue = new Catalogue({ store, directory, log, now });
   changes.follow("catalogue", catalogue);
@@ -139,7 +141,7 @@ async function serve(
   const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
   const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
   const functions = createFunctions({
-    ...{ config, store, directory, dedupWindow, eventIds: ids, defaultEnvironment, liveLog, metrics, tracing, log },
+    ...{ config, store, directory, dedupWindow, eventIds: ids, defaultEnvironment, liveLog, activity, metrics, tracing, log },
     clock: systemClock(now),
     caller: new AppCaller({
       timeoutMs: config.callTimeout,
@@ -166,6 +168,7 @@ async function serve(
       store,
       refusals,
       traffic,
+      activity,
       metrics,
       disk,
       defaultEnvironment,
@@ -185,13 +188,13 @@ async function serve(
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
   const jobsAndAlerts = createJobsAndAlerts({
-    ...{ store, directory, functions, replay, sourceName, ids, log, now },
+    ...{ store, directory, functions, activity, replay, sourceName, ids, log, now },
     jobRate: config.jobRate,
     leaseMs: config.lease,
   });
   const maintenance = [
     ...createMaintenance({ config, store, dedupWindow, budgetBytes, disk, log, now, everyMs: sweepEveryMs }),
-    ...[traffic, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
+    ...[traffic, activity, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
   ];
 
   const loginTokens = new LoginTokens(now);
@@ -201,6 +204,7 @@ async function serve(
     ...{
       jobs: jobsAndAlerts.jobs,
       alerts: jobsAndAlerts.alerts,
+      silences: jobsAndAlerts.silences,
       sourceName,
       replay,
       attempts,

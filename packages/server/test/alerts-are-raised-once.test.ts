@@ -120,7 +120,8 @@ test("an alert is raised once, starts functions, shows, and is resolved", async 
 testOnce("an alert ends with its environment or its rule, and a rule that cannot be measured stops no other", async (t) => {
   const store = openSqliteStore({ folder: temporaryFolder(t), onFault: () => undefined, onRecovery: () => undefined });
   const environment = await makeEnvironment(store);
-  const fields = { kind: "failure_count", functionId: null, threshold: 1, windowMs: 60_000, quietHours: null, isEnabled: true } as const;
+  const subject = { functionId: null, webhookId: null, eventName: null };
+  const fields = { kind: "failure_count", ...subject, threshold: 1, windowMs: 60_000, quietHours: null, isEnabled: true } as const;
   const state = { createdAt: 1, updatedAt: 1, raisedAt: null, lastRaisedAt: null, value: null, changes: 0 };
   for (const id of ["broken", "deleted", "kept"])
     await store.alertRuleInsert({ id, name: id, environmentId: environment.id, ...fields, ...state });
@@ -129,7 +130,7 @@ testOnce("an alert ends with its environment or its rule, and a rule that cannot
   const watch = new AlertWatch({
     ...{ store, everyMs: 5, now: Date.now, takeLeadership: async () => true, log: pino({ level: "silent" }) },
     environment: () => ({ name: "production", archivedAt }),
-    measure: async ({ id }) => (id === "broken" ? Promise.reject(new Error("no figures")) : 7),
+    measure: async ({ id }) => (id === "broken" ? Promise.reject(new Error("no figures")) : { value: 7, isOver: true }),
     async emit({ name, dedupId, data }) {
       told.push(`${name} ${dedupId} ${JSON.parse(data).reason ?? ""}`.trim());
       // Deleted by somebody else between the event and its record.

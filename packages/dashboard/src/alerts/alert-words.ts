@@ -3,11 +3,13 @@
 import type { AlertKind, AlertRuleFields } from "../api/alerts.ts";
 import { count, plural } from "../ui/numbers.ts";
 
+const DAY_S = 86_400;
+
 interface AlertWords {
   label: string;
   help: string;
-  /** The unit of the threshold. */
-  unit: string;
+  /** The unit of the threshold; null if there is none. */
+  unit: string | null;
   /** The rule can be limited to one function. */
   takesFunction: boolean;
   /** Measures a time window, not the current state. */
@@ -51,16 +53,30 @@ export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
     takesFunction: false,
     hasWindow: true,
   },
+  silence: {
+    label: "Silence",
+    help: "A webhook, an event or a function that was active has stopped.",
+    unit: null,
+    takesFunction: false,
+    hasWindow: false,
+  },
 };
 
 /** The rule as a sentence, such as "At least 20 % of runs of shop-pay fail within 5 min". */
-export function ruleText(rule: Pick<AlertRuleFields, "kind" | "function" | "threshold" | "windowSeconds">): string {
+export function ruleText(rule: AlertRuleFields): string {
+  if (rule.kind === "silence") return silenceText(rule);
   const within = ALERT_WORDS[rule.kind].hasWindow ? ` within ${spanText(rule.windowSeconds)}` : "";
   const whose = rule.function === null ? "" : ` of ${rule.function}`;
   return `At least ${measured(rule, whose)}${within}`;
 }
 
-function measured({ kind, threshold }: Pick<AlertRuleFields, "kind" | "threshold">, whose: string): string {
+function silenceText({ webhook, event, function: functionId, windowSeconds }: AlertRuleFields): string {
+  const what = webhook === null ? (event === null ? `No run of ${functionId} completes` : `No event ${event}`) : `No request to ${webhook}`;
+  return windowSeconds === "usual" ? `${what} for longer than usual` : `${what} for ${spanText(windowSeconds)}`;
+}
+
+function measured({ kind, threshold: given }: Pick<AlertRuleFields, "kind" | "threshold">, whose: string): string {
+  const threshold = given ?? 0;
   if (kind === "failure_rate") return `${threshold} % of runs${whose} fail`;
   if (kind === "failure_count") return `${plural(threshold, "run")}${whose} fail`;
   if (kind === "queue_age") return `${spanText(threshold)} of waiting in the queue${whose}`;
@@ -72,10 +88,12 @@ function measured({ kind, threshold }: Pick<AlertRuleFields, "kind" | "threshold
 /** The measured value as text. */
 export function valueText({ kind }: Pick<AlertRuleFields, "kind">, value: number): string {
   if (kind === "failure_rate") return `${Math.round(value * 10) / 10} %`;
-  return kind === "queue_age" ? spanText(Math.round(value)) : count(value);
+  return kind === "queue_age" || kind === "silence" ? spanText(Math.round(value)) : count(value);
 }
 
-export function spanText(seconds: number): string {
+export function spanText(seconds: AlertRuleFields["windowSeconds"]): string {
+  if (seconds === "usual") return "longer than usual";
+  if (seconds >= DAY_S && seconds % DAY_S === 0) return plural(seconds / DAY_S, "day");
   if (seconds % 3_600 === 0) return `${seconds / 3_600} h`;
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 }

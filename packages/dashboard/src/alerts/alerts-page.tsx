@@ -57,7 +57,7 @@ function NoRules({ mayRepair }: { mayRepair: boolean }) {
   return (
     <div className="card">
       <EmptyState icon="alert" title="No alert rules yet">
-        <p>A rule watches failures, the queue, refused webhook requests or events without a subscriber.</p>
+        <p>A rule watches failures, the queue, refused webhook requests, events without a subscriber, or whether something has stopped.</p>
         {!mayRepair && <p>Your role does not allow you to create rules.</p>}
       </EmptyState>
     </div>
@@ -114,7 +114,7 @@ function DeleteDialog({ env, rule, onClose }: { env: string; rule: AlertRule; on
   }
   return (
     <FormDialog title={`Delete ${rule.name}?`} submit="Delete" danger onClose={onClose} onSubmit={remove}>
-      <p className="second">{ruleText(rule)}. It is not measured any more, and an alert that is raised is not resolved by an event.</p>
+      <p className="second">{ruleText(rule)}. It is not measured any more, and an alert that is raised is resolved.</p>
     </FormDialog>
   );
 }

@@ -8,11 +8,14 @@ import { FormDialog } from "../ui/dialog.tsx";
 import { toast } from "../ui/toasts.tsx";
 import { ALERT_WORDS, spanText } from "./alert-words.ts";
 import { QuietHoursField } from "./quiet-hours-field.tsx";
+import { SILENCE_WINDOW_S, SilenceFields } from "./silence-fields.tsx";
 
 const NEW_RULE: AlertRuleFields = {
   name: "",
   kind: "failure_rate",
   function: null,
+  webhook: null,
+  event: null,
   threshold: 20,
   windowSeconds: 300,
   quietHours: null,
@@ -27,7 +30,7 @@ export function RuleDialog({ env, rule, onClose }: { env: string; rule: AlertRul
   const words = ALERT_WORDS[draft.kind];
   async function save() {
     const name = draft.name.trim();
-    await saveAlertRule(env, rule?.id ?? null, { ...draft, name, function: words.takesFunction ? draft.function : null });
+    await saveAlertRule(env, rule?.id ?? null, { ...settled(draft), name });
     await queries.invalidateQueries({ queryKey: ["alerts", env] });
     toast("ok", `${name} ${rule ? "saved" : "created"}.`);
     onClose();
@@ -48,7 +51,7 @@ export function RuleDialog({ env, rule, onClose }: { env: string; rule: AlertRul
       </label>
       <label className="field">
         <span>Measures</span>
-        <select className="input" value={draft.kind} onChange={({ target }) => change({ kind: target.value as AlertKind })}>
+        <select className="input" value={draft.kind} onChange={({ target }) => change(ofKind(draft, target.value as AlertKind))}>
           {ALERT_KINDS.map((kind) => (
             <option key={kind} value={kind}>
               {ALERT_WORDS[kind].label}
@@ -58,20 +61,8 @@ export function RuleDialog({ env, rule, onClose }: { env: string; rule: AlertRul
         <small>{words.help}</small>
       </label>
       {words.takesFunction && <FunctionField env={env} value={draft.function} onChange={(id) => change({ function: id })} />}
-      <label className="field">
-        <span>Threshold in {words.unit}</span>
-        <input
-          className="input"
-          type="number"
-          required
-          min={0.001}
-          max={draft.kind === "failure_rate" ? 100 : undefined}
-          step="any"
-          value={Number.isNaN(draft.threshold) ? "" : draft.threshold}
-          onChange={({ target }) => change({ threshold: target.valueAsNumber })}
-        />
-        <small>The alert is raised at this value or above, and resolved below it.</small>
-      </label>
+      {draft.kind === "silence" && <SilenceFields env={env} draft={draft} onChange={change} />}
+      {words.unit !== null && <ThresholdField draft={draft} unit={words.unit} onChange={(threshold) => change({ threshold })} />}
       {words.hasWindow && <WindowField value={draft.windowSeconds} onChange={(windowSeconds) => change({ windowSeconds })} />}
       <QuietHoursField value={draft.quietHours} onChange={(quietHours) => change({ quietHours })} />
       <label className="row">
@@ -79,6 +70,38 @@ export function RuleDialog({ env, rule, onClose }: { env: string; rule: AlertRul
         Enabled
       </label>
     </FormDialog>
+  );
+}
+
+/** What a rule has that it takes up when its kind is changed. */
+function ofKind(draft: AlertRuleFields, kind: AlertKind): Partial<AlertRuleFields> {
+  if (kind === "silence") return { kind, threshold: null, windowSeconds: SILENCE_WINDOW_S };
+  return draft.kind === "silence" ? { kind, threshold: NEW_RULE.threshold, windowSeconds: NEW_RULE.windowSeconds } : { kind };
+}
+
+/** Fields that do not belong to the kind are left out. */
+function settled(draft: AlertRuleFields): AlertRuleFields {
+  if (draft.kind === "silence") return draft;
+  return { ...draft, webhook: null, event: null, function: ALERT_WORDS[draft.kind].takesFunction ? draft.function : null };
+}
+
+function ThresholdField({ draft, unit, onChange }: { draft: AlertRuleFields; unit: string; onChange: (threshold: number) => void }) {
+  const { threshold } = draft;
+  return (
+    <label className="field">
+      <span>Threshold in {unit}</span>
+      <input
+        className="input"
+        type="number"
+        required
+        min={0.001}
+        max={draft.kind === "failure_rate" ? 100 : undefined}
+        step="any"
+        value={threshold === null || Number.isNaN(threshold) ? "" : threshold}
+        onChange={({ target }) => onChange(target.valueAsNumber)}
+      />
+      <small>The alert is raised at this value or above, and resolved below it.</small>
+    </label>
   );
 }
 
@@ -101,8 +124,8 @@ function FunctionField({ env, value, onChange }: { env: string; value: string | 
   );
 }
 
-function WindowField({ value, onChange }: { value: number; onChange: (seconds: number) => void }) {
-  const choices = [...new Set([...WINDOWS_S, value])].sort((a, b) => a - b);
+function WindowField({ value, onChange }: { value: AlertRuleFields["windowSeconds"]; onChange: (seconds: number) => void }) {
+  const choices = [...new Set([...WINDOWS_S, Number(value)])].sort((a, b) => a - b);
   return (
     <label className="field">
       <span>Within the last</span>
@@ -117,6 +140,7 @@ function WindowField({ value, onChange }: { value: number; onChange: (seconds: n
   );
 }
 
-function fieldsOf({ name, kind, function: fn, threshold, windowSeconds, quietHours, enabled }: AlertRuleFields): AlertRuleFields {
-  return { name, kind, function: fn, threshold, windowSeconds, quietHours, enabled };
+function fieldsOf({ name, kind, threshold, windowSeconds, quietHours, enabled, ...rule }: AlertRuleFields): AlertRuleFields {
+  const { function: functionId, webhook, event } = rule;
+  return { name, kind, function: functionId, webhook, event, threshold, windowSeconds, quietHours, enabled };
 }

@@ -3,15 +3,28 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call, callForAll } from "./client.ts";
 
-export const ALERT_KINDS = ["failure_rate", "failure_count", "queue_age", "refused_requests", "unmatched_events", "schema_drift"] as const;
+export const ALERT_KINDS = [
+  "failure_rate",
+  "failure_count",
+  "queue_age",
+  "refused_requests",
+  "unmatched_events",
+  "schema_drift",
+  "silence",
+] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 export interface AlertRuleFields {
   name: string;
   kind: AlertKind;
   function: string | null;
-  threshold: number;
-  windowSeconds: number;
+  /** Of `function`, `webhook` and `event`, a rule about silence has exactly one; other rules have neither of the last two. */
+  webhook: string | null;
+  event: string | null;
+  /** Null for silence. */
+  threshold: number | null;
+  /** "usual": the rhythm of the last weeks decides how long a silence may last. */
+  windowSeconds: number | "usual";
   quietHours: { from: string; to: string; timeZone: string } | null;
   enabled: boolean;
 }

@@ -68,6 +68,22 @@ export function alertCases(browser: () => Browser): void {
     await page.getByText("No alert rules yet").waitFor();
     assert.equal((await service.rest("GET", "/alert-rules")).body.data.length, 0);
 
+    await page.getByRole("button", { name: "New rule" }).click();
+    await dialog.getByLabel("Name").fill("Orders stopped");
+    await dialog.getByRole("combobox", { name: "Measures" }).selectOption("Silence");
+    assert.equal(await dialog.getByLabel(/^Threshold/).count(), 0, "the window decides");
+    await dialog.getByRole("combobox", { name: "Watches" }).selectOption("An event");
+    await dialog.getByLabel(/^Event/).fill("shop/*");
+    await dialog.getByRole("combobox", { name: /^Silent for/ }).selectOption("longer than usual");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByText("learnt from at least 14 days of activity").waitFor();
+    await dialog.getByRole("combobox", { name: /^Silent for/ }).selectOption("2 days");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.getByText("No event shop/* for 2 days").waitFor();
+    await page.getByRole("button", { name: "Delete Orders stopped" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No alert rules yet").waitFor();
+
     await page.route("**/v1/alert-rules?*", (route) =>
       route.fulfill({ status: 503, json: { error: "The store cannot be reached.", code: "store_unavailable", status: 503 } }),
     );

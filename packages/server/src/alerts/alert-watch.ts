@@ -7,7 +7,8 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { AlertRule, AlertStore, AuditStore, Environment } from "../store/contract/index.ts";
+import { type AlertRule, type AlertStore, type AuditStore, type Environment, ruleMeasure } from "../store/contract/index.ts";
+import type { Measured } from "./measure.ts";
 
 export interface AlertEvent {
   environmentId: EnvironmentId;
@@ -19,7 +20,7 @@ export interface AlertEvent {
 
 export interface AlertWatchParts {
   store: AlertStore & Pick<AuditStore, "auditAppend">;
-  measure(rule: AlertRule): Promise<number>;
+  measure(rule: AlertRule): Promise<Measured>;
   /** Stores the event and starts its functions. */
   emit(event: AlertEvent): Promise<void>;
   environment(id: EnvironmentId): Pick<Environment, "name" | "archivedAt"> | undefined;
@@ -32,7 +33,7 @@ export interface AlertWatchParts {
 }
 
 /** Why an alert was resolved. */
-type Resolution = "below_threshold" | "rule_disabled" | "rule_deleted" | "environment_archived";
+type Resolution = "below_threshold" | "active_again" | "rule_disabled" | "rule_deleted" | "environment_archived";
 
 interface Change {
   to: "raised" | Resolution;
@@ -93,11 +94,10 @@ export class AlertWatch {
       if (isRaised) await this.#change(rule, { to: suspended, value: rule.value ?? 0, at: now() });
       return;
     }
-    const value = await measure(rule);
+    const { value, isOver } = await measure(rule);
     const at = now();
-    const isOver = value >= rule.threshold;
     if (isOver && !isRaised && !isQuiet(rule, at)) await this.#change(rule, { to: "raised", value, at });
-    if (!isOver && isRaised) await this.#change(rule, { to: "below_threshold", value, at });
+    if (!isOver && isRaised) await this.#change(rule, { to: rule.kind === "silence" ? "active_again" : "below_threshold", value, at });
   }
 
   /** Why the rule is not evaluated; null: it is. */
@@ -119,9 +119,9 @@ export class AlertWatch {
   }
 
   #emit(rule: AlertRule, { to, value, at }: Change): Promise<void> {
-    const { id, environmentId, name, kind, functionId, threshold, windowMs, changes } = rule;
+    const { id, environmentId, changes } = rule;
     const data = {
-      rule: { id, name, kind, function: functionId, threshold, windowSeconds: windowMs / 1_000 },
+      rule: { id, name: rule.name, ...ruleMeasure(rule) },
       value,
       environment: this.#parts.environment(environmentId)?.name ?? null,
       since: new Date(rule.raisedAt ?? at).toISOString(),

@@ -1,4 +1,4 @@
-/** The measurement of a rule: a pure function of the store's figures for the last minutes. */
+/** The measurement of a rule, from the store's figures for the last minutes. */
 
 import type { FunctionNo } from "@inlet/protocol";
 import type {
@@ -11,6 +11,7 @@ import type {
   Webhook,
   WebhookRequestStore,
 } from "../store/contract/index.ts";
+import type { Silences } from "./silence.ts";
 
 export interface MeasureParts {
   store: Pick<RunStore, "runEndCount"> &
@@ -21,6 +22,7 @@ export interface MeasureParts {
   webhooks(): readonly Webhook[];
   /** The name of the internal event that reports drift. */
   driftEvent: string;
+  silences: Pick<Silences, "measure">;
   now(): number;
 }
 
@@ -30,7 +32,22 @@ const PAGE = 500;
 const PAGES_MAX = 40;
 const NOT_REFUSED: ReadonlySet<string> = new Set(["accepted", "handshake"]);
 
-export function measure(parts: MeasureParts, rule: AlertRule): Promise<number> {
+export interface Measured {
+  value: number;
+  /** Whether the alert is to be raised. */
+  isOver: boolean;
+}
+
+export async function measure(parts: MeasureParts, rule: AlertRule): Promise<Measured> {
+  if (rule.kind === "silence") return parts.silences.measure(rule);
+  const value = await figureOf(parts, { ...rule, kind: rule.kind, windowMs: rule.windowMs ?? 0 });
+  return { value, isOver: rule.threshold !== null && value >= rule.threshold };
+}
+
+/** A rule with a threshold. */
+type WindowRule = AlertRule & { kind: Exclude<AlertRule["kind"], "silence">; windowMs: number };
+
+function figureOf(parts: MeasureParts, rule: WindowRule): Promise<number> {
   switch (rule.kind) {
     case "failure_rate":
     case "failure_count":
@@ -47,7 +64,7 @@ export function measure(parts: MeasureParts, rule: AlertRule): Promise<number> {
 }
 
 /** By when runs ended: a run that fails after its retries may have been created long before. */
-async function failures({ store, functionNos, now }: MeasureParts, rule: AlertRule): Promise<number> {
+async function failures({ store, functionNos, now }: MeasureParts, rule: WindowRule): Promise<number> {
   const { environmentId, functionId, windowMs, kind } = rule;
   const since = now() - windowMs;
   const ends = async (status: "failed" | "completed") => {
@@ -61,7 +78,7 @@ async function failures({ store, functionNos, now }: MeasureParts, rule: AlertRu
   return (failed / (failed + (await ends("completed")))) * 100;
 }
 
-async function queueAge({ store, functionNos, now }: MeasureParts, { environmentId, functionId }: AlertRule): Promise<number> {
+async function queueAge({ store, functionNos, now }: MeasureParts, { environmentId, functionId }: WindowRule): Promise<number> {
   const age = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, (now() - oldest) / 1_000));
   if (functionId === null) {
     const depth = (await store.queueDepths()).find((one) => one.environmentId === environmentId);
@@ -72,7 +89,7 @@ async function queueAge({ store, functionNos, now }: MeasureParts, { environment
   return Math.max(0, ...depths.map(({ oldestDueAt }) => age(oldestDueAt)));
 }
 
-async function refusedRequests({ store, webhooks, now }: MeasureParts, rule: AlertRule): Promise<number> {
+async function refusedRequests({ store, webhooks, now }: MeasureParts, rule: WindowRule): Promise<number> {
   const { environmentId, windowMs } = rule;
   let count = 0;
   for (const webhook of webhooks().filter((one) => one.environmentId === environmentId && one.deletedAt === null)) {
@@ -85,18 +102,18 @@ async function refusedRequests({ store, webhooks, now }: MeasureParts, rule: Ale
   return count;
 }
 
-function unmatchedEvents(parts: MeasureParts, rule: AlertRule): Promise<number> {
+function unmatchedEvents(parts: MeasureParts, rule: WindowRule): Promise<number> {
   return countedEvents(parts, rule, { matched: false, internal: false });
 }
 
 /** Fields and types that events had for the first time: each is reported once in 24 hours. */
-function schemaDrift(parts: MeasureParts, rule: AlertRule): Promise<number> {
+function schemaDrift(parts: MeasureParts, rule: WindowRule): Promise<number> {
   return countedEvents(parts, rule, { name: parts.driftEvent });
 }
 
 function countedEvents(
   { store, now }: MeasureParts,
-  { environmentId, windowMs }: AlertRule,
+  { environmentId, windowMs }: WindowRule,
   filter: Partial<EventListParams>,
 ): Promise<number> {
   const params = { ...filter, environmentId, from: now() - windowMs, limit: PAGE };

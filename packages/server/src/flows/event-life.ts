@@ -22,6 +22,7 @@ import {
   TRACEPARENT_HEADER,
 } from "@inlet/protocol";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import type { Activity } from "../observe/activity.ts";
 import type { LiveLog } from "../observe/live-log.ts";
 import type { RefusalLog } from "../observe/refusal-log.ts";
 import { RequestSpan as TracedRequest } from "../observe/telemetry/request-span.ts";
@@ -54,6 +55,7 @@ export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identif
   functions: FunctionsPart;
   refusals: RefusalLog;
   traffic: Traffic;
+  activity: Activity;
   defaultEnvironment: string;
   /** Null: there are no watchers. */
   liveLog: LiveLog | null;
@@ -170,6 +172,7 @@ async function keep(
     storing?.end();
     if (kept.leased.length > 0) functions.take(kept.leased);
     parts.traffic.note(environmentId, "duplicates", kept.duplicates);
+    noteActivity(parts, batch, kept);
     parts.metrics?.stored(environmentId, batch.source.kind, kept.ids.length - kept.duplicates, kept.duplicates);
     parts.liveLog?.kept(batch, kept);
     return kept;
@@ -177,6 +180,20 @@ async function keep(
     storing?.end("The store cannot be written.");
     return storeTrouble(error);
   }
+}
+
+/** A duplicate is no new event, but its webhook is not silent. */
+function noteActivity(
+  { activity, directory }: EventLifeParts,
+  { environmentId, receivedAt, source, events }: Pick<EventBatch, "environmentId" | "receivedAt" | "source" | "events">,
+  { ids }: EventAppendResult,
+): void {
+  for (const [index, { id, name }] of events.entries()) {
+    if (ids[index] === id) activity.note({ environmentId, kind: "event", subject: name }, receivedAt);
+  }
+  if (source.kind !== "webhook") return;
+  const webhook = directory.webhooks().find((one) => one.id === source.id);
+  if (webhook) activity.note({ environmentId: webhook.environmentId, kind: "webhook", subject: source.id }, receivedAt);
 }
 
 function noteRefusal(

@@ -1,15 +1,17 @@
-/** Sweeper: removes old figures: minutes and hourly event type counts after eight days, hours after four hundred. */
+/** Sweeper: removes old figures: minutes and hourly event type counts after eight days, activity after nine weeks, hours after 400 days. */
 
-import type { EventTypeStore, TrafficStore } from "../store/contract/index.ts";
+import type { ActivityStore, EventTypeStore, TrafficStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 const DAY_MS = 86_400_000;
 const MINUTES_KEPT_MS = 8 * DAY_MS;
 const HOURS_KEPT_MS = 400 * DAY_MS;
+/** Longer than a rhythm is learnt from. */
+const ACTIVITY_KEPT_MS = 63 * DAY_MS;
 const TYPE_HOURS_KEPT_MS = 8 * DAY_MS;
 
 export interface ExpireFiguresParts extends SweeperSettings {
-  store: EventTypeStore & TrafficStore;
+  store: EventTypeStore & TrafficStore & ActivityStore;
   now: () => number;
 }
 
@@ -21,7 +23,10 @@ export function expireFigures({ store, now, ...parts }: ExpireFiguresParts): Swe
       const removed = await store.eventTypeHourExpireMany({ endedUntil: now() - TYPE_HOURS_KEPT_MS, limit });
       if (removed === limit) return removed;
       const [minutesUntil, hoursUntil] = [now() - MINUTES_KEPT_MS, now() - HOURS_KEPT_MS];
-      return removed + (await store.trafficExpireMany({ minutesUntil, hoursUntil, limit: limit - removed }));
+      const traffic = await store.trafficExpireMany({ minutesUntil, hoursUntil, limit: limit - removed });
+      if (removed + traffic === limit) return limit;
+      const activity = await store.activityExpireMany({ until: now() - ACTIVITY_KEPT_MS, limit: limit - removed - traffic });
+      return removed + traffic + activity;
     },
   });
 }

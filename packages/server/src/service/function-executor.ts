@@ -12,7 +12,7 @@ import type { Environment, NewEvent } from "../store/contract/index.ts";
 import type { FunctionsParts } from "./functions-parts.ts";
 
 export interface FunctionExecutorParts
-  extends Pick<FunctionsParts, "config" | "store" | "caller" | "signingKeys" | "liveLog" | "metrics" | "log" | "clock">,
+  extends Pick<FunctionsParts, "config" | "store" | "caller" | "signingKeys" | "activity" | "liveLog" | "metrics" | "log" | "clock">,
     Pick<ExecutorParts, "endEvents" | "starts" | "tracing"> {
   registry: Registry;
   fanOut: FanOut;
@@ -74,13 +74,14 @@ function stepReaders({ registry, fanOut, eventIds, functionId }: FunctionExecuto
   };
 }
 
-function observers({ liveLog, metrics, functionId }: FunctionExecutorParts): Pick<ExecutorParts, "onStart" | "onEnd" | "onCall"> {
+function observers({ activity, liveLog, metrics, functionId }: FunctionExecutorParts): Pick<ExecutorParts, "onStart" | "onEnd" | "onCall"> {
   return {
     onStart({ environmentId, functionNo }) {
       metrics?.runStarted(environmentId, functionNo);
     },
     onEnd(run, end) {
-      const { functionNo, id } = run;
+      const { environmentId, functionNo, id } = run;
+      if (end.status === "completed") activity.note({ environmentId, kind: "function", subject: functionId(functionNo) });
       liveLog?.ended(functionId(functionNo), id, end);
       metrics?.runEnded(run, end);
     },

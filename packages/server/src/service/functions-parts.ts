@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
 import type { AppCaller } from "../execute/call/call-app.ts";
 import type { Clock } from "../execute/clock.ts";
+import type { Activity } from "../observe/activity.ts";
 import type { LiveLog } from "../observe/live-log.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
 import type { Tracing } from "../observe/telemetry/tracing.ts";
@@ -22,6 +23,7 @@ export interface FunctionsParts {
   /** Newest first. Empty on a dev server: nothing is signed. */
   signingKeys(): readonly string[];
   liveLog: LiveLog | null;
+  activity: Activity;
   metrics: Metrics | null;
   /** Null: traces are not exported. */
   tracing: Tracing | null;

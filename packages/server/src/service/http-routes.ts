@@ -45,7 +45,17 @@ const DASHBOARD_FOLDER = fileURLToPath(new URL("../../../dashboard/dist", import
 export interface HttpRoutesParts
   extends Pick<
     RestApiParts,
-    "jobs" | "alerts" | "sourceName" | "replay" | "traffic" | "eventTypeCounter" | "catalogue" | "shapes" | "queueHistory" | "drained"
+    | "jobs"
+    | "alerts"
+    | "silences"
+    | "sourceName"
+    | "replay"
+    | "traffic"
+    | "eventTypeCounter"
+    | "catalogue"
+    | "shapes"
+    | "queueHistory"
+    | "drained"
   > {
   config: Config;
   store: Store;

@@ -4,6 +4,7 @@ import type { EventIdGenerator, JobId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { AlertWatch } from "../alerts/alert-watch.ts";
 import { measure } from "../alerts/measure.ts";
+import { Silences } from "../alerts/silence.ts";
 import type { AlertsRoutesParts } from "../api/alerts/alerts-routes.ts";
 import type { JobsRoutesParts } from "../api/jobs/jobs-routes.ts";
 import { gatheringWithout } from "../fan-out/starts/decide-start.ts";
@@ -15,6 +16,7 @@ import { eraseEvents } from "../jobs/kinds/erase-events.ts";
 import { replayEvents } from "../jobs/kinds/replay-events.ts";
 import { type ReplayRequestsParts, replayRequests } from "../jobs/kinds/replay-requests.ts";
 import { rerunRuns } from "../jobs/kinds/rerun-runs.ts";
+import type { Activity } from "../observe/activity.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { Environment, EventSource, Store } from "../store/contract/index.ts";
 import type { Functions } from "./functions.ts";
@@ -24,6 +26,7 @@ export interface JobsAndAlertsParts {
   store: Store;
   directory: Directory;
   functions: Functions;
+  activity: Activity;
   replay: ReplayRequestsParts["replay"];
   sourceName: (source: EventSource) => string;
   /** Items per second, unless a job has its own rate. */
@@ -38,6 +41,7 @@ export interface JobsAndAlertsParts {
 export interface JobsAndAlerts {
   jobs: JobsRoutesParts["jobs"];
   alerts: AlertsRoutesParts["alerts"];
+  silences: AlertsRoutesParts["silences"];
   work: BackgroundService[];
 }
 
@@ -45,6 +49,7 @@ export function createJobsAndAlerts({
   store,
   directory,
   functions,
+  activity,
   replay,
   sourceName,
   jobRate,
@@ -66,12 +71,14 @@ export function createJobsAndAlerts({
   const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), leaseMs, log, now });
   const newId = () => ids.next(now()) as string as JobId;
   const jobs = createJobs({ store, kinds, runner, rate: jobRate, newId, now });
-  const measured = { store, now, functionNos: functions.functionNos, webhooks, driftEvent: DRIFT_EVENT };
+  const { functionNos } = functions;
+  const silences = new Silences({ store, activity, functionNos, now });
+  const measured = { store, now, functionNos, webhooks, silences, driftEvent: DRIFT_EVENT };
   const leadership = { work: "alerts", node: store.storeNode };
   const alerts = new AlertWatch({
     ...{ store, log, now, emit: functions.emit, measure: (rule) => measure(measured, rule) },
     environment: (id) => directory.environment(id),
     takeLeadership: (forMs) => store.leadershipTake({ ...leadership, now: now(), until: now() + forMs }),
   });
-  return { jobs, alerts, work: [runner, alerts] };
+  return { jobs, alerts, silences, work: [runner, alerts] };
 }

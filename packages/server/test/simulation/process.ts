@@ -9,6 +9,7 @@ import { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
 import { createEventLife } from "../../src/flows/event-life.ts";
 import { EventMirror } from "../../src/flows/mirror-events.ts";
+import { Activity } from "../../src/observe/activity.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
@@ -113,6 +114,7 @@ export class SimProcess {
     const log = pino({ level: "warn" }, { write: (line: string) => parts.onLog(line) });
     const defaultEnvironment = defaultEnvironmentOf(config);
     const traffic = new Traffic({ store: tapped, log, now });
+    const activity = new Activity({ store: tapped, log, now });
     const eventIds = createEventIdGenerator();
     const directory = new Directory(tapped);
     const catalogue = new Catalogue({ store: tapped, directory, log, now });
@@ -127,6 +129,7 @@ export class SimProcess {
         metrics: null,
         tracing: null,
         traffic,
+        activity,
         log,
         caller: parts.caller,
       },
@@ -154,6 +157,7 @@ export class SimProcess {
         catalogue,
         functions,
         traffic,
+        activity,
         defaultEnvironment,
         eventIds,
         now,

@@ -14,6 +14,8 @@ export function alertConformance(engine: Engine): void {
       name: "back\\slash",
       kind: "failure_rate",
       functionId: "shop-\\",
+      webhookId: null,
+      eventName: null,
       threshold: 12.5,
       windowMs: 60_000,
       quietHours: { from: "22:00", to: "06:00" },
@@ -30,7 +32,8 @@ export function alertConformance(engine: Engine): void {
     assert.deepEqual(await again.alertRuleList(), [rule]);
     const raised = { environmentId, id: rule.id, changes: 0, raisedAt: 5, value: 50 };
     assert.deepEqual([await again.alertChange(raised), await again.alertChange(raised)], [true, false]);
-    const changed = { ...rule, name: "other", functionId: null, quietHours: null, isEnabled: false, updatedAt: 9 };
+    const silence = { kind: "silence", webhookId: "whk_1", eventName: "back\\slash\u0000*", threshold: null, windowMs: null } as const;
+    const changed = { ...rule, ...silence, name: "other", functionId: null, quietHours: null, isEnabled: false, updatedAt: 9 };
     assert.equal(await again.alertRuleUpdate(changed), true);
     assert.deepEqual(await again.alertRuleList(), [{ ...changed, raisedAt: 5, lastRaisedAt: 5, value: 50, changes: 1 }]);
     assert.equal(await again.alertChange({ ...raised, changes: 1, raisedAt: null, value: null }), true);

@@ -1,8 +1,17 @@
 /** Alert rules of an environment, each with the state of its alert. Few rows, read whole. */
 
 import type { EnvironmentId } from "@inlet/protocol";
+import type { ActivitySubject } from "../activity/contract.ts";
 
-export const ALERT_KINDS = ["failure_rate", "failure_count", "queue_age", "refused_requests", "unmatched_events", "schema_drift"] as const;
+export const ALERT_KINDS = [
+  "failure_rate",
+  "failure_count",
+  "queue_age",
+  "refused_requests",
+  "unmatched_events",
+  "schema_drift",
+  "silence",
+] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** Hours of the day during which no alert is raised, such as `22:00` to `06:00`. */
@@ -18,10 +27,14 @@ export interface AlertRuleFields {
   kind: AlertKind;
   /** The function it measures; null: all functions. */
   functionId: string | null;
-  /** The alert is raised at this value or above: a percentage, a count, or seconds. */
-  threshold: number;
-  /** The length of the window that is measured. */
-  windowMs: number;
+  /** The webhook whose silence it notices; null for other rules. */
+  webhookId: string | null;
+  /** The event name whose silence it notices, which may end in `*`; null for other rules. */
+  eventName: string | null;
+  /** The alert is raised at this value or above: a percentage, a count, or seconds. Null for silence, where the window decides. */
+  threshold: number | null;
+  /** The length of the window that is measured; null: the usual rhythm decides how long a silence may be. */
+  windowMs: number | null;
   quietHours: QuietHours | null;
   isEnabled: boolean;
 }
@@ -57,4 +70,18 @@ export interface AlertStore {
     raisedAt: number | null;
     value: number | null;
   }): Promise<boolean>;
+}
+
+/** What a rule measures, as people and functions see it. */
+export function ruleMeasure({ kind, functionId, webhookId, eventName, threshold, windowMs }: AlertRule) {
+  const subject = kind === "silence" ? { webhook: webhookId, event: eventName } : {};
+  return { kind, function: functionId, ...subject, threshold, windowSeconds: windowMs === null ? "usual" : windowMs / 1_000 };
+}
+
+/** What a rule of kind `silence` listens to. */
+export function silenceSubject(rule: Pick<AlertRule, "environmentId" | "functionId" | "webhookId" | "eventName">): ActivitySubject {
+  const { environmentId, functionId, webhookId, eventName } = rule;
+  if (webhookId !== null) return { environmentId, kind: "webhook", subject: webhookId };
+  if (eventName !== null) return { environmentId, kind: "event", subject: eventName };
+  return { environmentId, kind: "function", subject: functionId ?? "" };
 }

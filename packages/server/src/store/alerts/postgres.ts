@@ -5,10 +5,12 @@ import type { Database } from "../postgres/database.ts";
 import { type AlertRow, toAlertRule } from "./rows.ts";
 
 const INSERT = `
-  INSERT INTO alert_rules (environment_id, rule_id, created_at, updated_at, name, kind, function_id, threshold, window_ms, quiet_hours, enabled)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+  INSERT INTO alert_rules (environment_id, rule_id, created_at, updated_at, name, kind, function_id, webhook_id, event_name, threshold, window_ms,
+    quiet_hours, enabled)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
 const UPDATE = `
-  UPDATE alert_rules SET name = $4, kind = $5, function_id = $6, threshold = $7, window_ms = $8, quiet_hours = $9, enabled = $10, updated_at = $3
+  UPDATE alert_rules SET name = $4, kind = $5, function_id = $6, webhook_id = $7, event_name = $8, threshold = $9, window_ms = $10,
+    quiet_hours = $11, enabled = $12, updated_at = $3
   WHERE environment_id = $1 AND rule_id = $2 RETURNING 1`;
 const CHANGE = `
   UPDATE alert_rules SET raised_at = $4, last_raised_at = coalesce($4, last_raised_at), value = $5, changes = changes + 1
@@ -29,11 +31,12 @@ export function alertStore(database: Database): AlertStore {
 }
 
 function readRule(row: AlertRow) {
-  const functionId = row.function_id === null ? null : fromStoreText(row.function_id);
-  return toAlertRule({ ...row, name: fromStoreText(row.name), function_id: functionId });
+  const read = (text: string | null) => (text === null ? null : fromStoreText(text));
+  return toAlertRule({ ...row, name: fromStoreText(row.name), function_id: read(row.function_id), event_name: read(row.event_name) });
 }
 
-function columnsOf({ name, kind, functionId, threshold, windowMs, quietHours, isEnabled }: AlertRuleFields) {
-  const shown = [toStoreText(name), kind, functionId === null ? null : toStoreText(functionId)];
-  return [...shown, threshold, windowMs, quietHours && JSON.stringify(quietHours), isEnabled ? 1 : 0];
+function columnsOf({ name, kind, functionId, webhookId, eventName, threshold, windowMs, quietHours, isEnabled }: AlertRuleFields) {
+  const write = (text: string | null) => (text === null ? null : toStoreText(text));
+  const subject = [write(functionId), webhookId, write(eventName)];
+  return [toStoreText(name), kind, ...subject, threshold, windowMs, quietHours && JSON.stringify(quietHours), isEnabled ? 1 : 0];
 }

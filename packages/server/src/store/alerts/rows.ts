@@ -9,8 +9,10 @@ export interface AlertRow {
   name: string;
   kind: string;
   function_id: string | null;
-  threshold: number;
-  window_ms: number;
+  webhook_id: string | null;
+  event_name: string | null;
+  threshold: number | null;
+  window_ms: number | null;
   quiet_hours: string | null;
   enabled: number;
   created_at: number;
@@ -28,6 +30,8 @@ export function toAlertRule(row: AlertRow): AlertRule {
     name: row.name,
     kind: row.kind as AlertKind,
     functionId: row.function_id,
+    webhookId: row.webhook_id,
+    eventName: row.event_name,
     threshold: row.threshold,
     windowMs: row.window_ms,
     quietHours: row.quiet_hours === null ? null : (JSON.parse(row.quiet_hours) as QuietHours),

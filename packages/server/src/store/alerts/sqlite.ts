@@ -8,10 +8,12 @@ import { type AlertRow, toAlertRule } from "./rows.ts";
 export function alertStore(db: DatabaseSync, writer: GroupCommit): AlertStore {
   const list = db.prepare("SELECT * FROM alert_rules ORDER BY rule_id");
   const insert = db.prepare(`
-    INSERT INTO alert_rules (environment_id, rule_id, created_at, updated_at, name, kind, function_id, threshold, window_ms, quiet_hours, enabled)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO alert_rules (environment_id, rule_id, created_at, updated_at, name, kind, function_id, webhook_id, event_name, threshold, window_ms,
+      quiet_hours, enabled)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const update = db.prepare(`
-    UPDATE alert_rules SET name = ?, kind = ?, function_id = ?, threshold = ?, window_ms = ?, quiet_hours = ?, enabled = ?, updated_at = ?
+    UPDATE alert_rules SET name = ?, kind = ?, function_id = ?, webhook_id = ?, event_name = ?, threshold = ?, window_ms = ?, quiet_hours = ?,
+      enabled = ?, updated_at = ?
     WHERE environment_id = ? AND rule_id = ?`);
   const remove = db.prepare("DELETE FROM alert_rules WHERE environment_id = ? AND rule_id = ? AND changes = ?");
   const change = db.prepare(`
@@ -31,6 +33,7 @@ export function alertStore(db: DatabaseSync, writer: GroupCommit): AlertStore {
   };
 }
 
-function columnsOf({ name, kind, functionId, threshold, windowMs, quietHours, isEnabled }: AlertRuleFields) {
-  return [name, kind, functionId, threshold, windowMs, quietHours && JSON.stringify(quietHours), isEnabled ? 1 : 0];
+function columnsOf({ name, kind, functionId, webhookId, eventName, threshold, windowMs, quietHours, isEnabled }: AlertRuleFields) {
+  const subject = [functionId, webhookId, eventName];
+  return [name, kind, ...subject, threshold, windowMs, quietHours && JSON.stringify(quietHours), isEnabled ? 1 : 0];
 }

@@ -1,5 +1,6 @@
 /** What every engine must do: the definition of the store. Each engine's test file runs this with its own way to open a store. */
 
+import { activityConformance } from "../activity/conformance.ts";
 import { admissionConformance } from "../admissions/conformance.ts";
 import { alertConformance } from "../alerts/conformance.ts";
 import { appConformance } from "../apps/conformance.ts";
@@ -58,6 +59,7 @@ export function eventConformance(engine: Engine): void {
   eventTypeConformance(engine);
   eventSchemaConformance(engine);
   trafficConformance(engine);
+  activityConformance(engine);
   webhookConformance(engine);
   mirrorConformance(engine);
   appConformance(engine);

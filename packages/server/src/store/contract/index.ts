@@ -1,3 +1,4 @@
+export * from "../activity/contract.ts";
 export * from "../admissions/contract.ts";
 export * from "../alerts/contract.ts";
 export type * from "../apps/contract.ts";

@@ -5,6 +5,7 @@
  * reached or written to, it throws StoreUnavailable, which is retryable: nothing was stored.
  */
 
+import type { ActivityStore } from "../activity/contract.ts";
 import type { AdmissionStore } from "../admissions/contract.ts";
 import type { AlertStore } from "../alerts/contract.ts";
 import type { AppStore } from "../apps/contract.ts";
@@ -65,6 +66,7 @@ export interface Store
     EventSchemaStore,
     EventShapeStore,
     TrafficStore,
+    ActivityStore,
     ResumptionStore,
     LeadershipStore {
   /** Waits for operations in progress, then closes the store. Idempotent. */

@@ -306,10 +306,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "alert_rules",
     key: ["environment_id", "rule_id"],
     columns: same(
-      ...["environment_id", "rule_id", "name", "kind", "function_id", "threshold", "window_ms", "quiet_hours", "enabled"],
+      ...["environment_id", "rule_id", "name", "kind", "function_id", "webhook_id", "event_name", "threshold", "window_ms"],
+      ...["quiet_hours", "enabled"],
       ...["created_at", "updated_at", "raised_at", "last_raised_at", "value", "changes"],
     ),
-    convert: escaped("name", "function_id"),
+    convert: escaped("name", "function_id", "event_name"),
   },
   {
     name: "pending_mirrors",
@@ -320,6 +321,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: "event_types_counted", key: ["only_row"], columns: same("only_row", "sequence") },
   traffic("traffic_minutes"),
   traffic("traffic_hours"),
+  {
+    name: "activity_hours",
+    key: ["environment_id", "kind", "at", "subject"],
+    columns: same("environment_id", "kind", "at", "subject", "parts", "last_at"),
+    convert: escaped("subject"),
+  },
 ];
 
 function traffic(name: string): CopiedTable {

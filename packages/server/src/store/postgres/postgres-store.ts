@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { activityStore } from "../activity/postgres.ts";
 import { admissionStore } from "../admissions/postgres.ts";
 import { alertStore } from "../alerts/postgres.ts";
 import { appStore } from "../apps/postgres.ts";
@@ -168,6 +169,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...eventSchemaStore(database, announced),
     ...eventShapeStore(database),
     ...trafficStore(database),
+    ...activityStore(database),
     ...webhookStore(database, announced, box),
     ...webhookRequestStore(database, events),
     ...appStore({ database, announced, notify }),

@@ -31,7 +31,9 @@ type ContractReads =
   | "eventSample"
   | "eventTypeGet"
   | "eventTypeList"
-  | "trafficList";
+  | "trafficList"
+  | "activityLast"
+  | "activityList";
 
 export interface ReadOperations extends Pick<Store, ContractReads> {
   eventTypeRange(params: { after: number; limit: number }): Promise<CountedRange>;

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import { lastActivity, listActivity } from "../activity/sqlite.ts";
 import { listAudit } from "../audit-log/sqlite.ts";
 import type { CompileWhere } from "../contract/index.ts";
 import { sampleEvents } from "../event-shapes/sqlite.ts";
@@ -63,6 +64,8 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   eventTypeGet: (params) => getEventType(db, params),
   eventTypeList: (params) => listEventTypes(db, params),
   trafficList: (params) => listTraffic(db, params),
+  activityLast: (params) => lastActivity(db, params),
+  activityList: (params) => listActivity(db, params),
   webhookRequestFollow: (params) => followRequests(db, params),
   webhookRequestSequence: () => lastRequestSequence(db),
   webhookRequestSequenceBefore: (params) => requestSequenceBefore(db, params),

@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { activityStore } from "../activity/sqlite.ts";
 import { admissionStore } from "../admissions/sqlite.ts";
 import { alertStore } from "../alerts/sqlite.ts";
 import { appStore } from "../apps/sqlite.ts";
@@ -165,6 +166,7 @@ export function openSqliteStore({
     ...eventSchemaStore(db, writer),
     ...eventShapeStore(db, writer, reader),
     ...trafficStore(db, writer, reader, traffic),
+    ...activityStore(db, writer, reader),
     ...webhookStore(db, writer, box),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),

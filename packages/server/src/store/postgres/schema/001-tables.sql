@@ -640,6 +640,19 @@ CREATE TABLE traffic_minutes (
 );
 CREATE TABLE traffic_hours (LIKE traffic_minutes INCLUDING ALL);
 
+-- In which parts of the hour that began `at` a webhook, an event name or a function was active: bit n of `parts` stands for the nth part.
+CREATE TABLE activity_hours (
+  environment_id integer NOT NULL,
+  kind           text COLLATE "C" NOT NULL,
+  at             bigint NOT NULL,
+  subject        text COLLATE "C" NOT NULL,
+  parts          integer NOT NULL,
+  last_at        bigint NOT NULL,
+  PRIMARY KEY (environment_id, kind, at, subject)
+);
+CREATE INDEX activity_hours_by_subject ON activity_hours (environment_id, kind, subject, at);
+CREATE INDEX activity_hours_by_age ON activity_hours (at);
+
 -- Jobs, and the items of each: `items` is a JSON array of one page of the list, newest first, and `position` counts the items before it.
 -- While `list_cursor` is set, pages follow. `done` is the cursor of the work, which begins at the last item.
 CREATE TABLE jobs (
@@ -698,8 +711,10 @@ CREATE TABLE alert_rules (
   name           text NOT NULL,
   kind           text NOT NULL,
   function_id    text,
-  threshold      double precision NOT NULL,
-  window_ms      bigint NOT NULL,
+  webhook_id     text,
+  event_name     text,
+  threshold      double precision,
+  window_ms      bigint,
   quiet_hours    text,
   enabled        smallint NOT NULL,
   created_at     bigint NOT NULL,

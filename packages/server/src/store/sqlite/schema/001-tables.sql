@@ -567,6 +567,19 @@ CREATE TABLE traffic_hours (
   PRIMARY KEY (environment_id, at)
 ) STRICT, WITHOUT ROWID;
 
+-- In which parts of the hour that began `at` a webhook, an event name or a function was active: bit n of `parts` stands for the nth part.
+CREATE TABLE activity_hours (
+  environment_id INTEGER NOT NULL,
+  kind           TEXT NOT NULL,
+  at             INTEGER NOT NULL,
+  subject        TEXT NOT NULL,
+  parts          INTEGER NOT NULL,
+  last_at        INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, kind, at, subject)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX activity_hours_by_subject ON activity_hours (environment_id, kind, subject, at);
+CREATE INDEX activity_hours_by_age ON activity_hours (at);
+
 -- Jobs, and the items of each: `items` is a JSON array of one page of the list, newest first, and `position` counts the items before it.
 -- While `list_cursor` is set, pages follow. `done` is the cursor of the work, which begins at the last item.
 CREATE TABLE jobs (
@@ -626,8 +639,10 @@ CREATE TABLE alert_rules (
   name           TEXT NOT NULL,
   kind           TEXT NOT NULL,
   function_id    TEXT,
-  threshold      REAL NOT NULL,
-  window_ms      INTEGER NOT NULL,
+  webhook_id     TEXT,
+  event_name     TEXT,
+  threshold      REAL,
+  window_ms      INTEGER,
   quiet_hours    TEXT,
   enabled        INTEGER NOT NULL,
   created_at     INTEGER NOT NULL,

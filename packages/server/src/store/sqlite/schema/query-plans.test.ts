@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { test } from "node:test";
 import { createEventIdGenerator, type EnvironmentId, type EventId, type FunctionNo, type RunId, type WebhookId } from "@inlet/protocol";
+import { lastActivity, listActivity } from "../../activity/sqlite.ts";
 import { type EventListParams, RUN_STATUSES, type RunListParams } from "../../contract/index.ts";
 import { getEventType, listEventTypes } from "../../event-types/sqlite.ts";
 import { followEvents, getEvent, sequenceBefore } from "../../events/sqlite/follow-events.ts";
@@ -202,6 +203,10 @@ test("the first page of every list the dashboard asks for reads a few rows of an
     listEventTypes(db, { environmentId, limit: 100, since: 0 });
     getEventType(db, { environmentId, name: "shop/order.created", since: 0 });
     for (const intervalMs of [60_000, 3_600_000]) listTraffic(db, { environmentId, from: 0, to: EVENTS, intervalMs });
+    for (const subject of ["shop/order.created", "shop/*"]) {
+      lastActivity(db, { environmentId, kind: "event", subject, since: 0 });
+      listActivity(db, { environmentId, kind: "event", subject, since: 0, limit: LIMIT });
+    }
     const requests = { environmentId, webhookId: "wh_1" as WebhookId, limit: LIMIT };
     for (const filters of [{}, { outcome: "ip_denied" }, { from: 1, to: 2 }]) await listRequests(db, { ...requests, ...filters });
   });
