@@ -38,7 +38,7 @@ export function buildCli(dist: string): void {
 function filesOf(name: string): string[] {
   const files = globSync("src/**/*", { cwd: join(PACKAGES, name), withFileTypes: true }).filter((entry) => entry.isFile());
   const sources = files.map((entry) => relative(join(PACKAGES, name), join(entry.parentPath, entry.name)));
-  return ["package.json", ...sources.filter((file) => !/\.test\.ts$|\.d\.ts$|\/conformance(\/|\.ts$)/.test(file))];
+  return ["package.json", ...sources.filter((file) => !/\.test\.ts$|\.d\.ts$|\.md$|\/conformance(\/|\.ts$)/.test(file))];
 }
 
 function writeFile(dist: string, name: string, file: string): void {

@@ -1,33 +1,23 @@
-/** The tests that docs/explanation/security.md names as proof, as paths from the root of the repository. */
+/** The threats that docs/explanation/security.md lists, each with the tests that prove its protection. */
 
 import { readFileSync } from "node:fs";
+import { PROOFS } from "./security-proofs.ts";
 
 const DOCUMENT = new URL("../docs/explanation/security.md", import.meta.url);
 
 export interface Threat {
   threat: string;
-  /** Paths of test files. */
-  proof: string[];
+  /** Paths of test files, from the root of the repository. */
+  proof: readonly string[];
 }
 
-/** The table of threats: one row each, the proof in the last column. */
+/** The rows of the table of threats. */
 export function threats(): Threat[] {
-  const [, table = ""] = /^## Threats[^\n]*\n([\s\S]*?)^```/m.exec(readFileSync(DOCUMENT, "utf8")) ?? [];
-  const rows = [...table.matchAll(/^\| (.*) \|$/gm)]
-    .map(([, row = ""]) => row.split(" | "))
-    .filter(([first]) => first !== "threat" && first !== undefined);
-  return rows.filter((cells) => cells.length === 3).map(([threat = "", , names = ""]) => ({ threat, proof: namesIn(names).map(pathOf) }));
+  const [, table = ""] = /^## Threats[^\n]*\n([\s\S]*?)^## /m.exec(readFileSync(DOCUMENT, "utf8")) ?? [];
+  const names = [...table.matchAll(/^\| (.*?) \| .* \|$/gm)].map(([, name = ""]) => name).filter((name) => name !== "threat");
+  return names.map((threat) => ({ threat, proof: PROOFS[threat] ?? [] }));
 }
 
 export function provenBy(): string[] {
-  return [...new Set(threats().flatMap(({ proof }) => proof))];
-}
-
-function namesIn(cell: string): string[] {
-  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
-}
-
-function pathOf(name: string): string {
-  if (name.startsWith("packages/")) return name;
-  return name.startsWith("src/") ? `packages/server/${name}` : `packages/server/test/${name}.test.ts`;
+  return [...new Set(Object.values(PROOFS).flat())];
 }

@@ -1,5 +1,5 @@
 -- All tables. Rows of an environment contain its id, and every key begins with it, so that a sharded PostgreSQL can distribute by it
--- (docs/explanation/scaling.md; environment-leads-keys.test.ts). Numbers of events, runs and entries are unique in the whole database; queries
+-- (sharding.md; environment-leads-keys.test.ts). Numbers of events, runs and entries are unique in the whole database; queries
 -- still include the environment, because a number does not identify the shard.
 --
 -- Text that users choose is stored as store-text.ts writes it. Times are milliseconds since 1970.
