@@ -15,7 +15,9 @@ test("an environment is created, listed, archived and taken back; CI may ask twi
   assert.equal(JSON.parse(back.stdout).archivedAt, null);
   await place.inlet(["env", "archive", "feature/cart"]);
   assert.match((await place.inlet(["env", "unarchive", "feature/cart"])).stdout, /active again/);
-  assert.equal((await place.inlet(["env", "create", "staging", "--kind", "custom"])).code, 0);
+  const custom = await place.inlet(["env", "create", "staging", "--kind", "custom"]);
+  assert.equal(custom.code, 0);
+  assert.match(custom.stdout, /shown only now:\n {2}event key +evk_\S+\n {2}signing key +signkey-staging-[0-9a-f]{64}\n$/);
   const { data } = JSON.parse((await place.inlet(["env", "list", "--json"])).stdout);
   assert.deepEqual(
     data.map(({ name, kind }: { name: string; kind: string }) => `${name} ${kind}`),

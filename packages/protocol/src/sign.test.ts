@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { createHash, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { isPlaceholderKey } from "./key-texts.ts";
-import { isBearerOf, isSignatureOf, isSigningKey, signBody, signingKeyBearers } from "./sign.ts";
+import { isSignatureOf, isSigningKey, signBody, signingKeyBearers } from "./sign.ts";
 
 // Computed with OpenSSL: printf '%s' '{"a":1}1700000000' | openssl dgst -sha256 -hmac deadbeef
 const SIGNATURE = "t=1700000000&s=e836ae5687786d7c585696e48df2dc37e1166008db3701f53b15ff33d3bd5993";
@@ -29,12 +29,9 @@ test("a signature is the HMAC of the UTF-8 of body and time, whatever the length
 test("a key is shown by itself, or by its hash with and without the prefix", () => {
   assert.deepEqual(signingKeyBearers(`signkey-prod-${KEY}`), [`signkey-prod-${KEY}`, `signkey-prod-${HASH}`, HASH]);
   assert.deepEqual(signingKeyBearers(KEY), [KEY, HASH]);
-  for (const bearer of [`signkey-prod-${KEY}`, `signkey-prod-${HASH}`, HASH]) assert.ok(isBearerOf(`signkey-prod-${KEY}`, bearer), bearer);
-  for (const bearer of ["", KEY, `signkey-test-${HASH}`, HASH.toUpperCase()]) assert.ok(!isBearerOf(`signkey-prod-${KEY}`, bearer), bearer);
 });
 
 test("a text that is not whole hexadecimal of 128 bits is no signing key, and no bearer stands for it", () => {
-  const hashOfNothing = createHash("sha256").digest("hex");
   for (const text of [
     "",
     "secret",
@@ -48,7 +45,6 @@ test("a text that is not whole hexadecimal of 128 bits is no signing key, and no
   ]) {
     assert.ok(!isSigningKey(text), text);
     assert.deepEqual(signingKeyBearers(text), [], text);
-    assert.ok(!isBearerOf(text, hashOfNothing), text);
   }
   for (const text of [KEY, KEY.toUpperCase(), `signkey-branch_x-${KEY}${KEY}`]) assert.ok(isSigningKey(text), text);
 });

@@ -47,6 +47,7 @@ import { createHttpServer } from "./service/http-server.ts";
 import { createJobsAndAlerts } from "./service/jobs-and-alerts.ts";
 import { createMaintenance } from "./service/maintenance.ts";
 import { openStore } from "./service/open-store.ts";
+import { createSigning } from "./service/signing.ts";
 import { StartRefused } from "./service/start-refused.ts";
 import type { Environment, EventSource, Store, Webhook, WebhookRequest } from "./store/contract/index.ts";
 import { createTransformRunner } from "./transform/index.ts";
@@ -148,7 +149,7 @@ async function serve(
       connectionsMax: config.appCalls,
       addresses: new AppAddresses(config.appAddresses),
     }),
-    signingKeys: () => (config.mode === "dev" ? [] : newestFirst(directory.signingKeys())),
+    signing: createSigning({ directory, isDev: config.mode === "dev" }),
   });
   const keep = createAddressTrust({ store, workingKey: (id) => directory.workingKey(id), log, now });
   const proofs = await readTrustedAddresses(store);
@@ -310,11 +311,6 @@ async function openMetrics(address: ListenAddress, metrics: Metrics): Promise<Me
   } catch (error) {
     throw new StartRefused(`cannot listen on ${address.host}:${address.port}, see --metrics-listen: ${(error as Error).message}`, error);
   }
-}
-
-function newestFirst(signingKeys: readonly string[]): string[] {
-  if (signingKeys.length === 0) throw new Error("there is no signing key: calls to apps cannot be signed");
-  return signingKeys.toReversed();
 }
 
 function shownUnless(usual: string, name: string | undefined): string | null {

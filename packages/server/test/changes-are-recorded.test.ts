@@ -52,7 +52,7 @@ test("sessions and dev servers are actors of their own", async (t) => {
   const service = await startTestService(t);
   const browser = openBrowser(service.url);
   await browser.signIn({ apiKey: API_KEY });
-  await browser.rest("POST", "/environments", { body: { name: "staging" } });
+  await browser.rest("POST", "/environments", { body: { name: "pr-1", kind: "branch" } });
   await browser.rest("DELETE", "/session");
   const entries = await auditLog(service, "?actor=session");
   assert.deepEqual(
@@ -62,7 +62,7 @@ test("sessions and dev servers are actors of their own", async (t) => {
   assert.equal(new Set(entries.map(({ actor }: { actor: { id: string } }) => actor.id)).size, 1);
 
   const dev = await startTestService(t, { mode: "dev" });
-  await dev.rest("POST", "/environments", { body: { name: "staging" } });
+  await dev.rest("POST", "/environments", { body: { name: "pr-1", kind: "branch" } });
   assert.deepEqual((await auditLog(dev))[0].actor, { kind: "dev", id: "dev", name: "dev server" });
 });
 
@@ -88,7 +88,7 @@ test("filters and pages", async (t) => {
   let now = 1_000_000_000_000;
   const service = await startTestService(t, { now: () => now });
   for (const n of [1, 2, 3, 4, 5]) {
-    await service.rest("POST", "/environments", { body: { name: `e-${n}` } });
+    await service.rest("POST", "/environments", { body: { name: `e-${n}`, kind: "branch" } });
     now += 1_000;
   }
   await service.rest("POST", "/environments/e-1/archive");

@@ -31,6 +31,8 @@ test("a start whose port, or whose port for metrics, is taken leaves the keys to
   const inlet = await startInlet(t, [...common, "--port", "0"]);
   const shown = (pattern: RegExp) => poll(async () => pattern.exec(inlet.stdout())?.[1] ?? null, `${pattern} in the output`);
   const apiKey = await shown(/API key \(admin\) +(\S+)\n/);
+  await shown(/signing key \(production\) +(signkey-production-[0-9a-f]{64})\n/);
+  await shown(/signing key \(all branches\) +(signkey-branch-[0-9a-f]{64})\n/);
   const eventKey = await shown(/event key \(production\) +(\S+)\n/);
   assert.equal((await call(`${inlet.url}/v1/keys`, { headers: { authorization: `Bearer ${apiKey}` } })).body.data.length, 3);
   assert.equal((await call(`${inlet.url}/e/${eventKey}`, { method: "POST", body: '{"name":"a","data":{}}' })).status, 200);

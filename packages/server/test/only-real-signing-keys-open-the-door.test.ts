@@ -57,7 +57,7 @@ test("REST takes no key text from the caller: what it makes is whole", async (t)
   const chosen = await service.rest("POST", "/keys", { body: { kind: "signing", name: "mine", key: "my-signing-key" } });
   assert.deepEqual([chosen.status, chosen.body.code], [400, "request_invalid"]);
   const made = await service.rest("POST", "/keys", { body: { kind: "signing", name: "rotated" } });
-  assert.match(made.body.data.key, /^signkey-prod-[0-9a-f]{64}$/);
+  assert.match(made.body.data.key, /^signkey-production-[0-9a-f]{64}$/);
   assert.equal((await register(service.url, made.body.data.key)).status, 200);
 });
 

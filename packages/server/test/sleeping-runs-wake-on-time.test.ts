@@ -136,7 +136,15 @@ class Filler {
     const runtime = { type: "http", url };
     const config = { id: "bare-nap", name: "nap", triggers: [{ event: "nap" }], steps: { step: { id: "step", name: "step", runtime } } };
     const functions = [{ id: config.id, name: config.name, config: JSON.stringify(config), crons: [] }];
-    const app = { id: "app_bare" as AppId, name: "bare", url, sdk: "bare", headers: "inngest", framework: null } as const;
+    const app = {
+      id: "app_bare" as AppId,
+      name: "bare",
+      url,
+      sdk: "bare",
+      headers: "inngest",
+      framework: null,
+      signingKeyId: null,
+    } as const;
     await store.appSync({ ...app, environmentId: environment.id, checksum: "1", functions, syncedAt: Date.now() });
     const [known] = await store.functionList();
     assert.ok(known);

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test as nodeTest, type TestContext } from "node:test";
-import { signBody } from "@inlet/protocol";
+import { isSignatureOf, signBody } from "@inlet/protocol";
 import { poll } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
@@ -52,15 +52,17 @@ test("nor does it change a webhook that mirrors into others, unless it takes the
 
 /** An app that is asked to register answers with its functions, and names an environment. */
 async function appNaming(t: TestContext, env: string): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume();
-    request.once("end", () => {
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-      const body = JSON.stringify({ app_id: `app-${env}`, url, env, functions: [], sdk_language: "js", sdk_version: "1" });
-      const signature = signBody(body, SIGNING_KEY, Math.floor(Date.now() / 1_000));
-      response.writeHead(200, { "x-inngest-sdk": "js:v3", "x-inngest-sync-kind": "in_band", "x-inngest-signature": signature });
-      response.end(body);
-    });
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const asked = String(request.headers["x-inngest-signature"]);
+    if (!isSignatureOf(asked, Buffer.concat(chunks).toString(), SIGNING_KEY))
+      return void response.writeHead(401, { "x-inngest-sdk": "js:v3" }).end("{}");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+    const body = JSON.stringify({ app_id: `app-${env}`, url, env, functions: [], sdk_language: "js", sdk_version: "1" });
+    const signature = signBody(body, SIGNING_KEY, Math.floor(Date.now() / 1_000));
+    response.writeHead(200, { "x-inngest-sdk": "js:v3", "x-inngest-sync-kind": "in_band", "x-inngest-signature": signature });
+    response.end(body);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onEnd(t, () => {

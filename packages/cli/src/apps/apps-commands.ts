@@ -16,6 +16,8 @@ export interface App {
   functions: number;
   syncedAt: string | null;
   error: string | null;
+  /** The key it registered with; an environment of null: a key of every environment. */
+  signingKey: { id: string; name: string; environment: string | null } | null;
 }
 
 interface AppFunction {

@@ -4,6 +4,7 @@ import type { App } from "../apps/apps-commands.ts";
 import { CommandFault } from "../command-line/command-fault.ts";
 import { asJson, type Connection, createRestClient, type RestClient, reasonOf } from "../rest/rest-client.ts";
 import { checkCluster } from "./check-cluster.ts";
+import { checkSigningKeys } from "./check-signing-keys.ts";
 import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
@@ -36,6 +37,7 @@ export async function checkService(connection: Connection, key: string | null, i
     await checkApiKey(rest, connection),
     await checkEventKey(rest.base, connection, key),
     ...(await checkApps(rest)),
+    ...(await checkSigningKeys(connection)),
   ];
 }
 

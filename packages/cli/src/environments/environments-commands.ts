@@ -14,6 +14,11 @@ interface Environment {
   archivedAt: string | null;
 }
 
+/** A custom environment comes with keys, which are shown only when it is created. */
+interface NewEnvironment extends Environment {
+  keys?: { kind: string; key: string }[];
+}
+
 export async function listEnvironments({ options, io }: Call<typeof PLAIN_FLAGS>): Promise<CommandResult> {
   const { items, next } = await clientOf(options).list<Environment>({ path: "/environments" });
   const rows = items.map(({ name, kind, createdAt, archivedAt }) => [name, kind, createdAt, archivedAt]);
@@ -24,8 +29,10 @@ export async function createEnvironment({ options, names }: Call<typeof CREATE_F
   const [name = ""] = names;
   const rest = clientOf(options);
   try {
-    const made = await rest.data<Environment>({ method: "POST", path: "/environments", body: { name, kind: options.kind } });
-    return resultOf(`Created the ${made.kind} environment ${made.name}.`, made);
+    const made = await rest.data<NewEnvironment>({ method: "POST", path: "/environments", body: { name, kind: options.kind } });
+    const keys = (made.keys ?? []).map(({ kind, key }) => `  ${`${kind} key`.padEnd(13)}${key}`);
+    const shown = keys.length > 0 ? [" These keys are shown only now:", ...keys] : [""];
+    return resultOf(`Created the ${made.kind} environment ${made.name}.${shown.join("\n")}`, made);
   } catch (error) {
     if (!(error instanceof CommandFault) || error.code !== "environment_exists" || !options.ifMissing) throw error;
     return adopt(rest, name);

@@ -15,7 +15,8 @@ export const CREATE_FLAGS = {
     type: "string",
     choices: KINDS,
     fallback: "event",
-    sentence: "event: sends events to the environment. api: accesses the REST API and the CLI. signing: signs calls to functions.",
+    sentence:
+      "event: sends events to the environment. api: accesses the REST API and the CLI. signing: signs calls to functions of the environment.",
   },
   role: {
     type: "string",

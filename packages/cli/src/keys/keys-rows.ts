@@ -7,7 +7,7 @@ import { CREATE_FLAGS, LIST_FLAGS, NEW_FLAGS } from "./keys-flags.ts";
 export const KEYS_ROWS: readonly CommandRow[] = [
   command({
     words: ["keys", "list"],
-    sentence: "Lists keys by prefix: event keys of the environment, API and signing keys of the installation.",
+    sentence: "Lists keys by prefix: event and signing keys of the environment, API keys of the installation.",
     examples: [
       ["inlet keys list", "keys of the default environment"],
       ["inlet keys list --env branch --kind event", "event keys shared by all branches"],
@@ -25,6 +25,7 @@ export const KEYS_ROWS: readonly CommandRow[] = [
     examples: [
       ["inlet keys create web", "an event key of the default environment"],
       ["inlet keys create previews --env branch", "an event key for all branch environments"],
+      ["inlet keys create 2026-02 --kind signing --env staging", "a signing key of one environment; --env branch: of all branches"],
       ["inlet keys create ci --kind api --role read --only-env staging", "a read-only API key for one environment"],
       ["inlet keys create shop --allow-name 'shop/*' --allow-ip 10.0.0.0/8", "restricted to event names and IP addresses"],
     ],
@@ -35,7 +36,7 @@ export const KEYS_ROWS: readonly CommandRow[] = [
     words: ["keys", "new"],
     sentence: "Generates a random key for a setting such as INLET_SIGNING_KEY. Works offline and registers nothing.",
     examples: [
-      ["inlet keys new --kind signing", "for --signing-key and for the apps"],
+      ["inlet keys new --kind signing", "for --signing-key, valid in every environment, and for the apps"],
       ["inlet keys new --kind api", "for --api-key"],
     ],
     flags: NEW_FLAGS,

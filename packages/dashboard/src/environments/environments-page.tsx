@@ -6,13 +6,14 @@ import { useState } from "react";
 import { call } from "../api/client.ts";
 import { environmentsQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
-import type { Environment, EnvironmentKind } from "../api/types.ts";
+import type { Environment, EnvironmentKind, Key } from "../api/types.ts";
+import { ShownKey } from "../keys/create-key-dialog.tsx";
 import { SHARED } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
-import { FormDialog } from "../ui/dialog.tsx";
+import { Dialog, FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { bytes } from "../ui/numbers.ts";
-import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
 import { ACTIONS, type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
@@ -145,12 +146,15 @@ function EnvironmentRow({ environment: { name, kind, createdAt, archivedAt, body
 
 function CreateDialog({ kind, onClose }: { kind: EnvironmentKind; onClose: () => void }) {
   const [name, setName] = useState("");
+  const [keys, setKeys] = useState<Key[] | null>(null);
   const queries = useQueryClient();
+  if (keys) return <FirstKeysDialog environment={name.trim()} keys={keys} onClose={onClose} />;
   async function create() {
-    await call("/environments", { method: "POST", body: { name: name.trim(), kind } });
+    const created = await call<{ keys?: Key[] }>("/environments", { method: "POST", body: { name: name.trim(), kind } });
     await queries.invalidateQueries({ queryKey: ["environments"] });
     toast("ok", `${name.trim()} created.`);
-    onClose();
+    if (created.keys) setKeys(created.keys);
+    else onClose();
   }
   return (
     <FormDialog
@@ -171,5 +175,24 @@ function CreateDialog({ kind, onClose }: { kind: EnvironmentKind; onClose: () =>
         <small>Letters, digits and . _ - /</small>
       </label>
     </FormDialog>
+  );
+}
+
+/** The keys that a custom environment is created with. */
+function FirstKeysDialog({ environment, keys, onClose }: { environment: string; keys: Key[]; onClose: () => void }) {
+  return (
+    <Dialog title={`Keys of ${environment}`} onClose={onClose}>
+      <Notice kind="warn" icon="alert">
+        Copy the keys now. They are shown only once.
+      </Notice>
+      {keys.map((key) => (
+        <ShownKey key={key.id} shown={key} />
+      ))}
+      <div className="dialog-foot">
+        <button type="button" className="button primary" onClick={onClose}>
+          I have copied them
+        </button>
+      </div>
+    </Dialog>
   );
 }

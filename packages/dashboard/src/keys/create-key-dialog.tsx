@@ -86,17 +86,29 @@ function CreatedKeyDialog({ created, onClose }: { created: Key; onClose: () => v
       <Notice kind="warn" icon="alert">
         Copy the key now. It is shown only once.
       </Notice>
-      <CodeBlock text={created.key ?? ""} label="Copy key" />
-      {created.kind === "event" && (
-        <p className="second">
-          Set it in your application as <code>SERVICE_EVENT_KEY</code>.
-        </p>
-      )}
+      <ShownKey shown={created} />
       <div className="dialog-foot">
         <button type="button" className="button primary" onClick={onClose}>
           I have copied it
         </button>
       </div>
     </Dialog>
+  );
+}
+
+const VARIABLES: Partial<Record<Key["kind"], string>> = { event: "SERVICE_EVENT_KEY", signing: "INLET_SIGNING_KEY" };
+
+/** The text of a new key, and where it belongs. */
+export function ShownKey({ shown: { kind, key = "" } }: { shown: Key }) {
+  const variable = VARIABLES[kind];
+  return (
+    <>
+      <CodeBlock text={key} label={`Copy ${kind === "api" ? "API" : kind} key`} />
+      {variable && (
+        <p className="second">
+          Set it in your application as <code>{variable}</code>.
+        </p>
+      )}
+    </>
   );
 }

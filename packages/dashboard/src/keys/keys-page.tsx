@@ -1,4 +1,4 @@
-/** Keys: event keys of the environment, API and signing keys of the installation. A key is shown once, when it is created. */
+/** Keys: event and signing keys of the environment, API keys of the installation. A key is shown once, when it is created. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -24,7 +24,11 @@ const KINDS: { kind: Key["kind"]; title: string; text: string }[] = [
     text: "Send events to this environment. Use one key per application. Several keys can be valid at once, for rotation.",
   },
   { kind: "api", title: "API keys", text: "Access the REST API and this dashboard, for the whole installation." },
-  { kind: "signing", title: "Signing keys", text: "The newest key signs calls to your functions. All listed keys are accepted." },
+  {
+    kind: "signing",
+    title: "Signing keys",
+    text: "The newest key of this environment signs calls to its functions. All listed keys are accepted.",
+  },
 ];
 
 export function KeysPage() {
@@ -41,13 +45,13 @@ export function KeysPage() {
       </div>
       {isBranch && (
         <Notice kind="info" icon="branch">
-          Branch environments share their event keys.{" "}
+          Branch environments share their event and signing keys.{" "}
           <Link to="/env/$env/keys" params={{ env: SHARED }}>
             View shared keys
           </Link>
         </Notice>
       )}
-      {KINDS.filter(({ kind }) => !(isBranch && kind === "event")).map((section) => (
+      {KINDS.filter(({ kind }) => !isBranch || kind === "api").map((section) => (
         <KeySection
           key={section.kind}
           env={env}
@@ -75,7 +79,7 @@ function KeySection({ env, kind, title, text, keys }: KeySectionProps) {
       <div className="card-head">
         <div className="grow">
           <h2>
-            {title} {kind === "event" && <span className="quiet">of {environmentTitle(env)}</span>}
+            {title} {kind !== "api" && <span className="quiet">of {environmentTitle(env)}</span>}
           </h2>
           <p className="quiet small">{text}</p>
         </div>
@@ -109,7 +113,7 @@ const CREATED: Column = { title: "Created", width: "18%" };
 const COLUMNS: Record<Key["kind"], (string | Column)[]> = {
   event: [NAME, PREFIX, CREATED, "Allows", ACTIONS],
   api: [NAME, PREFIX, CREATED, "Role", "Environments", ACTIONS],
-  signing: [NAME, PREFIX, CREATED, ACTIONS],
+  signing: [NAME, PREFIX, CREATED, "Environment", ACTIONS],
 };
 
 function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: Key[] }) {
@@ -129,6 +133,9 @@ function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: K
             </td>
             {kind === "api" && <td className="second">{key.role}</td>}
             {kind === "api" && <td className="second">{key.environments?.join(", ") ?? "all"}</td>}
+            {kind === "signing" && (
+              <td className="second">{key.environment === null ? "all" : environmentTitle(key.environment ?? env)}</td>
+            )}
             {kind === "event" && (
               <td className="second">
                 <AcceptListText eventNames={key.eventNames ?? null} ips={key.ips ?? null} />

@@ -142,11 +142,14 @@ function parametersOf({ url, schema, about, idempotent }: DocumentedRoute): Json
   ];
 }
 
-function idempotencyKey(idempotent: "replayed" | "secret"): Json {
-  const repeated =
-    idempotent === "replayed"
-      ? "returns the first response"
-      : "is refused with the id of the created object, because a secret is shown once";
+const REPEATED: Readonly<Record<NonNullable<FastifyContextConfig["idempotent"]>, string>> = {
+  replayed: "returns the first response",
+  "keys-once": "returns the first response without `keys`, which are shown once",
+  secret: "is refused with the id of the created object, because a secret is shown once",
+};
+
+function idempotencyKey(idempotent: NonNullable<FastifyContextConfig["idempotent"]>): Json {
+  const repeated = REPEATED[idempotent];
   return { type: "string", description: `A request repeated with the same key within 24 hours creates nothing and ${repeated}.` };
 }
 

@@ -96,7 +96,8 @@ export const SETTINGS = {
     reading: list(signingKey()),
     default: [],
     secret: true,
-    sentence: "Signing key, `signkey-<environment>-<hex>` or hexadecimal, instead of a generated one. Of several, the last one signs.",
+    sentence:
+      "Signing key that is valid in every environment, `signkey-<environment>-<hex>` or hexadecimal, instead of generated ones. Of several, the last one signs. Keys of an environment go first.",
   }),
   apiKey: setting<string[]>({
     reading: list(key()),

@@ -1,10 +1,10 @@
 /** One call of a function: calls the app, and decides what follows from its response. */
 
-import { type FunctionNo, secretsOf, withoutSecrets } from "@inlet/protocol";
+import { type EnvironmentId, type FunctionNo, secretsOf, withoutSecrets } from "@inlet/protocol";
 import type { App, CallRecord, ClaimedEntry, LateCall, RunChange, RunContext, RunError, RunState } from "../store/contract/index.ts";
 import { appAddress } from "./call/app-address.ts";
 import type { AppCaller } from "./call/call-app.ts";
-import { type CallTarget, type FunctionRequest, functionRequest, type SigningKey } from "./call/function-request.ts";
+import { type CallTarget, type FunctionRequest, functionRequest, type Signing, type SigningKey } from "./call/function-request.ts";
 import { HEADER_NAMES } from "./call/header-names.ts";
 import { NoAnswer } from "./call/no-answer.ts";
 import { type AppAnswer, failed, type ReadAnswer, readAnswer, statusOf } from "./call/read-answer.ts";
@@ -32,8 +32,7 @@ export type FunctionOf = (no: FunctionNo) => ExecutedFunction | undefined;
 
 export interface FunctionCallsParts {
   caller: Pick<AppCaller, "call" | "fetch" | "stop">;
-  /** Newest first. Empty: calls are not signed. */
-  signingKeys(): readonly SigningKey[];
+  signing(environmentId: EnvironmentId): Signing;
   backoff: Backoff;
   endEvents: EndEvents;
   /** Reads the parameters of steps. */
@@ -63,6 +62,8 @@ export interface MadeCall extends FunctionCall {
   hasAnswer: boolean;
 }
 
+type Sent = Pick<MadeCall, "request" | "received">;
+
 /** `unreachable`: the app did not respond. */
 export type CallResult = "ok" | "error" | "unreachable";
 
@@ -83,22 +84,32 @@ export class FunctionCalls {
 
   /** Calls the app. `signal` aborts the call. */
   async ask(call: FunctionCall, signal: AbortSignal): Promise<MadeCall> {
-    const { clock, signingKeys } = this.#parts;
+    const { clock } = this.#parts;
     const startedAt = clock.now();
-    const [newest = null, ...older] = signingKeys();
-    let sent = await this.#send(call, newest, signal);
-    // An app that does not have the newest key yet refuses before it runs anything: during rotation, the older keys are tried.
-    for (const key of older) {
-      if (!isUnauthorized(call.target, sent.received)) break;
-      sent = await this.#send(call, key, signal);
-    }
+    const sent = await this.#sendSigned(call, signal);
     return { ...call, ...sent, startedAt, endedAt: clock.now(), hasAnswer: !(sent.received instanceof NoAnswer) };
   }
 
-  async #send(call: FunctionCall, signingKey: SigningKey | null, signal: AbortSignal): Promise<Pick<MadeCall, "request" | "received">> {
-    const { clock, caller } = this.#parts;
-    const request = { ...functionRequest({ ...call, signingKey, now: clock.now() }), signal };
-    const received = await caller.call(request).catch((error: unknown) => {
+  async #sendSigned(call: FunctionCall, signal: AbortSignal): Promise<Sent> {
+    const signing = this.#parts.signing(call.entry.environmentId);
+    if (signing.kind === "impossible") return { request: this.#request(call, null), received: new NoAnswer(signing.reason) };
+    const [first = null, ...further] = signing.kind === "signed" ? signing.keys : [];
+    let sent = await this.#send(call, first, signal);
+    // An app that does not have the first key yet refuses before it runs anything: during rotation, the others are tried.
+    for (const key of further) {
+      if (!isUnauthorized(call.target, sent.received)) break;
+      sent = await this.#send(call, key, signal);
+    }
+    return sent;
+  }
+
+  #request(call: FunctionCall, signingKey: SigningKey | null): FunctionRequest {
+    return functionRequest({ ...call, signingKey, now: this.#parts.clock.now() });
+  }
+
+  async #send(call: FunctionCall, signingKey: SigningKey | null, signal: AbortSignal): Promise<Sent> {
+    const request = { ...this.#request(call, signingKey), signal };
+    const received = await this.#parts.caller.call(request).catch((error: unknown) => {
       if (error instanceof NoAnswer) return error;
       throw error;
     });

@@ -14,6 +14,8 @@ export interface Registration {
   body: unknown;
   sdk: string;
   framework: string | null;
+  /** The key that it registered with; null on a dev server. */
+  signingKeyId: App["signingKeyId"];
 }
 
 export interface RegisterAppParts {
@@ -26,7 +28,7 @@ export interface RegisterAppParts {
 const FUNCTIONS_MAX = 1_000;
 
 export async function registerApp(parts: RegisterAppParts, registration: Registration): Promise<{ app: App; modified: boolean } | Refusal> {
-  const { environmentId, headers, sdk, framework } = registration;
+  const { environmentId, headers, sdk, framework, signingKeyId } = registration;
   const body = readBody(withoutDeployId(registration.body));
   if (body instanceof Refusal) return body;
   const faults: Fault[] = [];
@@ -46,6 +48,7 @@ export async function registerApp(parts: RegisterAppParts, registration: Registr
     checksum: checksumOf([body.url, sdk, framework, functions.map(({ config }) => config)]),
     functions,
     syncedAt: parts.now(),
+    signingKeyId,
   });
   await parts.registry.refresh();
   return synced;

@@ -2,8 +2,9 @@
 
 import { type EventIdGenerator, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import { mayUse } from "../api/access/principal.ts";
-import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
+import { mayUse, type Principal, signingPrincipal } from "../api/access/principal.ts";
+import { chooseEnvironment } from "../api/access/request-environment.ts";
+import type { IsReachable, SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
 import type { AppSync } from "../execute/apps/app-sync.ts";
 import type { InBandAnswer } from "../execute/apps/ask-to-register.ts";
 import { readDeployId, type SyncScope } from "../execute/apps/deploy-id.ts";
@@ -42,11 +43,11 @@ type RoutesAnswers = SdkRoutesParts["sdk"];
 export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   const { store, registry, sync, log, now } = parts;
   const answers: RoutesAnswers = {
-    environment: (name, deployId, { mustExist }) =>
-      environmentFor(parts, name, deployId === null ? null : readDeployId(deployId), { mustExist }),
-    async register({ environment, headers, body, sdk, framework, deployId }) {
+    environment: (app, name, deployId, { mustExist }) =>
+      environmentFor(parts, app, name, deployId === null ? null : readDeployId(deployId), { mustExist }),
+    async register({ environment, headers, body, sdk, framework, deployId, signingKeyId }) {
       const newId = () => parts.eventIds.next(now());
-      const registration = { environmentId: environment.id, headers, body, sdk, framework };
+      const registration = { environmentId: environment.id, headers, body, sdk, framework, signingKeyId };
       const outcome = await registerApp({ store, registry, newId, now }, registration);
       if (outcome instanceof Refusal) return outcome;
       if (deployId !== null) sync.registered(deployId, outcome.app);
@@ -56,36 +57,45 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
       }
       return outcome;
     },
-    async runEvents(id) {
-      const context = await contextOf(store, id);
+    async runEvents(id, isReachable) {
+      const context = await contextOf(parts, id, isReachable);
       return context && `[${context.events.map((event) => eventText(event, true)).join(",")}]`;
     },
-    async runSteps(id) {
-      const context = await contextOf(store, id);
+    async runSteps(id, isReachable) {
+      const context = await contextOf(parts, id, isReachable);
       return context && stepsText(context, true);
     },
-    checkpoint: (id, body) => takeCheckpoint(parts, id, body),
+    checkpoint: (id, body, isReachable) => takeCheckpoint(parts, id, body, isReachable),
   };
   return {
     ...answers,
-    async registerInBand(home, { environment: name, registration, ...sdk }, environments) {
-      const environment = name === null ? home : await environmentFor(parts, name, { home: home.name, environments });
+    async registerInBand(home, { environment: name, registration, signingKey, ...sdk }, environments) {
+      const app = principalOfAnswer(parts, signingKey);
+      const environment = name === null ? home : await environmentFor(parts, app, name, { home: home.name, environments });
       if (environment instanceof Refusal) return environment.code === "environment_forbidden" ? environment : environment.message;
-      const outcome = await answers.register({ ...sdk, environment, body: registration, deployId: null });
+      const outcome = await answers.register({ ...sdk, environment, body: registration, deployId: null, signingKeyId: signingKey.id });
       return outcome instanceof Refusal ? outcome.message : outcome.app;
     },
   };
 }
 
+/** An app that answered with its functions, as the holder of the key that it signed them with. */
+function principalOfAnswer({ directory }: SdkAnswersParts, { id, environmentId }: InBandAnswer["signingKey"]): Principal {
+  const home = environmentId === null ? undefined : directory.environment(environmentId);
+  return signingPrincipal({ id, name: id }, home, () => true);
+}
+
 /** The environment in which an app registers; a missing branch environment is created, unless it must exist. `asked`: the sync it registers in answer to. */
 async function environmentFor(
   { store, directory, defaultEnvironment, now }: SdkAnswersParts,
+  app: Principal,
   name: string | null,
   asked: SyncScope | null,
   { mustExist = false } = {},
 ): Promise<Environment | Refusal> {
-  const wanted = name ?? asked?.home ?? defaultEnvironment;
-  const known = directory.environmentNamed(wanted);
+  const chosen = chooseEnvironment(directory, app, { named: name, asked: asked?.home ?? null, defaultEnvironment });
+  if (chosen instanceof Refusal) return chosen;
+  const { name: wanted, known } = chosen;
   if (asked && !mayUse(asked, { name: wanted, kind: known?.kind ?? "branch" }))
     return new Refusal(
       "environment_forbidden",
@@ -102,7 +112,10 @@ async function environmentFor(
   return directory.environmentNamed(wanted) as Environment;
 }
 
-async function contextOf(store: Store, id: RunId): Promise<RunContext | null> {
+/** Null if there is no such run among those that the request may reach. */
+async function contextOf({ store, directory }: SdkAnswersParts, id: RunId, isReachable: IsReachable): Promise<RunContext | null> {
   const run = await store.runFind({ id });
-  return run && store.runContext({ environmentId: run.environmentId, runNo: run.no });
+  const environment = run && directory.environment(run.environmentId);
+  if (!environment || !isReachable(environment)) return null;
+  return store.runContext({ environmentId: run.environmentId, runNo: run.no });
 }

@@ -9,7 +9,7 @@ import type { Registry } from "../fan-out/registry.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { App, Environment, Store } from "../store/contract/index.ts";
 
-export interface SyncAppsParts extends Pick<AppSyncParts, "caller" | "signingKeys" | "now" | "register"> {
+export interface SyncAppsParts extends Pick<AppSyncParts, "caller" | "signing" | "now" | "register"> {
   store: Pick<Store, "appFault">;
   registry: Registry;
   directory: Directory;
@@ -28,11 +28,11 @@ export class SyncApps {
 
   constructor(parts: SyncAppsParts) {
     this.#parts = parts;
-    const { registry, directory, defaultEnvironment, eventIds, caller, signingKeys, register, now, log } = parts;
+    const { registry, directory, defaultEnvironment, eventIds, caller, signing, register, now, log } = parts;
     const home = () => directory.environmentNamed(defaultEnvironment);
     this.sync = new AppSync({
       caller,
-      signingKeys,
+      signing,
       now,
       register,
       async apps() {

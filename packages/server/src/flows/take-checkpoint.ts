@@ -1,6 +1,7 @@
 /** Takes a checkpoint: results that an SDK sends while its call is in progress. */
 
 import { jsonMembers, Refusal, type RunId } from "@inlet/protocol";
+import type { IsReachable } from "../api/sdk/sdk-routes.ts";
 import type { Executor } from "../execute/executor.ts";
 import { type CheckpointOutcome, decideCheckpoint, hasOtherResult, isSuperseded } from "../execute/steps/decide-checkpoint.ts";
 import { type Operation, readOperations } from "../execute/steps/operations.ts";
@@ -25,14 +26,20 @@ interface Checkpoint {
 
 type Taken = CheckpointOutcome | "superseded" | "ended";
 
-export async function takeCheckpoint(parts: TakeCheckpointParts, id: RunId, body: string): Promise<Environment | Refusal> {
+export async function takeCheckpoint(
+  parts: TakeCheckpointParts,
+  id: RunId,
+  body: string,
+  isReachable: IsReachable,
+): Promise<Environment | Refusal> {
   const { store, directory } = parts;
   const { steps, callId } = readCheckpoint(body);
   if (!steps) return new Refusal("checkpoint_invalid", "The body must be an object whose `steps` are step operations.");
   const late = steps.find(({ op }) => !EARLY_OPERATIONS.includes(op));
   if (late) return new Refusal("checkpoint_invalid", `A ${late.op} cannot be part of a checkpoint.`);
   const run = await store.runFind({ id });
-  if (!run) return new Refusal("run_not_found", `There is no run ${id}.`);
+  const environment = run && directory.environment(run.environmentId);
+  if (!environment || !isReachable(environment)) return new Refusal("run_not_found", `There is no run ${id}.`);
   const checkpoint = { steps, callId };
   let taken = await take(parts, run, checkpoint, { mayRepeat: false });
   if (typeof taken === "object" && taken.isRepeated) {
@@ -44,7 +51,7 @@ export async function takeCheckpoint(parts: TakeCheckpointParts, id: RunId, body
   if (taken === "superseded") return new Refusal("call_superseded", `This call of the run ${id} was superseded by a new one.`);
   if (taken === "ended") return new Refusal("run_ended", `The run ${id} has already ended.`);
   if (taken.refused) return new Refusal("checkpoint_invalid", taken.refused.message);
-  return directory.environment(run.environmentId) as Environment;
+  return environment;
 }
 
 async function take(

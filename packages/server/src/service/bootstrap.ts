@@ -14,7 +14,7 @@ export const SHARED_SCOPE = "branch";
 /** A key that was just generated; its text is shown once. */
 export interface NewKey {
   kind: KeyKind;
-  /** Null for keys of the installation. */
+  /** Null for API keys. */
   environment: string | null;
   text: string;
 }
@@ -43,21 +43,39 @@ export async function bootstrap(store: Store, config: Config, log: Logger, now: 
   // Revoked keys count: an operator who revoked the last key did not ask for a new one. Keys that were retired here do not count.
   const missing = (kind: KeyKind, home: Environment | null, configured: readonly string[] = []) =>
     configured.length === 0 && !keys.some((key) => key.kind === kind && key.environmentId === (home?.id ?? null));
+  // A key of every environment signs for these two as well.
+  const missingSigning = (home: Environment) => missing("signing", home, config.signingKey) && missing("signing", null);
+  tellHowToMove(keys, config, log);
   const wanted: [KeyKind, Environment | null, boolean][] = [
     ["event", environment, missing("event", environment, config.eventKey)],
     ["event", shared, missing("event", shared)],
-    ["signing", null, missing("signing", null, config.signingKey)],
+    ["signing", environment, missingSigning(environment)],
+    ["signing", shared, missingSigning(shared)],
     ["api", null, missing("api", null, config.apiKey)],
   ];
   return async () => {
     const created: NewKey[] = [];
     for (const [kind, home] of wanted.filter(([, , isMissing]) => isMissing)) {
-      const issued = issueKey(kind);
+      const issued = issueKey(kind, home?.name ?? null);
       await insertKey(store, kind, issued, home, "first start", now);
       created.push({ kind, environment: home?.name ?? null, text: issued.text });
     }
     return created;
   };
+}
+
+/** A key that the settings name is for every environment by choice. */
+function tellHowToMove(keys: readonly Key[], config: Config, log: Logger): void {
+  const left = keys.filter(
+    ({ kind, environmentId, revokedAt, secret }) =>
+      kind === "signing" && environmentId === null && revokedAt === null && !config.signingKey.includes(secret ?? ""),
+  );
+  for (const { id, name } of left) {
+    log.info(
+      { key: id, name },
+      "this signing key is valid in every environment: to give each environment its own, see docs/keys-and-rotation.md; inlet doctor lists the apps that use it",
+    );
+  }
 }
 
 /** Revokes signing keys that are not hexadecimal: anyone who knows their hash could impersonate an app. Returns the other keys. */

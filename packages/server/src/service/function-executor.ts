@@ -12,7 +12,7 @@ import type { Environment, NewEvent } from "../store/contract/index.ts";
 import type { FunctionsParts } from "./functions-parts.ts";
 
 export interface FunctionExecutorParts
-  extends Pick<FunctionsParts, "config" | "store" | "caller" | "signingKeys" | "activity" | "liveLog" | "metrics" | "log" | "clock">,
+  extends Pick<FunctionsParts, "config" | "store" | "caller" | "signing" | "activity" | "liveLog" | "metrics" | "log" | "clock">,
     Pick<ExecutorParts, "endEvents" | "starts" | "tracing"> {
   registry: Registry;
   fanOut: FanOut;
@@ -22,7 +22,7 @@ export interface FunctionExecutorParts
 }
 
 export function createFunctionExecutor(parts: FunctionExecutorParts): Executor {
-  const { config, registry, store, caller, signingKeys, endEvents, starts, tracing, log, clock } = parts;
+  const { config, registry, store, caller, signing, endEvents, starts, tracing, log, clock } = parts;
   return new Executor({
     store,
     caller,
@@ -32,7 +32,7 @@ export function createFunctionExecutor(parts: FunctionExecutorParts): Executor {
     prefetch: config.queuePrefetch,
     leaseMs: config.lease,
     leaseIds: createEventIdGenerator(),
-    signingKeys,
+    signing,
     backoff: createBackoff(config.retryInterval),
     endEvents,
     steps: stepReaders(parts),

@@ -1,10 +1,11 @@
 /** What functions need of the service. */
 
-import type { EventIdGenerator } from "@inlet/protocol";
+import type { EnvironmentId, EventIdGenerator } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
 import type { AppCaller } from "../execute/call/call-app.ts";
+import type { Signing } from "../execute/call/function-request.ts";
 import type { Clock } from "../execute/clock.ts";
 import type { Activity } from "../observe/activity.ts";
 import type { LiveLog } from "../observe/live-log.ts";
@@ -20,8 +21,7 @@ export interface FunctionsParts {
   dedupWindow: DedupWindow;
   eventIds: EventIdGenerator;
   defaultEnvironment: string;
-  /** Newest first. Empty on a dev server: nothing is signed. */
-  signingKeys(): readonly string[];
+  signing(environmentId: EnvironmentId): Signing;
   liveLog: LiveLog | null;
   activity: Activity;
   metrics: Metrics | null;

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import type { EventIdGenerator } from "@inlet/protocol";
+import type { EnvironmentId, EventIdGenerator } from "@inlet/protocol";
 import { readProviderTemplates } from "@inlet/providers";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -83,8 +83,6 @@ interface Shared extends HttpRoutesParts {
   isProxy: (ip: string) => boolean;
   access: AccessRules;
   audit: AuditTrail;
-  signingKeyOf: Directory["signingKeyOf"];
-  environmentNamed: Directory["environmentNamed"];
   newId: () => ReturnType<EventIdGenerator["next"]>;
 }
 
@@ -100,8 +98,6 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
     isProxy: createProxyCheck(config.trustProxy),
     access: { ...parts, open: isDev, publicUrl: config.publicUrl, sessions },
     audit: new AuditTrail(store, log, now),
-    signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
-    environmentNamed: (name) => directory.environmentNamed(name),
     newId,
   };
   registerHealthRoutes(app, { store, isDraining: parts.isStopping, now });
@@ -123,7 +119,7 @@ function registerForSdks(app: FastifyInstance, shared: Shared): void {
   const { functions, directory, isDev, now } = shared;
   registerSdkRoutes(app, { ...shared, version: packageFile.version, sdk: functions.sdk });
   const devSecret = randomBytes(32).toString("hex");
-  const secrets = () => (isDev ? [devSecret] : directory.signingKeys());
+  const secrets = (id: EnvironmentId) => (isDev ? [devSecret] : directory.signingKeys(id).map(({ text }) => text));
   registerRealtimeRoutes(app, { ...shared, environmentUuid, tokens: new RealtimeTokens({ secrets, now }) });
   registerPeerApi(app, {
     ...shared,

@@ -28,8 +28,8 @@ export function curlSend(url: string, key: string): string {
 }
 
 function labelOf({ kind, environment }: NewKey): string {
-  if (kind === "event") return environment === "branch" ? "event key (all branches)" : `event key (${environment})`;
-  return kind === "api" ? "API key (admin)" : "signing key";
+  if (kind === "api") return "API key (admin)";
+  return `${kind} key (${environment === "branch" ? "all branches" : environment})`;
 }
 
 /** An address that means "every interface" cannot be connected to. */

@@ -7,6 +7,8 @@ import { type Environment, StoreUnavailable } from "../../src/store/contract/ind
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { now } from "./virtual-time.ts";
 
+/** Apps of the simulation have no keys. */
+const EVERYWHERE = () => true;
 const ANY_AMOUNT = { take: () => true, give: () => undefined };
 
 export class Edge {
@@ -24,7 +26,7 @@ export class Edge {
   async answerTo(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
     const checkpoint = /^\/v1\/checkpoint\/([^/]+)\/async$/.exec(path);
     if (checkpoint) {
-      const outcome = await this.#functions.sdk.checkpoint(checkpoint[1] as RunId, body);
+      const outcome = await this.#functions.sdk.checkpoint(checkpoint[1] as RunId, body, EVERYWHERE);
       return said(outcome instanceof Refusal ? outcome : null, "{}");
     }
     if (path === "/v1/signals") return this.#signal(JSON.parse(body) as { signal: string; data: unknown });
@@ -65,13 +67,13 @@ export class Edge {
   /** What a call could not carry. */
   async #state(id: RunId, part: "batch" | "actions"): Promise<EdgeAnswer> {
     const { runEvents, runSteps } = this.#functions.sdk;
-    const text = await (part === "batch" ? runEvents(id) : runSteps(id));
+    const text = await (part === "batch" ? runEvents(id, EVERYWHERE) : runSteps(id, EVERYWHERE));
     return text === null ? said(new Refusal("run_state_gone", "It has ended."), "") : said(null, text);
   }
 
   async #register(body: string, sdk: string, home: string | null): Promise<EdgeAnswer> {
     const registration = { headers: sdk as "service" | "inngest", body: JSON.parse(body) as unknown, sdk, framework: null, deployId: null };
-    const outcome = await this.#functions.sdk.register({ environment: this.#environment(home), ...registration });
+    const outcome = await this.#functions.sdk.register({ environment: this.#environment(home), signingKeyId: null, ...registration });
     if ("handshake" in outcome) throw new Error("a send was taken for a handshake");
     return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ok: true, modified: outcome.modified }));
   }

@@ -135,7 +135,7 @@ export class SimProcess {
       },
       dedupWindow: createDedupWindow(config.dedupWindow),
       clock: { now, after },
-      signingKeys: () => [],
+      signing: () => ({ kind: "unsigned" }),
     });
     this.#log = log;
     this.life = life;

@@ -6,15 +6,17 @@ import { cutPage } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
-import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT } from "../route-facts.ts";
-import type { AuditTrail } from "./audit-trail.ts";
+import { dataOf, INSTANT, INSTANT_OR_NULL, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
+import { type CreateKeyParts, createKey } from "./create-key.ts";
+import { NEW_KEY } from "./key-schemas.ts";
 import { mayUse, principalOf } from "./principal.ts";
 
-export interface EnvironmentsRoutesParts {
-  audit: AuditTrail;
-  store: EnvironmentStore;
-  directory: { environments(): Environment[]; environmentNamed(name: string): Environment | undefined; refresh(): Promise<void> };
-  now: () => number;
+export interface EnvironmentsRoutesParts extends CreateKeyParts {
+  store: EnvironmentStore & CreateKeyParts["store"];
+  directory: CreateKeyParts["directory"] & {
+    environments(): Environment[];
+    environmentNamed(name: string): Environment | undefined;
+  };
 }
 
 interface CreateBody {
@@ -47,22 +49,28 @@ const CREATE = closed(
 
 const RETENTION_FIELDS = { events: RETENTION, runs: RETENTION, requests: RETENTION };
 
-const ENVIRONMENT = shape(
+const ENVIRONMENT_FIELDS = {
+  name: TEXT,
+  kind: { type: "string", enum: ["default", "custom", "branch"] },
+  createdAt: INSTANT,
+  archivedAt: INSTANT_OR_NULL,
+  bodyLimitBytes: { type: ["integer", "null"] },
+  retention: shape(RETENTION_FIELDS),
+};
+const ENVIRONMENT = shape(ENVIRONMENT_FIELDS, { title: "Environment" });
+const NEW_ENVIRONMENT = shape(
   {
-    name: TEXT,
-    kind: { type: "string", enum: ["default", "custom", "branch"] },
-    createdAt: INSTANT,
-    archivedAt: INSTANT_OR_NULL,
-    bodyLimitBytes: { type: ["integer", "null"] },
-    retention: shape(RETENTION_FIELDS),
+    ...ENVIRONMENT_FIELDS,
+    keys: { ...listOf(NEW_KEY), description: "Of a custom environment: an event key and a signing key, shown only now." },
   },
-  { title: "Environment" },
+  { optional: ["keys"], title: "NewEnvironment" },
 );
 const NONE = closed({});
 const config = { about: "installation" } as const;
 const ONE = { querystring: NONE, response: { 200: dataOf(ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
 
-export function registerEnvironmentsRoutes(app: FastifyInstance, { store, directory, audit, now }: EnvironmentsRoutesParts): void {
+export function registerEnvironmentsRoutes(app: FastifyInstance, parts: EnvironmentsRoutesParts): void {
+  const { store, directory, audit, now } = parts;
   const existing = (name: string): Environment => {
     const environment = directory.environmentNamed(name);
     if (!environment || environment.kind === "shared") {
@@ -105,14 +113,15 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
 
   const create = {
     summary: "Create an environment",
+    description: "A custom environment gets an event key and a signing key; branch environments use those of `branch`.",
     body: CREATE,
     querystring: NONE,
-    response: { 201: dataOf(ENVIRONMENT) },
+    response: { 201: dataOf(NEW_ENVIRONMENT) },
     errors: ["environment_exists"],
   } as const;
   app.post<{ Body: CreateBody }>(
     "/environments",
-    { config: { ...config, idempotent: "replayed" }, schema: create },
+    { config: { ...config, idempotent: "keys-once" }, schema: create },
     async (request, reply) => {
       const { name, kind, bodyLimitBytes } = request.body;
       if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
@@ -122,7 +131,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
       await directory.refresh();
       await note(request, "created", created, { kind });
       reply.code(201);
-      return { data: view(created) };
+      return { data: { ...view(created), ...(kind === "custom" && { keys: await firstKeys(parts, request, created) }) } };
     },
   );
 
@@ -157,6 +166,12 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
   app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { config, schema: unarchive }, async (request) =>
     change(request, "unarchived", request.params.name, { archivedAt: null }),
   );
+}
+
+async function firstKeys(parts: CreateKeyParts, request: FastifyRequest, environment: Environment): Promise<object[]> {
+  const event = await createKey(parts, request, { kind: "event", name: "first key", environment });
+  const signing = await createKey(parts, request, { kind: "signing", name: "first key", environment });
+  return [event, signing];
 }
 
 function readEnvironmentRetention({ events, runs, requests }: NonNullable<UpdateBody["retention"]>): Partial<EnvironmentRetention> {

@@ -2,14 +2,15 @@
  * `Idempotency-Key` on requests that create something: the same key with the same request, within 24 hours, creates nothing more and
  * returns the first response again. Keys belong to their sender: the API key, or the session.
  *
- * A response that contains a secret is not stored: a repeated request is told what it created.
+ * A response that contains a secret is not stored: a repeated request is told what it created. A response whose `keys` are shown once is
+ * repeated without them.
  * A refused request frees its key. A claim without a response after a minute belonged to a process that died, and is freed too:
  * in that case a repeated request may create a second object.
  */
 
 import { createHash } from "node:crypto";
 import { environmentNamed } from "@inlet/protocol";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { IdempotencyKeyRef, IdempotencyStore, RememberedCall } from "../../store/contract/index.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
@@ -17,8 +18,8 @@ import { principalOf } from "./principal.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route accepts an Idempotency-Key. `secret`: its response must not be stored. */
-    idempotent?: "replayed" | "secret";
+    /** The route accepts an Idempotency-Key. `secret`: its response must not be stored. `keys-once`: it is stored without `data.keys`. */
+    idempotent?: "replayed" | "secret" | "keys-once";
   }
 
   interface FastifyRequest {
@@ -64,7 +65,7 @@ export function registerIdempotency(app: FastifyInstance, { store, log, now }: I
     if (!ref) return payload;
     request.idempotencyKey = null;
     const isKept = reply.statusCode < 400 && typeof payload === "string";
-    const kept = isKept && request.routeOptions.config.idempotent === "secret" ? withoutSecrets(payload) : String(payload);
+    const kept = isKept ? KEPT[request.routeOptions.config.idempotent ?? "replayed"](payload) : "";
     // The object was created, whether or not this can be recorded.
     await (isKept ? store.idempotencyAnswer({ ...ref, status: reply.statusCode, body: kept }) : store.idempotencyRelease(ref)).catch(
       (error) => log.warn({ err: error }, "the outcome of a request with an idempotency key could not be stored"),
@@ -89,9 +90,15 @@ function repeat(request: FastifyRequest, reply: FastifyReply, { fingerprint, ans
   return reply.code(answer.status).type("application/json").header("idempotency-replayed", "true").send(answer.body);
 }
 
-function withoutSecrets(payload: string): string {
-  return JSON.stringify({ id: JSON.parse(payload).data.id });
-}
+/** What is stored of a response. */
+const KEPT: Readonly<Record<NonNullable<FastifyContextConfig["idempotent"]>, (payload: string) => string>> = {
+  replayed: (payload) => payload,
+  secret: (payload) => JSON.stringify({ id: JSON.parse(payload).data.id }),
+  "keys-once": (payload) => {
+    const { keys: _keys, ...data } = JSON.parse(payload).data;
+    return JSON.stringify({ data });
+  },
+};
 
 /** What makes two requests equal: route, environment and body. */
 function fingerprintOf(request: FastifyRequest): string {

@@ -36,12 +36,16 @@ export const DEV_PRINCIPAL: Principal = {
   isValid: () => true,
 };
 
-/** An app with a signing key. */
-export function signingPrincipal({ id, name }: Pick<Key, "id" | "name">): Principal {
-  return { kind: "signing-key", id, keyId: id, name, role: "read", environments: null, isValid: () => true };
+/** An app with a signing key. `home` is the key's environment, or the scope `branch`; undefined for a key of every environment. */
+export function signingPrincipal(
+  { id, name }: Pick<Key, "id" | "name">,
+  home: Pick<Environment, "name"> | undefined,
+  isValid: Principal["isValid"],
+): Principal {
+  return { kind: "signing-key", id, keyId: id, name, role: "read", environments: home ? [home.name] : null, isValid };
 }
 
-export function principalOf({ principal }: FastifyRequest): Principal {
+export function principalOf({ principal }: Pick<FastifyRequest, "principal">): Principal {
   if (!principal) throw new Error("the route requires no authentication, so there is no principal");
   return principal;
 }
@@ -62,6 +66,12 @@ export function checkMayUseBranches(request: FastifyRequest, names: readonly str
 export function checkMayUse(request: FastifyRequest, environment: Pick<Environment, "name" | "kind">): void {
   const principal = principalOf(request);
   if (mayUse(principal, environment)) return;
-  const names = principal.environments?.join(", ");
-  throw new RestRefusal("environment_forbidden", `This API key is restricted to ${names}; the request is for "${environment.name}".`);
+  throw new RestRefusal("environment_forbidden", `${restrictionText(principal)}; the request is for "${environment.name}".`);
+}
+
+/** Says what the principal is restricted to; begins a sentence. */
+export function restrictionText({ kind, environments }: Pick<Principal, "kind" | "environments">): string {
+  const names = environments?.join(", ");
+  if (kind === "signing-key") return `This signing key is valid only in ${names === "branch" ? "branch environments" : `"${names}"`}`;
+  return `This ${kind === "session" ? "session" : "API key"} is restricted to ${names}`;
 }

@@ -6,13 +6,14 @@
  * has expired, and 256 random bits cannot be guessed.
  */
 
-import { environmentNamed } from "@inlet/protocol";
+import type { EnvironmentId } from "@inlet/protocol";
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, Key } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { cutOffInvalid } from "../streams/cut-off-streams.ts";
 import type { AttemptBudget } from "./attempt-budget.ts";
-import { checkMayUse, DEV_PRINCIPAL, type Principal, principalOf, signingPrincipal } from "./principal.ts";
+import { DEV_PRINCIPAL, type Principal, principalOf, restrictionText, signingPrincipal } from "./principal.ts";
+import { requestEnvironment } from "./request-environment.ts";
 import { isReading, roleRefusal } from "./roles.ts";
 import { originOf } from "./same-origin.ts";
 import { type Sessions, sessionToken } from "./sessions.ts";
@@ -20,6 +21,7 @@ import { type Sessions, sessionToken } from "./sessions.ts";
 export interface ApiDirectory {
   environments(): Environment[];
   environmentNamed(name: string): Environment | undefined;
+  environment(id: EnvironmentId): Environment | undefined;
   key(kind: "api", text: string): Key | null;
   /** The signing key of this bearer token, or null. */
   signingKeyOf(bearer: string): Key | null;
@@ -53,13 +55,9 @@ export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
   });
 }
 
-/** The environment named by the header, or the default one. Archived ones can still be read. */
-export function environmentOf({ directory, defaultEnvironment }: AccessRules, request: FastifyRequest): Environment {
-  const name = environmentNamed(request.headers) ?? defaultEnvironment;
-  const environment = directory.environmentNamed(name);
-  if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
-  checkMayUse(request, environment);
-  return environment;
+/** The environment of the request, if the caller may use it. */
+export function environmentOf(rules: AccessRules, request: FastifyRequest): Environment {
+  return requestEnvironment(rules, request);
 }
 
 async function identify(rules: AccessRules, request: FastifyRequest): Promise<Principal> {
@@ -80,13 +78,24 @@ function principalWithKey({ directory, attempts }: AccessRules, request: Fastify
     throw new RestRefusal("api_key_missing", "The header Authorization: Bearer <API key> is missing.");
   }
   const { signingKey = false } = request.routeOptions.config;
-  const signing = signingKey ? directory.signingKeyOf(text) : null;
-  if (signing) return signingPrincipal(signing);
+  const signing = signingKey ? principalOfSigningKey(directory, text) : null;
+  if (signing) return signing;
   const key = directory.key("api", text);
   attempts.check(request.ip, key?.id ?? null);
   if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");
   const { id, name, role, environments } = key;
   return { kind: "api-key", id, keyId: id, name, role: role ?? "read", environments, isValid: () => directory.workingKey(id) !== null };
+}
+
+/** The app with this bearer token, or null. */
+export function principalOfSigningKey(
+  directory: Pick<ApiDirectory, "signingKeyOf" | "environment" | "workingKey">,
+  bearer: string,
+): Principal | null {
+  const key = directory.signingKeyOf(bearer);
+  if (!key) return null;
+  const home = key.environmentId === null ? undefined : directory.environment(key.environmentId);
+  return signingPrincipal(key, home, () => directory.workingKey(key.id) !== null);
 }
 
 function fromElsewhere(): RestRefusal {
@@ -102,13 +111,10 @@ function checkRole({ kind, role }: Principal, method: string, config: FastifyCon
 
 /** Routes about the whole installation are not available to keys that are restricted to environments. */
 function checkLimits(rules: AccessRules, request: FastifyRequest, { about = "environment", unlimited }: FastifyContextConfig): void {
-  const { environments } = principalOf(request);
-  if (environments === null) return;
+  const principal = principalOf(request);
+  if (principal.environments === null) return;
   if (unlimited ?? about === "installation") {
-    throw new RestRefusal(
-      "environment_forbidden",
-      `This API key is restricted to ${environments.join(", ")}; the request is for the whole installation.`,
-    );
+    throw new RestRefusal("environment_forbidden", `${restrictionText(principal)}; the request is for the whole installation.`);
   }
   if (about === "environment") environmentOf(rules, request);
 }

@@ -4,11 +4,9 @@
  * counted per address, and changes are recorded in the audit log, as everywhere.
  */
 
-import { environmentNamed } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { Environment } from "../../store/contract/index.ts";
-import { RestRefusal } from "../rest-errors.ts";
+import { requestEnvironment } from "../access/request-environment.ts";
 import { principalOfSdk, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
 import { registerPeerErrors } from "./answers.ts";
 import { type PeerAppsParts, registerPeerApps } from "./apps-routes.ts";
@@ -20,15 +18,13 @@ import { registerUnsupported } from "./unsupported-routes.ts";
 
 export interface PeerApiParts
   extends Omit<PeerEventsParts & PeerRunsParts & PeerCancellationsParts & PeerAppsParts, "environmentOf">,
-    Pick<SdkRoutesParts, "isDev" | "signingKeyOf" | "attempts"> {
+    Pick<SdkRoutesParts, "isDev" | "directory" | "defaultEnvironment" | "attempts"> {
   isApiKey(text: string): boolean;
-  environmentNamed(name: string): Environment | undefined;
-  defaultEnvironment: string;
   log: Logger;
 }
 
 export function registerPeerApi(app: FastifyInstance, parts: PeerApiParts): void {
-  registerPeerConstraint(app, parts);
+  registerPeerConstraint(app, { ...parts, signingKeyOf: (bearer) => parts.directory.signingKeyOf(bearer) });
   app.register(async (routes) => {
     routes.decorateRequest("principal", null);
     // Before any of the body is read.
@@ -38,18 +34,11 @@ export function registerPeerApi(app: FastifyInstance, parts: PeerApiParts): void
     routes.removeAllContentTypeParsers();
     routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
     registerPeerErrors(routes, parts.log);
-    const all = { ...parts, environmentOf: (request: FastifyRequest) => environmentOf(parts, request) };
+    const all = { ...parts, environmentOf: (request: FastifyRequest) => requestEnvironment(parts, request) };
     registerPeerEvents(routes, all);
     registerPeerRuns(routes, all);
     registerPeerCancellations(routes, all);
     registerPeerApps(routes, all);
     registerUnsupported(routes);
   });
-}
-
-function environmentOf(parts: PeerApiParts, request: FastifyRequest): Environment {
-  const name = environmentNamed(request.headers) ?? parts.defaultEnvironment;
-  const environment = parts.environmentNamed(name);
-  if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
-  return environment;
 }

@@ -3,11 +3,11 @@
  * key, `sse` and `connect` (web-sockets.ts) require a token. Nothing is stored: a message reaches the current subscribers.
  */
 
-import { environmentNamed, isEventId } from "@inlet/protocol";
+import { isEventId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { Environment } from "../../store/contract/index.ts";
-import { invalid, RestRefusal, sendRefusal } from "../rest-errors.ts";
+import { requestEnvironment } from "../access/request-environment.ts";
+import { invalid, sendRefusal } from "../rest-errors.ts";
 import { principalOfSdk, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
 import { type PublishParts, type PublishTarget, publish, publishStream } from "./publish-messages.ts";
 import { readTopics, TOPIC_UNITS_MAX } from "./read-topics.ts";
@@ -16,10 +16,8 @@ import { Subscribers } from "./subscribers.ts";
 import { type RealtimeTokens, tokenInvalid } from "./tokens.ts";
 import { serveWebSockets } from "./web-sockets.ts";
 
-export interface RealtimeParts extends PublishParts, Pick<SdkRoutesParts, "isDev" | "signingKeyOf" | "attempts"> {
+export interface RealtimeParts extends PublishParts, Pick<SdkRoutesParts, "isDev" | "directory" | "defaultEnvironment" | "attempts"> {
   tokens: RealtimeTokens;
-  environmentNamed(name: string): Environment | undefined;
-  defaultEnvironment: string;
   /** Aborted when the service drains. */
   drained: AbortSignal;
   /** Of server-sent events; absent: the usual. */
@@ -46,7 +44,7 @@ export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimePart
     routes.addContentTypeParser("text/stream", (_request, payload, done) => done(null, payload));
 
     routes.post("/v1/realtime/token", { bodyLimit: TOKEN_BODY_BYTES_MAX }, async (request, reply) => {
-      const { id: environmentId } = environmentOf(parts, request);
+      const { id: environmentId } = requestEnvironment(parts, request);
       reply.code(201);
       return { jwt: parts.tokens.issue({ environmentId, topics: readTopics(request.body as string) }) };
     });
@@ -85,12 +83,5 @@ function targetOf(parts: RealtimeParts, request: FastifyRequest): PublishTarget 
   if (topics.length === 0 || topics.length > 10 || topics.some((topic) => topic === "" || topic.length > TOPIC_UNITS_MAX))
     throw invalid("topic", `must be given, at most 10 times, each with 1 to ${TOPIC_UNITS_MAX} characters`);
   if (runId !== null && !isEventId(runId)) throw invalid("run_id", "is not the id of a run");
-  return { environment: environmentOf(parts, request), channel, topics, runId };
-}
-
-function environmentOf(parts: RealtimeParts, request: FastifyRequest): Environment {
-  const name = environmentNamed(request.headers) ?? parts.defaultEnvironment;
-  const environment = parts.environmentNamed(name);
-  if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
-  return environment;
+  return { environment: requestEnvironment(parts, request), channel, topics, runId };
 }

@@ -2,7 +2,8 @@
  * Subscription tokens for browsers: JSON Web Tokens (HS256) that name the environment and the topics. They are valid for a minute, in
  * which the connection has to be opened; the connection itself has no time limit.
  *
- * They are signed with a secret derived from a signing key: every node knows it, and revoking the key invalidates its tokens.
+ * They are signed with a secret derived from a signing key of their environment: every node knows it, revoking the key invalidates its
+ * tokens, and whoever holds the key of one environment cannot make tokens for another.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
@@ -21,8 +22,8 @@ export interface TokenClaims {
 }
 
 export interface RealtimeTokensParts {
-  /** Valid signing keys, newest last. */
-  secrets(): readonly string[];
+  /** Valid signing keys of the environment; the first one signs. */
+  secrets(environmentId: EnvironmentId): readonly string[];
   now(): number;
 }
 
@@ -42,7 +43,7 @@ export class RealtimeTokens {
     const iat = Math.floor(this.#parts.now() / 1_000);
     const jti = randomBytes(8).toString("base64url");
     const claims = encode({ iss: ISSUER, jti, iat, exp: iat + LIFETIME_S, env: environmentId, topics });
-    const secret = this.#parts.secrets().at(-1);
+    const [secret] = this.#parts.secrets(environmentId);
     if (secret === undefined) throw new Error("there is no signing key: tokens cannot be signed");
     return `${HEADER}.${claims}.${sign(`${HEADER}.${claims}`, secret).toString("base64url")}`;
   }
@@ -50,16 +51,35 @@ export class RealtimeTokens {
   /** Null if it was not issued here, has expired, or its key was revoked. */
   read(token: string): TokenClaims | null {
     const [header = "", claims = "", signature = ""] = token.length > TOKEN_UNITS_MAX ? [] : token.split(".");
-    if (header !== HEADER) return null;
+    const claimed = header === HEADER ? parsed(claims) : null;
+    if (!claimed) return null;
     const given = Buffer.from(signature, "base64url");
     const isGenuine = (secret: string) => {
       const expected = sign(`${header}.${claims}`, secret);
       return expected.length === given.length && timingSafeEqual(expected, given);
     };
-    if (this.#parts.secrets().filter(isGenuine).length === 0) return null;
-    const { iss, jti, exp, env, topics } = JSON.parse(Buffer.from(claims, "base64url").toString());
+    if (this.#parts.secrets(claimed.env).filter(isGenuine).length === 0) return null;
+    const { iss, jti, exp, env, topics } = claimed;
     if (iss !== ISSUER || exp * 1_000 <= this.#parts.now()) return null;
     return { tokenId: jti, environmentId: env, topics };
+  }
+}
+
+interface WrittenClaims {
+  iss: string;
+  jti: string;
+  exp: number;
+  env: EnvironmentId;
+  topics: readonly RealtimeTopic[];
+}
+
+/** What a token claims. Nothing of it is true before the signature is checked with a key of the environment it names. */
+function parsed(claims: string): WrittenClaims | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(claims, "base64url").toString());
+    return typeof value === "object" && value !== null ? (value as WrittenClaims) : null;
+  } catch {
+    return null;
   }
 }
 

@@ -52,6 +52,11 @@ const APP = shape(
     syncedAt: INSTANT,
     createdAt: INSTANT,
     error: { ...TEXT_OR_NULL, description: "Why the last sync failed." },
+    signingKey: {
+      ...shape({ id: TEXT, name: TEXT, environment: { ...TEXT_OR_NULL, description: "Null: it is valid in every environment." } }),
+      type: ["object", "null"],
+      description: "The signing key that it registered with; null on a dev server, and once the key is revoked.",
+    },
   },
   { title: "App" },
 );
@@ -88,7 +93,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
     const functions = registry.functions(environment).filter((registered) => registered.app.no === shown.no).length;
     return {
       ...{ id, name, url, environment: environment.name, sdk, framework, functions },
-      ...{ syncedAt: iso(syncedAt), createdAt: iso(createdAt), error },
+      ...{ syncedAt: iso(syncedAt), createdAt: iso(createdAt), error, signingKey: signingKeyView(access, shown) },
     };
   }
 
@@ -196,6 +201,13 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
     await note(request, "removed", removed, environment);
     return { data: { id: removed.id } };
   });
+}
+
+function signingKeyView({ directory }: AccessRules, { signingKeyId }: App) {
+  const key = signingKeyId && directory.workingKey(signingKeyId);
+  if (!key) return null;
+  const environment = key.environmentId === null ? null : (directory.environment(key.environmentId)?.name ?? null);
+  return { id: key.id, name: key.name, environment };
 }
 
 function functionNotFound(id: string, { name }: Environment): RestRefusal {

@@ -1,24 +1,31 @@
 /** The routes for SDKs: registration, detection of a dev server, large state, checkpoints. */
 
-import { environmentNamed, errorBody, isEventId, Refusal, type RunId } from "@inlet/protocol";
+import { environmentNamed, errorBody, isEventId, type KeyId, Refusal, type RunId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { App, Environment, HeaderSet, Key } from "../../store/contract/index.ts";
+import type { App, Environment, HeaderSet } from "../../store/contract/index.ts";
 import type { AttemptBudget } from "../access/attempt-budget.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
-import { DEV_PRINCIPAL, type Principal, signingPrincipal } from "../access/principal.ts";
+import { DEV_PRINCIPAL, mayUse, type Principal, principalOf } from "../access/principal.ts";
+import { requestEnvironment } from "../access/request-environment.ts";
+import { type ApiDirectory, principalOfSigningKey } from "../access/rest-access.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { SdkAudit } from "./sdk-audit.ts";
 
 export interface SdkRoutesParts {
   isDev: boolean;
   version: string;
-  /** The signing key of this bearer token, or null. */
-  signingKeyOf(bearer: string): Key | null;
+  directory: Pick<ApiDirectory, "environmentNamed" | "environment" | "signingKeyOf" | "workingKey">;
+  defaultEnvironment: string;
   attempts: AttemptBudget;
   audit: AuditTrail;
   sdk: {
-    /** The environment of that name; a missing branch environment is created. Null: the default one. */
-    environment(name: string | null, deployId: string | null, options: { mustExist: boolean }): Promise<Environment | Refusal>;
+    /** The environment of that name, if the app may register there; a missing branch environment is created. Null: its own, or the default one. */
+    environment(
+      app: Principal,
+      name: string | null,
+      deployId: string | null,
+      options: { mustExist: boolean },
+    ): Promise<Environment | Refusal>;
     register(registration: {
       environment: Environment;
       headers: HeaderSet;
@@ -26,14 +33,19 @@ export interface SdkRoutesParts {
       sdk: string;
       framework: string | null;
       deployId: string | null;
+      /** Null on a dev server. */
+      signingKeyId: App["signingKeyId"];
     }): Promise<{ app: App; modified: boolean } | Refusal>;
-    /** JSON text; null if there is no such run, or it has ended. */
-    runEvents(id: RunId): Promise<string | null>;
-    runSteps(id: RunId): Promise<string | null>;
+    /** JSON text; null if there is no such run in these environments, or it has ended. */
+    runEvents(id: RunId, isReachable: IsReachable): Promise<string | null>;
+    runSteps(id: RunId, isReachable: IsReachable): Promise<string | null>;
     /** Stores results; otherwise says why not. */
-    checkpoint(id: RunId, body: string): Promise<Environment | Refusal>;
+    checkpoint(id: RunId, body: string, isReachable: IsReachable): Promise<Environment | Refusal>;
   };
 }
+
+/** Whether a request may reach runs of an environment. */
+export type IsReachable = (environment: Environment) => boolean;
 
 const REGISTRATION_BYTES_MAX = 4 * 1024 * 1024;
 const CHECKPOINT_BYTES_MAX = 8 * 1024 * 1024;
@@ -57,13 +69,14 @@ export function registerSdkRoutes(app: FastifyInstance, parts: SdkRoutesParts): 
     for (const path of ["/v0/connect/start", "/v0/connect/flush"])
       routes.post(path, (_request, reply) => send(reply, connectUnsupported()));
 
-    routes.get("/v0/runs/:id/batch", (request, reply) => sendState(request, reply, parts.sdk.runEvents));
-    routes.get("/v0/runs/:id/actions", (request, reply) => sendState(request, reply, parts.sdk.runSteps));
+    routes.get("/v0/runs/:id/batch", (request, reply) => sendState(parts, request, reply, parts.sdk.runEvents));
+    routes.get("/v0/runs/:id/actions", (request, reply) => sendState(parts, request, reply, parts.sdk.runSteps));
 
     for (const prefix of ["/v1/checkpoint", "/v1/http/runs"]) {
       routes.post(`${prefix}/:id/async`, { bodyLimit: CHECKPOINT_BYTES_MAX }, async (request, reply) => {
         const id = runIdOf(request);
-        const outcome = id ? await parts.sdk.checkpoint(id, request.body as string) : runUnknown(request);
+        const isReachable = reachableBy(parts, request);
+        const outcome = id ? await parts.sdk.checkpoint(id, request.body as string, isReachable) : runUnknown(request);
         if (outcome instanceof Refusal) return send(reply, outcome);
         const target = { kind: "run", id: id as string, name: id as string };
         await audit.note(request, { action: "run.checkpointed", target, environment: outcome.name }, { always: false });
@@ -83,7 +96,8 @@ async function register(parts: SdkRoutesParts, audit: SdkAudit, request: Fastify
   const { sdk, framework, deployId } = body as { sdk?: unknown; framework?: unknown; deployId?: unknown };
   const deploy = (request.query as { deployId?: string }).deployId ?? (typeof deployId === "string" ? deployId : null);
   const mustExist = header("x-service-env-exists") !== null;
-  const environment = await parts.sdk.environment(environmentNamed(request.headers), deploy, { mustExist });
+  const principal = principalOf(request);
+  const environment = await parts.sdk.environment(principal, environmentNamed(request.headers), deploy, { mustExist });
   if (environment instanceof Refusal) return send(reply, environment);
   const outcome = await parts.sdk.register({
     environment,
@@ -92,6 +106,7 @@ async function register(parts: SdkRoutesParts, audit: SdkAudit, request: Fastify
     sdk: header(`x-${headers}-sdk`) ?? (typeof sdk === "string" ? sdk : "unknown"),
     framework: typeof framework === "string" ? framework : header(`x-${headers}-framework`),
     deployId: deploy,
+    signingKeyId: principal.kind === "signing-key" ? (principal.id as KeyId) : null,
   });
   if (outcome instanceof Refusal) return send(reply, outcome);
   const { id, name, url } = outcome.app;
@@ -100,23 +115,40 @@ async function register(parts: SdkRoutesParts, audit: SdkAudit, request: Fastify
   return { ok: true, status: 200, modified: outcome.modified, sync_id: outcome.app.id, app_id: outcome.app.id };
 }
 
-async function sendState(request: FastifyRequest, reply: FastifyReply, read: (id: RunId) => Promise<string | null>): Promise<unknown> {
+async function sendState(
+  parts: SdkRoutesParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: SdkRoutesParts["sdk"]["runSteps"],
+): Promise<unknown> {
   const id = runIdOf(request);
-  const state = id && (await read(id));
+  const isReachable = reachableBy(parts, request);
+  const state = id && (await read(id, isReachable));
   if (!state)
     return send(reply, new Refusal("run_state_gone", `The run ${(request.params as { id: string }).id} has ended or does not exist.`));
   return reply.type("application/json").send(state);
 }
 
+/**
+ * A run is known by its id alone: published SDKs do not name its environment when they fetch state or send results. So a key of all
+ * branches reaches the runs of every branch here, unless the request names one of them.
+ */
+function reachableBy(parts: SdkRoutesParts, request: FastifyRequest): IsReachable {
+  const principal = principalOf(request);
+  if (principal.environments === null) return () => true;
+  if (environmentNamed(request.headers) === null) return (environment) => mayUse(principal, environment);
+  const { id } = requestEnvironment(parts, request);
+  return (environment) => environment.id === id;
+}
+
 /** Outside dev, registrations, results and requests of the peer's API require a signing key. */
-export function principalOfSdk(parts: Pick<SdkRoutesParts, "isDev" | "signingKeyOf" | "attempts">, request: FastifyRequest): Principal {
-  const { isDev, signingKeyOf } = parts;
-  if (isDev) return DEV_PRINCIPAL;
+export function principalOfSdk(parts: Pick<SdkRoutesParts, "isDev" | "directory" | "attempts">, request: FastifyRequest): Principal {
+  if (parts.isDev) return DEV_PRINCIPAL;
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  const key = bearer === undefined ? null : signingKeyOf(bearer);
+  const app = bearer === undefined ? null : principalOfSigningKey(parts.directory, bearer);
   // 128 bits cannot be guessed: a valid key is never delayed by wrong ones from the same address.
-  if (bearer !== undefined && !key) parts.attempts.check(request.ip, null);
-  if (key) return signingPrincipal(key);
+  if (bearer !== undefined && !app) parts.attempts.check(request.ip, null);
+  if (app) return app;
   throw new RestRefusal(
     "signing_key_invalid",
     "The app's signing key is missing, unknown or revoked: set INLET_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY).",

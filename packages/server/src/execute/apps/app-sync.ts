@@ -1,15 +1,15 @@
 /** Syncs apps: asks an app to register, and matches the registration that follows to the request. */
 
-import type { AppNo, Refusal } from "@inlet/protocol";
+import type { AppNo, EnvironmentId, Refusal } from "@inlet/protocol";
 import type { App, Environment } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
+import type { Signing } from "../call/function-request.ts";
 import { askToRegister, type InBandAnswer } from "./ask-to-register.ts";
 import { type SyncScope, writeDeployId } from "./deploy-id.ts";
 
 export interface AppSyncParts {
   caller: Pick<AppCaller, "call">;
-  /** Newest first. Empty: nothing is signed. */
-  signingKeys(): readonly string[];
+  signing(environmentId: EnvironmentId): Signing;
   /** Every app there is, including those that registered on other nodes. */
   apps(): Promise<readonly App[]>;
   /** Stores the functions in an app's response; otherwise returns a sentence that says why not. `environment` is where it was asked to register. */
@@ -29,12 +29,15 @@ export class AppSync {
 
   /** The registered app, or a sentence that says why it did not register. `environments` are those the caller is restricted to. */
   async ask(environment: Environment, url: string, environments: SyncScope["environments"]): Promise<App | string | Refusal> {
-    const { caller, signingKeys, newId, now } = this.#parts;
+    const { caller, newId, now } = this.#parts;
+    const signing = this.#parts.signing(environment.id);
+    if (signing.kind === "impossible") return signing.reason;
+    const signingKeys = signing.kind === "signed" ? signing.keys : [];
     const before = syncTimes(await this.#parts.apps());
     const deployId = writeDeployId(newId(), { home: environment.name, environments });
     this.#pending.set(deployId, null);
     try {
-      const answer = await askToRegister(caller, { url, deployId, signingKeys: signingKeys(), now: now() });
+      const answer = await askToRegister(caller, { url, deployId, signingKeys, now: now() });
       if (typeof answer === "string") return answer;
       if ("registration" in answer) return await this.#parts.register(environment, answer, environments);
       return this.#pending.get(deployId) ?? (await this.#registeredSince(before, url)) ?? answer.otherwise;

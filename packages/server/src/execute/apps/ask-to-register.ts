@@ -6,6 +6,7 @@
 import { isSignatureOf, signBody } from "@inlet/protocol";
 import type { HeaderSet } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
+import type { SigningKey } from "../call/function-request.ts";
 import { HEADER_NAMES } from "../call/header-names.ts";
 import { NoAnswer } from "../call/no-answer.ts";
 import type { AppAnswer } from "../call/read-answer.ts";
@@ -20,8 +21,8 @@ export interface SyncRequest {
   url: string;
   /** Returned with the registration, so that the two can be matched. */
   deployId: string;
-  /** Newest first: an app that does not have the newest key yet is asked with an older one. Empty: nothing is signed. */
-  signingKeys: readonly string[];
+  /** In the order in which they are tried: an app that does not have the first key yet is asked with the next. Empty: nothing is signed. */
+  signingKeys: readonly SigningKey[];
   now: number;
 }
 
@@ -34,6 +35,8 @@ export interface InBandAnswer {
   framework: string | null;
   /** In the form of a registration. */
   registration: { appName: unknown; url: unknown; functions: unknown };
+  /** The key that signed the request and the response. */
+  signingKey: SigningKey;
 }
 
 /** The app reports that it has registered by itself. */
@@ -68,20 +71,20 @@ export async function askToRegister(
 function put(
   caller: Pick<AppCaller, "call">,
   target: URL,
-  { url, signingKey, now }: { url: string; signingKey: string | null; now: number },
+  { url, signingKey, now }: { url: string; signingKey: SigningKey | null; now: number },
 ): Promise<AppAnswer> {
   const body = JSON.stringify({ url });
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "Inlet" };
   // The set of headers that the app uses is known only once it has registered.
   for (const names of Object.values(HEADER_NAMES)) {
     headers[names.serverKind] = signingKey === null ? "dev" : "cloud";
-    if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
+    if (signingKey !== null) headers[names.signature] = signBody(body, signingKey.text, Math.floor(now / 1_000));
   }
   if (signingKey !== null) headers[HEADER_NAMES.inngest.syncKind] = IN_BAND;
   return caller.call({ method: "PUT", url: target.href, headers, body, timeoutMs: SYNC_TIMEOUT_MS });
 }
 
-function readSync(target: URL, answer: AppAnswer, signingKey: string | null): InBandAnswer | OutOfBand | string {
+function readSync(target: URL, answer: AppAnswer, signingKey: SigningKey | null): InBandAnswer | OutOfBand | string {
   if (answer.status >= 200 && answer.status < 300) {
     const inBand = signingKey === null ? null : readInBand(answer, signingKey);
     return inBand ?? { otherwise: isFromSdk(answer) ? ELSEWHERE : notAnApp(target, answer) };
@@ -102,11 +105,11 @@ function notAnApp({ origin, pathname }: URL, { status, body }: AppAnswer): strin
 }
 
 /** Null if the app registered by itself. */
-function readInBand({ headers, body }: AppAnswer, signingKey: string): InBandAnswer | string | null {
+function readInBand({ headers, body }: AppAnswer, signingKey: SigningKey): InBandAnswer | string | null {
   const names = HEADER_NAMES.inngest;
   if (headers[names.syncKind] !== IN_BAND) return null;
   const signature = headers[names.signature];
-  if (typeof signature !== "string" || !isSignatureOf(signature, body, signingKey))
+  if (typeof signature !== "string" || !isSignatureOf(signature, body, signingKey.text))
     return "The app answered with its functions, but did not sign the answer with the signing key it was asked with.";
   const fields = parsed(body);
   if (!fields) return `The app answered with functions that cannot be read: ${shownAnswer(body)}`;
@@ -118,6 +121,7 @@ function readInBand({ headers, body }: AppAnswer, signingKey: string): InBandAns
     environment: typeof env === "string" && env !== "" ? env : null,
     framework: typeof framework === "string" ? framework : null,
     registration: { appName: app_id, url, functions },
+    signingKey,
   };
 }
 

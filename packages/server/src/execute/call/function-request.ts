@@ -1,6 +1,6 @@
 /** The request that calls a function: URL, headers in the set of the app's SDK, body, signature. */
 
-import { signBody, TRACEPARENT_HEADER } from "@inlet/protocol";
+import { type EnvironmentId, type KeyId, signBody, TRACEPARENT_HEADER } from "@inlet/protocol";
 import type { ClaimedEntry, HeaderSet, RunContext } from "../../store/contract/index.ts";
 import type { AppRequest } from "./call-app.ts";
 import { callBody } from "./call-body.ts";
@@ -14,7 +14,15 @@ export interface CallTarget {
   app: { headers: HeaderSet };
 }
 
-export type SigningKey = string;
+export interface SigningKey {
+  id: KeyId;
+  text: string;
+  /** Null: valid in every environment. */
+  environmentId: EnvironmentId | null;
+}
+
+/** How calls to apps of an environment are signed: not at all, on a dev server; with the first of the keys that the app accepts; or not possible. */
+export type Signing = { kind: "unsigned" } | { kind: "signed"; keys: readonly SigningKey[] } | { kind: "impossible"; reason: string };
 
 export interface FunctionCall {
   entry: ClaimedEntry;
@@ -54,7 +62,7 @@ export function functionRequest({ entry, context, target, traceparent, signingKe
   headers[names.serverKind] = signingKey === null ? "dev" : "cloud";
   const trace = traceparent ?? context.events[0]?.trace;
   if (trace !== undefined) headers[TRACEPARENT_HEADER] = trace;
-  if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
+  if (signingKey !== null) headers[names.signature] = signBody(body, signingKey.text, Math.floor(now / 1_000));
   const url = entry.stepId === null ? target.url : withStep(target.url, stepId);
   return { method: "POST", url, headers, body, fetchesState };
 }

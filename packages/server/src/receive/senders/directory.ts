@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { type EnvironmentId, isBearerOf } from "@inlet/protocol";
+import type { EnvironmentId } from "@inlet/protocol";
 import {
   type Environment,
   type EnvironmentStore,
@@ -16,6 +16,7 @@ import {
   type Webhook,
   type WebhookStore,
 } from "../../store/contract/index.ts";
+import { type SigningKey, SigningKeys } from "./signing-keys.ts";
 
 /** Represents any key on a dev server, which requires none. */
 export const PLACEHOLDER_KEY_ID = "placeholder";
@@ -37,7 +38,7 @@ export class Directory {
   #environmentsByName = new Map<string, Environment>();
   #keys: Key[] = [];
   #keysByHash = new Map<string, Key>();
-  #signingKeys: string[] = [];
+  #signingKeys = new SigningKeys([], []);
   #eventKeysByText = new Map<string, Key>();
   #webhooks: Webhook[] = [];
   #webhooksByToken = new Map<string, WebhookTarget>();
@@ -61,7 +62,7 @@ export class Directory {
     this.#environmentsByName = new Map(environments.map((environment) => [environment.name, environment]));
     this.#keys = keys;
     this.#keysByHash = new Map(keys.filter((key) => key.revokedAt === null).map((key) => [`${key.kind} ${key.hash}`, key]));
-    this.#signingKeys = this.keys().flatMap(({ kind, secret }) => (kind === "signing" && secret !== null ? [secret] : []));
+    this.#signingKeys = new SigningKeys(this.keys(), environments);
     this.#eventKeysByText = new Map();
     this.#webhooks = webhooks;
     const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
@@ -97,14 +98,14 @@ export class Directory {
     return this.#keys.filter((key) => key.revokedAt === null);
   }
 
-  /** The texts of the keys that may sign calls to apps, oldest first. Used by every call. */
-  signingKeys(): readonly string[] {
-    return this.#signingKeys;
+  /** The keys that sign for this environment, in the order in which they are tried. Used by every call. */
+  signingKeys(environmentId: EnvironmentId): readonly SigningKey[] {
+    return this.#signingKeys.of(environmentId);
   }
 
   /** The signing key of this bearer token, or null. */
   signingKeyOf(bearer: string): Key | null {
-    return this.keys().find(({ kind, secret }) => kind === "signing" && secret !== null && isBearerOf(secret, bearer)) ?? null;
+    return this.#signingKeys.withBearer(bearer);
   }
 
   /** The key with this id, unless it is revoked. */

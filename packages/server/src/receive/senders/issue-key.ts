@@ -10,8 +10,12 @@ export interface IssuedKey {
   key: Pick<Key, "id" | "hash" | "prefix" | "secret">;
 }
 
-/** The prefix of a key shows its kind to people and secret scanners. Published SDKs expect that of signing keys. */
-const BEGINNINGS: Readonly<Record<KeyKind, string>> = { event: "evk_", api: "ak_", signing: "signkey-prod-" };
+/** The prefix of a key shows its kind to people and secret scanners. Published SDKs expect that of signing keys: `signkey-<environment>-`. */
+const BEGINNINGS: Readonly<Record<KeyKind, (environment: string) => string>> = {
+  event: () => "evk_",
+  api: () => "ak_",
+  signing: (environment) => `signkey-${environment.replace(/[^a-z0-9]/g, "") || "env"}-`,
+};
 const SECRET_BYTES = 24;
 /** SDKs read signing keys as hexadecimal; they are as long as the hash they are used with. */
 const SIGNING_SECRET_BYTES = 32;
@@ -19,9 +23,11 @@ const SHOWN_CHARACTERS = 4;
 
 const keyIds = createEventIdGenerator();
 
-export function issueKey(kind: KeyKind): IssuedKey {
+/** `environment` is the environment that a signing key is named after, absent if it is for all of them. */
+export function issueKey(kind: KeyKind, environment: string | null = null): IssuedKey {
   const secret = randomBytes(kind === "signing" ? SIGNING_SECRET_BYTES : SECRET_BYTES).toString("hex");
-  return describeKey(kind, BEGINNINGS[kind] + secret, BEGINNINGS[kind].length + SHOWN_CHARACTERS);
+  const beginning = BEGINNINGS[kind](environment ?? "prod");
+  return describeKey(kind, beginning + secret, beginning.length + SHOWN_CHARACTERS);
 }
 
 /** Whether a key was generated here: its random bits cannot be guessed. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AppId } from "@inlet/protocol";
+import type { AppId, KeyId } from "@inlet/protocol";
 import type { Engine } from "../conformance/engine.ts";
 import { claimAll, makeScene, type Scene, sampleLease, sampleSync } from "../conformance/run-samples.ts";
 import { makeEnvironment } from "../conformance/samples.ts";
@@ -22,6 +22,7 @@ export function appConformance(engine: Engine): void {
     const environment = await makeEnvironment(store);
     const params = sampleSync(environment, {
       framework: "express",
+      signingKeyId: "key_1" as KeyId,
       functions: [{ id: "shop-ship", name: "Ship", config: '{"a":1}', crons: [] }],
     });
     const { app, modified } = await store.appSync(params);
@@ -50,9 +51,9 @@ export function appConformance(engine: Engine): void {
     await store.appFault({ environmentId: environment.id, url: params.url, error: "it hung" });
     assert.equal((await store.appList())[0]?.error, "it hung");
     const functions = await store.functionList();
-    const again = await store.appSync({ ...params, id: "app_2" as AppId, syncedAt: 2_000 });
+    const again = await store.appSync({ ...params, id: "app_2" as AppId, syncedAt: 2_000, signingKeyId: "key_2" as KeyId });
     assert.equal(again.modified, false);
-    assert.deepEqual(again.app, { ...first.app, syncedAt: 2_000 });
+    assert.deepEqual(again.app, { ...first.app, syncedAt: 2_000, signingKeyId: "key_2" }, "with another key");
     assert.deepEqual(await store.functionList(), functions);
   });
 

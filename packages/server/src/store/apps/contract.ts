@@ -1,6 +1,6 @@
 /** Apps and the functions they registered. Few rows, read whole: events are matched against a registry in memory. */
 
-import type { AppId, AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { AppId, AppNo, EnvironmentId, FunctionNo, KeyId } from "@inlet/protocol";
 
 export interface App {
   no: AppNo;
@@ -21,6 +21,8 @@ export interface App {
   /** Why the last sync failed; null if it succeeded. */
   error: string | null;
   removedAt: number | null;
+  /** The signing key of its last registration; null on a dev server. */
+  signingKeyId: KeyId | null;
 }
 
 /** `x-service-*` or `x-inngest-*`. */
@@ -52,7 +54,7 @@ export interface NewFunction {
 }
 
 export interface AppSyncParams
-  extends Pick<App, "id" | "environmentId" | "name" | "url" | "sdk" | "headers" | "framework" | "checksum" | "syncedAt"> {
+  extends Pick<App, "id" | "environmentId" | "name" | "url" | "sdk" | "headers" | "framework" | "checksum" | "syncedAt" | "signingKeyId"> {
   functions: readonly NewFunction[];
 }
 

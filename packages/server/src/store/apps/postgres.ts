@@ -18,10 +18,10 @@ import { isSameRegistration, planSchedules, type RegisteredFunction, type Schedu
 import { type AppRow, toApp, toFunction } from "./rows.ts";
 
 const WRITE_APP = `
-  INSERT INTO apps (app_id, environment_id, name, url, sdk, headers, framework, checksum, created_at, synced_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+  INSERT INTO apps (app_id, environment_id, name, url, sdk, headers, framework, checksum, created_at, synced_at, signing_key_id)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)
   ON CONFLICT (environment_id, name) DO UPDATE SET
-    url = $4, sdk = $5, headers = $6, framework = $7, checksum = $8, synced_at = $9, error = NULL, removed_at = NULL
+    url = $4, sdk = $5, headers = $6, framework = $7, checksum = $8, synced_at = $9, signing_key_id = $10, error = NULL, removed_at = NULL
   RETURNING *`;
 const WRITE_FUNCTION = `
   INSERT INTO functions (environment_id, app_no, function_id, name, config, created_at, updated_at)
@@ -45,7 +45,7 @@ export interface AppStoreParts {
 
 export function appStore({ database, announced, notify }: AppStoreParts): AppStore {
   async function sync(client: PoolClient, params: AppSyncParams): Promise<{ app: App; modified: boolean }> {
-    const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
+    const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt, signingKeyId } = params;
     // The app may not exist yet, so there is no row to lock: this lock serialises nodes that sync the same app.
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", [`app ${toStoreText(name)}`, environmentId]);
     const text = "SELECT * FROM apps WHERE environment_id = $1 AND name = $2";
@@ -53,12 +53,12 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
     const known = found ? readApp(found) : null;
     if (known && isSameRegistration(known, checksum)) {
       const touched = await client.query<AppRow>(
-        "UPDATE apps SET synced_at = $1, error = NULL WHERE environment_id = $2 AND app_no = $3 RETURNING *",
-        [syncedAt, environmentId, known.no],
+        "UPDATE apps SET synced_at = $1, signing_key_id = $4, error = NULL WHERE environment_id = $2 AND app_no = $3 RETURNING *",
+        [syncedAt, environmentId, known.no, signingKeyId],
       );
       return { app: readApp(touched.rows[0] as AppRow), modified: false };
     }
-    const values = [id, environmentId, toStoreText(name), url, sdk, headers, framework, checksum, syncedAt];
+    const values = [id, environmentId, toStoreText(name), url, sdk, headers, framework, checksum, syncedAt, signingKeyId];
     const app = readApp((await client.query<AppRow>(WRITE_APP, values)).rows[0] as AppRow);
     const schedules = await schedulesOf(client, app);
     await archive(client, app, syncedAt);

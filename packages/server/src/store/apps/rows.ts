@@ -1,6 +1,6 @@
 /** Converts rows of apps and functions to the contract's records. */
 
-import type { AppId, AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { AppId, AppNo, EnvironmentId, FunctionNo, KeyId } from "@inlet/protocol";
 import type { App, HeaderSet, StoredFunction } from "../contract/index.ts";
 
 export type AppRow = Record<string, string | number | null>;
@@ -20,6 +20,7 @@ export function toApp(row: AppRow): App {
     syncedAt: row.synced_at as number,
     error: row.error as string | null,
     removedAt: row.removed_at as number | null,
+    signingKeyId: row.signing_key_id as KeyId | null,
   };
 }
 

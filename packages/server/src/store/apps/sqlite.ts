@@ -14,12 +14,12 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   const listFunctions = db.prepare("SELECT * FROM functions ORDER BY function_no");
   const findApp = db.prepare("SELECT * FROM apps WHERE environment_id = ? AND name = ?");
   const writeApp = db.prepare(`
-    INSERT INTO apps (app_id, environment_id, name, url, sdk, headers, framework, checksum, created_at, synced_at)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
+    INSERT INTO apps (app_id, environment_id, name, url, sdk, headers, framework, checksum, created_at, synced_at, signing_key_id)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10)
     ON CONFLICT (environment_id, name) DO UPDATE SET
-      url = ?4, sdk = ?5, headers = ?6, framework = ?7, checksum = ?8, synced_at = ?9, error = NULL, removed_at = NULL
+      url = ?4, sdk = ?5, headers = ?6, framework = ?7, checksum = ?8, synced_at = ?9, signing_key_id = ?10, error = NULL, removed_at = NULL
     RETURNING *`);
-  const touchApp = db.prepare("UPDATE apps SET synced_at = ?, error = NULL WHERE app_no = ? RETURNING *");
+  const touchApp = db.prepare("UPDATE apps SET synced_at = ?, signing_key_id = ?, error = NULL WHERE app_no = ? RETURNING *");
   const faultApp = db.prepare("UPDATE apps SET error = ? WHERE environment_id = ? AND url = ? AND removed_at IS NULL");
   const removeApp = db.prepare("UPDATE apps SET removed_at = ? WHERE environment_id = ? AND app_id = ? AND removed_at IS NULL RETURNING *");
   const archive = db.prepare("UPDATE functions SET archived_at = ? WHERE app_no = ? AND archived_at IS NULL");
@@ -39,13 +39,14 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   );
 
   function sync(params: AppSyncParams): { app: App; modified: boolean } {
-    const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
+    const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt, signingKeyId } = params;
     const row = findApp.get(environmentId, name) as AppRow | undefined;
     const known = row ? toApp(row) : null;
     if (known && isSameRegistration(known, checksum)) {
-      return { app: toApp(touchApp.get(syncedAt, known.no) as AppRow), modified: false };
+      return { app: toApp(touchApp.get(syncedAt, signingKeyId, known.no) as AppRow), modified: false };
     }
-    const app = toApp(writeApp.get(id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt) as AppRow);
+    const values = [id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt, signingKeyId];
+    const app = toApp(writeApp.get(...values) as AppRow);
     const schedules = schedulesOf(app.no);
     archive.run(syncedAt, app.no);
     const registered = params.functions.map((one) => register(app, one, syncedAt));

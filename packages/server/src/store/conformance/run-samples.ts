@@ -57,6 +57,7 @@ export function sampleSync(environment: Environment, changes: Partial<AppSyncPar
     checksum: "one",
     functions: ["ship", "bill"].map((name) => ({ id: `shop-${name}`, name, config: "{}", crons: [] })),
     syncedAt: 1_000,
+    signingKeyId: null,
     ...changes,
   };
 }

@@ -110,7 +110,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["app_no"],
     columns: same(
       ...["app_no", "app_id", "environment_id", "name", "url", "sdk", "headers", "framework", "checksum"],
-      ...["created_at", "synced_at", "error", "removed_at"],
+      ...["created_at", "synced_at", "error", "removed_at", "signing_key_id"],
     ),
     convert: escaped("name", "error"),
   },

@@ -36,10 +36,13 @@ export function keyConformance(engine: Engine): void {
     });
     const signing = sampleKey({ id: "key_2" as KeyId, kind: "signing", hash: "h2", secret: "s", role: null, createdAt: 2 });
     const api = sampleKey({ id: "key_3" as KeyId, hash: "h3", role: "ingest-admin", environments: ["staging", "branch"], createdAt: 3 });
-    for (const key of [event, signing, api]) await store.keyInsert(key);
+    const home = { environmentId: environment.id, createdAt: 2 };
+    const ofEnvironment = sampleKey({ id: "key_4" as KeyId, kind: "signing", hash: "h4", secret: "t", role: null, ...home });
+    for (const key of [event, signing, ofEnvironment, api]) await store.keyInsert(key);
     assert.deepEqual(await (await reopen()).keyList(), [
       { ...event, revokedAt: null },
       { ...signing, revokedAt: null },
+      { ...ofEnvironment, revokedAt: null },
       { ...api, revokedAt: null },
     ]);
   });

@@ -1,4 +1,4 @@
-/** Keys: event keys of one environment, API and signing keys of the installation. */
+/** Keys: event and signing keys of one environment, signing keys of every environment, API keys of the installation. */
 
 import type { AcceptList, EnvironmentId, KeyId } from "@inlet/protocol";
 
@@ -13,7 +13,7 @@ export interface Key {
   id: KeyId;
   kind: KeyKind;
   name: string;
-  /** Event keys only. */
+  /** Of event and signing keys. Null for API keys, and for a signing key that is valid in every environment. */
   environmentId: EnvironmentId | null;
   /** SHA-256 of the key, in hex. Keys are looked up by it. */
   hash: string;

@@ -82,7 +82,9 @@ CREATE TABLE keys (
   created_at     bigint NOT NULL,
   revoked_at     bigint,
   UNIQUE (kind, hash),
-  CHECK ((kind = 'event') = (environment_id IS NOT NULL)),
+  -- An event key belongs to an environment, an API key to none; a signing key without one is valid in every environment.
+  CHECK (kind <> 'event' OR environment_id IS NOT NULL),
+  CHECK (kind <> 'api' OR environment_id IS NULL),
   CHECK ((kind = 'signing') = (secret IS NOT NULL)),
   CHECK ((kind = 'api') = (role IS NOT NULL))
 );
@@ -243,6 +245,8 @@ CREATE TABLE apps (
   synced_at      bigint NOT NULL,
   error          text,
   removed_at     bigint,
+  -- The signing key of the last registration; null on a dev server.
+  signing_key_id text,
   PRIMARY KEY (environment_id, app_no),
   UNIQUE (environment_id, app_id),
   UNIQUE (environment_id, name)

@@ -31,7 +31,9 @@ CREATE TABLE keys (
   created_at     INTEGER NOT NULL,
   revoked_at     INTEGER,
   UNIQUE (kind, hash),
-  CHECK ((kind = 'event') = (environment_id IS NOT NULL)),
+  -- An event key belongs to an environment, an API key to none; a signing key without one is valid in every environment.
+  CHECK (kind <> 'event' OR environment_id IS NOT NULL),
+  CHECK (kind <> 'api' OR environment_id IS NULL),
   CHECK ((kind = 'signing') = (secret IS NOT NULL)),
   CHECK ((kind = 'api') = (role IS NOT NULL))
 ) STRICT;
@@ -180,6 +182,8 @@ CREATE TABLE apps (
   synced_at      INTEGER NOT NULL,
   error          TEXT,
   removed_at     INTEGER,
+  -- The signing key of the last registration; null on a dev server.
+  signing_key_id TEXT,
   UNIQUE (environment_id, name)
 ) STRICT;
 

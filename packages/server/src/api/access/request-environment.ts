@@ -1,0 +1,61 @@
+/**
+ * The environment of a request: the one that its header names, else the own one of a signing key, else the default one. This is where
+ * a principal meets the environment that a request names.
+ *
+ * Whether a principal may use a name does not depend on whether there is such an environment, so that nobody can probe for names.
+ */
+
+import { environmentNamed, Refusal } from "@inlet/protocol";
+import type { FastifyRequest } from "fastify";
+import type { Environment } from "../../store/contract/index.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { mayUse, type Principal, principalOf, restrictionText } from "./principal.ts";
+
+export const SHARED_SCOPE = "branch";
+
+export interface EnvironmentNames {
+  environmentNamed(name: string): Environment | undefined;
+}
+
+export interface NamedEnvironment {
+  /** By the header. */
+  named: string | null;
+  /** By a sync that the request answers. */
+  asked?: string | null;
+  /** For requests that name none. */
+  defaultEnvironment: string;
+}
+
+/** The name, and the environment if there is one of that name. A name that does not exist may become a branch environment. */
+export function chooseEnvironment(
+  directory: EnvironmentNames,
+  principal: Pick<Principal, "kind" | "environments">,
+  { named, asked = null, defaultEnvironment }: NamedEnvironment,
+): { name: string; known: Environment | undefined } | Refusal {
+  const home = homeOf(principal);
+  const own = home === SHARED_SCOPE ? null : home;
+  const name = named ?? own ?? asked ?? (home === null ? defaultEnvironment : null);
+  if (name === null || (home === SHARED_SCOPE && name === SHARED_SCOPE)) {
+    return new Refusal("environment_missing", "A signing key of all branches needs the name of a branch environment in x-service-env.");
+  }
+  const known = directory.environmentNamed(name);
+  if (mayUse(principal, { name, kind: known?.kind ?? "branch" })) return { name, known };
+  return new Refusal("environment_forbidden", `${restrictionText(principal)}; the request is for "${name}".`);
+}
+
+/** Archived environments can still be read. */
+export function requestEnvironment(
+  rules: { directory: EnvironmentNames; defaultEnvironment: string },
+  request: Pick<FastifyRequest, "headers" | "principal">,
+): Environment {
+  const { directory, defaultEnvironment } = rules;
+  const chosen = chooseEnvironment(directory, principalOf(request), { named: environmentNamed(request.headers), defaultEnvironment });
+  if (chosen instanceof Refusal) throw new RestRefusal(chosen.code, chosen.message);
+  if (!chosen.known) throw new RestRefusal("environment_not_found", `There is no environment "${chosen.name}".`);
+  return chosen.known;
+}
+
+/** The environment of a signing key, or `branch`; null for keys of every environment and for all other principals. */
+function homeOf({ kind, environments }: Pick<Principal, "kind" | "environments">): string | null {
+  return kind === "signing-key" ? (environments?.[0] ?? null) : null;
+}
