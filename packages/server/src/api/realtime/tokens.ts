@@ -76,8 +76,8 @@ interface WrittenClaims {
 /** What a token claims. Nothing of it is true before the signature is checked with a key of the environment it names. */
 function parsed(claims: string): WrittenClaims | null {
   try {
-    const value: unknown = JSON.parse(Buffer.from(claims, "base64url").toString());
-    return typeof value === "object" && value !== null ? (value as WrittenClaims) : null;
+    const value = JSON.parse(Buffer.from(claims, "base64url").toString()) as WrittenClaims | null;
+    return Number.isInteger(value?.env) ? value : null;
   } catch {
     return null;
   }
