@@ -73,7 +73,7 @@ function tellHowToMove(keys: readonly Key[], config: Config, log: Logger): void 
   for (const { id, name } of left) {
     log.info(
       { key: id, name },
-      "this signing key is valid in every environment: to give each environment its own, see docs/keys-and-rotation.md; inlet doctor lists the apps that use it",
+      "this signing key is valid in every environment: to give each environment its own, see docs/how-to/keys-and-rotation.md; inlet doctor lists the apps that use it",
     );
   }
 }
