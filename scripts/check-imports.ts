@@ -51,6 +51,8 @@ const RULES: Rule[] = [
   { folder: "packages/dashboard/src", may: ["@inlet/protocol", "@inlet/protocol/json"] },
   // Published separately, for every runtime: it may import only itself.
   { folder: "packages/sdk/src", may: [], packages: [], builtins: false },
+  // The hook: React is the user's own, an optional peer.
+  { folder: "packages/sdk/src/react", may: ["packages/sdk/src"], packages: ["react"], builtins: false },
   {
     folder: "packages/cli",
     may: ["@inlet/protocol", "@inlet/providers", "@inlet/server", "@inlet/server/registration", "@inlet/server/transform"],

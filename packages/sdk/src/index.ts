@@ -16,6 +16,7 @@ export type {
   TriggeredEvent,
 } from "./events/event-types.ts";
 export type { Jsonified, StepResult } from "./events/jsonified.ts";
+export { type ChannelMessage, type RealtimeChannel, realtimeChannel, type TopicType, topic } from "./events/realtime-channel.ts";
 export type { PublishedMessage, RealtimeTopic } from "./events/realtime-topic.ts";
 export type { SentSignal } from "./events/sent-signal.ts";
 export type { EventMeta, Sessions } from "./events/sessions.ts";
@@ -25,6 +26,7 @@ export type { FailureContext, FunctionContext } from "./functions/context.ts";
 export type { Defer, DeferOptions, DeferParent, Deferred, DeferredFunction } from "./functions/defer.ts";
 export { createDefer, type DeferConfig, type DeferContext } from "./functions/deferred-function.ts";
 export type { CancelOn, ConcurrencyLimit, Duration, Expression, RunConcurrency } from "./functions/function-config.ts";
+export { type FunctionReference, referenceFunction } from "./functions/function-reference.ts";
 export type { FailureEvent, InletFunction } from "./functions/inlet-function.ts";
 export type { InvokeOptions, SignalOptions, StepTools, WaitOptions } from "./functions/step-tools.ts";
 export type {

@@ -1,16 +1,24 @@
 /** Each adapter in its real framework: signed calls, registration, introspection, and what is refused. */
 
 import assert from "node:assert/strict";
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import test, { type TestContext } from "node:test";
 import { Inlet } from "@inlet/sdk";
+import * as astroAdapter from "@inlet/sdk/astro";
+import * as cloudflareAdapter from "@inlet/sdk/cloudflare";
 import * as expressAdapter from "@inlet/sdk/express";
 import * as fastifyAdapter from "@inlet/sdk/fastify";
 import * as fetchAdapter from "@inlet/sdk/fetch";
+import * as h3Adapter from "@inlet/sdk/h3";
 import * as honoAdapter from "@inlet/sdk/hono";
+import * as koaAdapter from "@inlet/sdk/koa";
+import * as lambdaAdapter from "@inlet/sdk/lambda";
 import * as nextAdapter from "@inlet/sdk/next";
 import * as nodeAdapter from "@inlet/sdk/node";
+import * as remixAdapter from "@inlet/sdk/remix";
+import * as sveltekitAdapter from "@inlet/sdk/sveltekit";
 import express from "express";
 import Fastify from "fastify";
 import { Hono } from "hono";
@@ -69,7 +77,125 @@ const STARTS: Record<string, Start> = {
     );
   },
   fetch: (t, options) => listen(t, bridge(fetchAdapter.serve(options))),
+  sveltekit: (t, options) => {
+    const routes = sveltekitAdapter.serve(options);
+    return listen(
+      t,
+      bridge((request) => routes[request.method as "GET"]({ request })),
+    );
+  },
+  astro: (t, options) => {
+    const routes = astroAdapter.serve(options);
+    return listen(
+      t,
+      bridge((request) => routes[request.method as "GET"]({ request })),
+    );
+  },
+  remix: (t, options) => {
+    const { action, loader } = remixAdapter.serve(options);
+    return listen(
+      t,
+      bridge((request) => (request.method === "GET" ? loader : action)({ request })),
+    );
+  },
+  "cloudflare, variables of the request": (t, options) => {
+    const worker = cloudflareAdapter.serve((env) => {
+      assert.equal(env.INLET_DEV, "0");
+      return options;
+    });
+    const env = { INLET_DEV: "0" };
+    return listen(
+      t,
+      bridge((request) => worker.fetch(request, env)),
+    );
+  },
+  cloudflare: (t, options) => listen(t, bridge(cloudflareAdapter.serve(options).fetch)),
+  "koa, body unread": (t, options) => listen(t, koaLike(koaAdapter.serve(options))),
+  "koa after a body parser": (t, options) =>
+    listen(
+      t,
+      koaLike(koaAdapter.serve(options), async (request) => {
+        const rawBody = await text(request);
+        return rawBody ? { body: parsedOr(rawBody), rawBody } : {};
+      }),
+    ),
+  "koa after a parser that keeps no text": (t, options) =>
+    listen(
+      t,
+      koaLike(koaAdapter.serve(options), async (request) => {
+        const rawBody = await text(request);
+        return rawBody ? { body: parsedOr(rawBody) } : {};
+      }),
+    ),
+  "h3, version 1": (t, options) => {
+    const handler = h3Adapter.serve(options);
+    return listen(t, (req, res) => void handler({ node: { req, res } }));
+  },
+  "h3, version 2": (t, options) => {
+    const handler = h3Adapter.serve(options);
+    return listen(
+      t,
+      bridge(async (req) => (await handler({ req })) as Response),
+    );
+  },
+  "lambda, version 2.0": (t, options) => listen(t, lambdaLike(lambdaAdapter.serve(options), "2.0")),
+  "lambda, version 1.0": (t, options) => listen(t, lambdaLike(lambdaAdapter.serve(options), "1.0")),
 };
+
+/** A parser that leaves what it does not understand to the handler. */
+function parsedOr(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}
+
+/** As Koa calls a middleware: the answer is what its context says afterwards. */
+function koaLike(
+  handler: (context: koaAdapter.KoaContext) => Promise<void>,
+  parse: (request: IncomingMessage) => Promise<{ body?: unknown; rawBody?: unknown }> = async () => ({}),
+): RequestListener {
+  return async (req, res) => {
+    const set = (headers: Record<string, string>) => {
+      for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+    };
+    const context = { req, request: await parse(req), originalUrl: req.url ?? "", status: 404, body: undefined as unknown, set };
+    await handler(context);
+    res.statusCode = context.status;
+    res.end(context.body);
+  };
+}
+
+/** As API Gateway calls a Lambda function. */
+function lambdaLike(
+  handler: (event: lambdaAdapter.LambdaEvent) => Promise<lambdaAdapter.LambdaAnswer>,
+  version: "1.0" | "2.0",
+): RequestListener {
+  return async (req, res) => {
+    const url = new URL(req.url ?? "", `http://${req.headers.host}`);
+    const body = await text(req);
+    const headers = { ...(req.headers as Record<string, string>), "x-forwarded-proto": "http" };
+    const event: lambdaAdapter.LambdaEvent =
+      version === "2.0"
+        ? {
+            ...{ rawPath: url.pathname, rawQueryString: url.searchParams.toString(), headers },
+            requestContext: { http: { method: req.method ?? "" } },
+            ...(body && { body: Buffer.from(body).toString("base64"), isBase64Encoded: true }),
+          }
+        : {
+            ...{ path: "/without/the/stage", httpMethod: req.method ?? "", body: body || null, isBase64Encoded: false },
+            headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])),
+            multiValueQueryStringParameters: Object.fromEntries(
+              [...url.searchParams.keys()].map((name) => [name, url.searchParams.getAll(name)]),
+            ),
+            requestContext: { path: url.pathname },
+          };
+    const answer = await handler(event);
+    res.writeHead(answer.statusCode, answer.headers);
+    res.end(answer.body);
+  };
+}
 
 function shop(service: RecordingService, overrides: { isDev?: boolean; env?: string } = {}): ServeOptions {
   const settings = {

@@ -10,9 +10,12 @@ import { currentRun } from "./run-context.ts";
 import type { Settings } from "./settings.ts";
 import { type RealtimeMessage, type RealtimeToken, type Subscription, subscribe } from "./subscribe.ts";
 
-export interface RealtimeTopics {
+/** `Messages` is the type of the messages, for channels of `realtimeChannel`. */
+export interface RealtimeTopics<Messages = RealtimeMessage> {
   channel: string;
   topics: readonly string[];
+  /** Types only: never set. */
+  readonly types?: { messages: Messages };
 }
 
 export class Realtime {
@@ -23,7 +26,7 @@ export class Realtime {
   }
 
   /** Reaches the current subscribers. Inside a function, publish in a step so that a retry does not publish again. */
-  async publish({ channel, topic }: RealtimeTopic, data: unknown): Promise<void> {
+  async publish<Data>({ channel, topic }: RealtimeTopic<Data>, data: NoInfer<Data>): Promise<void> {
     const run = currentRun();
     if (run?.capture) return run.capture.message({ channel, topic, data });
     const query = new URLSearchParams({ channel, topic, ...(run ? { run_id: run.runId } : {}) });
@@ -31,7 +34,7 @@ export class Realtime {
   }
 
   /** Creates a token for these topics. Pass it to a client, for example a browser, which has one minute to connect. */
-  async token({ channel, topics }: RealtimeTopics): Promise<RealtimeToken> {
+  async token<Messages = RealtimeMessage>({ channel, topics }: RealtimeTopics<Messages>): Promise<RealtimeToken<Messages>> {
     const { jwt } = await this.#ask(
       "/v1/realtime/token",
       topics.map((name) => ({ channel, name })),
@@ -40,7 +43,10 @@ export class Realtime {
   }
 
   /** Subscribes with a new token. */
-  async subscribe(topics: RealtimeTopics, onMessage: (message: RealtimeMessage) => void): Promise<Subscription> {
+  async subscribe<Messages = RealtimeMessage>(
+    topics: RealtimeTopics<Messages>,
+    onMessage: (message: Messages) => void,
+  ): Promise<Subscription> {
     return subscribe(await this.token(topics), onMessage);
   }
 

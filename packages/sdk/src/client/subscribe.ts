@@ -1,10 +1,13 @@
 /** Subscribes to realtime messages over WebSocket, in browsers and on servers. Requires only a token. */
 
-export interface RealtimeToken {
+/** `Messages` is the type of the messages, for channels of `realtimeChannel`. */
+export interface RealtimeToken<Messages = RealtimeMessage> {
   channel: string;
   topics: readonly string[];
   key: string;
   baseUrl: string;
+  /** Types only: never set. */
+  readonly types?: { messages: Messages };
 }
 
 export interface RealtimeMessage<Data = unknown> {
@@ -24,9 +27,9 @@ export interface Subscription {
 }
 
 /** Resolves once the connection is open: messages published from then on arrive. */
-export async function subscribe(
-  { key, baseUrl }: Pick<RealtimeToken, "key" | "baseUrl">,
-  onMessage: (message: RealtimeMessage) => void,
+export async function subscribe<Messages = RealtimeMessage>(
+  { key, baseUrl }: Pick<RealtimeToken<Messages>, "key" | "baseUrl" | "types">,
+  onMessage: (message: Messages) => void,
 ): Promise<Subscription> {
   if (typeof WebSocket === "undefined") throw new TypeError("This runtime has no WebSocket");
   const url = new URL("/v1/realtime/connect", baseUrl);
@@ -35,7 +38,8 @@ export async function subscribe(
   const socket = new WebSocket(url);
   socket.onmessage = ({ data }) => {
     const { kind, channel, topic, run_id, created_at, data: value } = JSON.parse(String(data));
-    if (kind === "data") onMessage({ channel, topic, data: value, createdAt: created_at, ...(run_id ? { runId: run_id } : {}) });
+    const message: RealtimeMessage = { channel, topic, data: value, createdAt: created_at, ...(run_id ? { runId: run_id } : {}) };
+    if (kind === "data") onMessage(message as Messages);
   };
   let isClosedHere = false;
   const closed = new Promise<string>((resolve) => {

@@ -4,6 +4,7 @@
  */
 
 import { NonRetriableError } from "../errors.ts";
+import type { FunctionReference } from "../functions/function-reference.ts";
 import type { InletFunction } from "../functions/inlet-function.ts";
 import type { EventSchemas, ReceivedEvent } from "./event-types.ts";
 import type { SchemaResult, StandardSchemaV1 } from "./standard-schema.ts";
@@ -18,10 +19,18 @@ type Verdict = InvocationVerdict | Promise<InvocationVerdict>;
 
 /** Synchronous if the schemas are. */
 export function validateInvocation(fn: Pick<InletFunction, "id" | "client" | "triggers">, data: unknown): Verdict {
-  const schemas = fn.client.validates ? schemasOf(fn) : [];
+  return validate(fn.id, fn.client.validates ? schemasOf(fn) : [], data);
+}
+
+/** A reference with a schema is checked whether or not the client validates: the schema is given for this. */
+export function validateReference({ id, schema }: Pick<FunctionReference, "id" | "schema">, data: unknown): Verdict {
+  return validate(id, schema ? [schema] : [], data);
+}
+
+function validate(id: string, schemas: readonly StandardSchemaV1[], data: unknown): Verdict {
   const results = schemas.map((schema) => schema["~standard"].validate(data));
-  if (results.every((result) => !(result instanceof Promise))) return verdict(fn.id, data, results as SchemaResult<unknown>[]);
-  return Promise.all(results).then((settled) => verdict(fn.id, data, settled));
+  if (results.every((result) => !(result instanceof Promise))) return verdict(id, data, results as SchemaResult<unknown>[]);
+  return Promise.all(results).then((settled) => verdict(id, data, settled));
 }
 
 /** The invoked function's event, with the schema's output as its data. `_inngest` is the service's, not a part of what the caller gave. */

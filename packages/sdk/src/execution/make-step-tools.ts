@@ -9,8 +9,9 @@ import type { RealtimeTopic } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
 import { type EventMeta, type Sessions, stampedMeta } from "../events/sessions.ts";
 import { validateReceived } from "../events/validate-events.ts";
-import { type InvocationVerdict, validateInvocation } from "../events/validate-invocation.ts";
+import { type InvocationVerdict, validateInvocation, validateReference } from "../events/validate-invocation.ts";
 import type { FetchOptions, InferOptions } from "../functions/ai-tools.ts";
+import { type FunctionReference, isReference } from "../functions/function-reference.ts";
 import { fullId, type InletFunction } from "../functions/inlet-function.ts";
 import { matchExpression } from "../functions/registration.ts";
 import type { AnyStepTools, SignalOptions } from "../functions/step-tools.ts";
@@ -80,7 +81,7 @@ export function makeStepTools({ client, runId, eventMs, sessions, find }: StepSo
       if (!called) throw new TypeError(`step.invoke("${id}") needs a function`);
       const meta = stampedMeta(given, client.sessionPropagation ? sessions : undefined);
       const opts = {
-        function_id: typeof called === "string" ? called : fullId(called),
+        function_id: typeof called === "string" ? called : isReference(called) ? `${called.appId}-${called.id}` : fullId(called),
         payload: { data, ...(user && { user }), ...(v !== undefined && { v }), ...(meta && { meta }) },
         ...(timeout === undefined ? {} : { timeout: limitText(timeout) }),
       };
@@ -92,7 +93,7 @@ export function makeStepTools({ client, runId, eventMs, sessions, find }: StepSo
 }
 
 interface InvokeParameters {
-  function: InletFunction | string;
+  function: InletFunction | FunctionReference | string;
   data?: unknown;
   user?: Readonly<Record<string, unknown>>;
   v?: string;
@@ -101,8 +102,8 @@ interface InvokeParameters {
 }
 
 /** Data that breaks the schema of the invoked function always will: no retry. */
-function checkInvocation(called: InletFunction, data: unknown): void | Promise<void> {
-  const verdict = validateInvocation(called, data);
+function checkInvocation(called: InletFunction | FunctionReference, data: unknown): void | Promise<void> {
+  const verdict = isReference(called) ? validateReference(called, data) : validateInvocation(called, data);
   return verdict instanceof Promise ? verdict.then(refuse) : refuse(verdict);
 }
 

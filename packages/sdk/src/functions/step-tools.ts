@@ -7,6 +7,7 @@ import type { SentSignal } from "../events/sent-signal.ts";
 import type { EventMeta } from "../events/sessions.ts";
 import type { AiTools, FetchOptions } from "./ai-tools.ts";
 import type { Duration, Expression } from "./function-config.ts";
+import type { FunctionReference } from "./function-reference.ts";
 import type { InletFunction } from "./inlet-function.ts";
 
 export interface WaitOptions<Wanted extends string> {
@@ -30,10 +31,10 @@ export interface SignalOptions {
 
 /** The data is that of the function's event before validation: the input of its schema. */
 export type InvokeOptions<Called> = InvokeSettings<Called> &
-  DataField<Called extends InletFunction<unknown, infer Data> ? Data : Record<string, unknown>>;
+  DataField<Called extends InletFunction<unknown, infer Data> | FunctionReference<unknown, infer Data> ? Data : Record<string, unknown>>;
 
 interface InvokeSettings<Called> {
-  /** A function, or `<app id>-<function id>` for a function of another app. */
+  /** A function, or one of another app: a reference, or its name as `<app id>-<function id>`. */
   function: Called;
   /** Becomes the `user` of the invoked function's event. */
   user?: Readonly<Record<string, unknown>> | undefined;
@@ -69,13 +70,13 @@ export interface StepTools<Schemas, Checked> {
   readonly ai: AiTools;
   readonly realtime: {
     /** Publishes once, even if the function is called again. */
-    publish(id: string, topic: RealtimeTopic, data: unknown): Promise<void>;
+    publish<Data>(id: string, topic: RealtimeTopic<Data>, data: NoInfer<Data>): Promise<void>;
   };
   /** Runs another function and returns its result. */
-  invoke<Called extends string | InletFunction>(
+  invoke<Called extends string | InletFunction | FunctionReference>(
     id: string,
     options: InvokeOptions<Called>,
-  ): Promise<Called extends InletFunction<infer Result> ? StepResult<Result> : Jsonified<unknown>>;
+  ): Promise<Called extends InletFunction<infer Result> | FunctionReference<infer Result> ? StepResult<Result> : Jsonified<unknown>>;
 }
 
 export type AnyStepTools = StepTools<Record<never, never>, false>;

@@ -1,0 +1,12 @@
+/** Serves functions with Remix or React Router: `export const { action, loader } = serve({ client, functions })` in `app/routes/api.inlet.ts`. */
+
+import { type RequestHandler, serveRequests } from "./serving/serve-requests.ts";
+import type { ServeOptions } from "./serving/served-app.ts";
+
+export type { ServeOptions } from "./serving/served-app.ts";
+
+/** `loader` handles GET, `action` all others. */
+export function serve(options: ServeOptions): Record<"action" | "loader", RequestHandler> {
+  const handler = serveRequests(options, "remix");
+  return { action: handler, loader: handler };
+}
