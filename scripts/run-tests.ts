@@ -5,15 +5,17 @@
  *   CPU time.
  * - Tests that need PostgreSQL share one server, each with its own database. Chromium is unpacked once.
  * - All files are in memory where the machine offers that: tests wait for no disk.
- * - The longest files start first, so that the end does not wait for one of them. The longest are listed at the end.
+ * - The longest files start first, so that the end does not wait for one of them.
  * - Unit tests share two processes: most of them take less time than a process needs to start.
  *
- *   node scripts/run-tests.ts [--fast] [pattern ...]
+ * At the end it lists the files that used most CPU time, with their children; `--times` lists all.
+ *
+ *   node scripts/run-tests.ts [--fast] [--times] [pattern ...]
  */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync } from "node:fs";
+import { globSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
@@ -21,6 +23,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromiumPath } from "../packages/dashboard/test/support/chromium.ts";
 import { isPostgresInstalled, SHARED_POSTGRES, startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { CPU_TIMES, cpuSeconds, readCpuTimes } from "./cpu-time.ts";
 import { temporaryRoot } from "./temporary-root.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -34,7 +37,8 @@ const UNIT = /^packages\/\w+\/src\/(?!store\/.*(sqlite|postgres))/;
 const FAST = /^packages\/\w+\/src\/(?!store\/.*postgres)/;
 /** As many as a small machine has cores. */
 const UNIT_PROCESSES = 2;
-const SLOWEST_SHOWN = 15;
+const FILES_SHOWN = 15;
+const PRELOAD = ["--import", new URL("cpu-time.ts", import.meta.url).href];
 
 /** Longest first. */
 const LONG = [
@@ -71,7 +75,10 @@ const LONG = [
   "sqlite-store.test.ts",
 ];
 
-const { values: options, positionals: wanted } = parseArgs({ options: { fast: { type: "boolean" } }, allowPositionals: true });
+const { values: options, positionals: wanted } = parseArgs({
+  options: { fast: { type: "boolean" }, times: { type: "boolean" } },
+  allowPositionals: true,
+});
 const found = globSync(wanted.length > 0 ? wanted : ALL, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort(byLength);
 const all = options.fast ? found.filter((file) => FAST.test(file)) : found;
 const units = all.filter((file) => UNIT.test(file));
@@ -80,22 +87,28 @@ const chromium = files.some((file) => file.startsWith("packages/dashboard/")) ? 
 process.env.TMPDIR = temporaryRoot();
 const needsPostgres = !options.fast && isPostgresInstalled() && !process.env.TEST_DATABASE_URL;
 const postgres = needsPostgres ? await startPostgres({ fsync: false }) : null;
+const cpuTimes = join(process.env.TMPDIR, "cpu-times");
+writeFileSync(cpuTimes, "");
 const env = {
   ...process.env,
+  [CPU_TIMES]: cpuTimes,
   ...(chromium !== null && { CHROMIUM_PATH: chromium }),
   NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/inlet-tests"),
   ...(postgres && { [SHARED_POSTGRES]: postgres.url }),
 };
 
 const shares = Array.from({ length: UNIT_PROCESSES }, (_, share) => units.filter((_file, index) => index % UNIT_PROCESSES === share));
+const seconds = new Map<string, number>();
 const failed = await Promise.all([...shares.map(runInOneProcess), runEach(files)]);
+const beforePostgres = cpuSeconds();
 await postgres?.remove();
+showTimes(cpuSeconds() - beforePostgres);
 if (failed.includes(true)) process.exitCode = 1;
 
 /** Shows the results when all are there. Returns whether a test failed. */
 async function runInOneProcess(shared: readonly string[]): Promise<boolean> {
   if (shared.length === 0) return false;
-  const args = ["--test", "--test-isolation=none", "--test-reporter=spec", `--test-timeout=${TIMEOUT_MS}`, ...shared];
+  const args = [...PRELOAD, "--test", "--test-isolation=none", "--test-reporter=spec", `--test-timeout=${TIMEOUT_MS}`, ...shared];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "inherit"] });
   const output: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
@@ -107,19 +120,28 @@ async function runInOneProcess(shared: readonly string[]): Promise<boolean> {
 /** Runs each file in a process of its own. Returns whether a test failed. */
 async function runEach(separate: readonly string[]): Promise<boolean> {
   if (separate.length === 0) return false;
-  const durations: [file: string, ms: number][] = [];
   let hasFailed = false;
-  const tests = run({ files: [...separate], cwd: ROOT, env, concurrency: CONCURRENCY, timeout: TIMEOUT_MS });
+  const tests = run({ files: [...separate], cwd: ROOT, env, concurrency: CONCURRENCY, timeout: TIMEOUT_MS, execArgv: PRELOAD });
   tests.on("test:fail", () => (hasFailed = true));
-  tests.on("test:summary", ({ file, duration_ms }) => file && durations.push([relative(ROOT, file), duration_ms]));
+  tests.on("test:summary", ({ file, duration_ms }) => file && seconds.set(relative(ROOT, file), duration_ms / 1_000));
   const shown = tests.compose(spec);
   shown.pipe(process.stdout);
   await once(shown, "end");
-  const slowest = durations.sort(([, one], [, other]) => other - one).slice(0, SLOWEST_SHOWN);
-  console.log(
-    ["the slowest files:", ...slowest.map(([file, ms]) => `${String(Math.round(ms / 1_000)).padStart(5)} s  ${file}`)].join("\n"),
-  );
   return hasFailed;
+}
+
+/** Per file the CPU time, which tells what it costs on a busy machine, too, and how long it took here. */
+function showTimes(postgresSeconds: number): void {
+  const used = readCpuTimes(cpuTimes).map((time) => ({ ...time, file: relative(ROOT, time.file) }));
+  const sorted = [...used, { file: "PostgreSQL", seconds: postgresSeconds }].sort((one, other) => other.seconds - one.seconds);
+  const listed = options.times ? sorted : sorted.slice(0, FILES_SHOWN);
+  console.log("CPU time, duration:");
+  for (const { file, seconds: cpu } of listed) console.log(`${inSeconds(cpu)} ${inSeconds(seconds.get(file))}  ${file}`);
+  console.log(`${inSeconds(cpuSeconds())} ${inSeconds(process.uptime())}  all`);
+}
+
+function inSeconds(value: number | undefined): string {
+  return (value === undefined ? "" : `${value.toFixed(1)} s`).padStart(9);
 }
 
 function byLength(one: string, other: string): number {
