@@ -11,7 +11,7 @@ import { canonicalHeaders } from "@inlet/protocol";
 import { readRequestBody } from "./body/request-body.ts";
 import { testRunner } from "./threads/run-for-test.ts";
 
-const { runner, event } = testRunner();
+const { runner, event } = testRunner({ limits: { timeoutMs: 10_000 } });
 after(() => runner.stop());
 
 const SECRET = "whsec_test_ł";

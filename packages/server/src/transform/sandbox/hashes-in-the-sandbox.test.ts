@@ -5,7 +5,7 @@ import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import { test } from "node:test";
 import { createTransformRunner } from "../threads/transform-runner.ts";
 
-const runner = createTransformRunner();
+const runner = createTransformRunner({ limits: { timeoutMs: 10_000 } });
 test.after(() => runner.stop());
 
 async function run(source: string, evt: unknown = {}) {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { testRunner } from "../threads/run-for-test.ts";
 
-const { runner, event } = testRunner();
+const { runner, event } = testRunner({ limits: { timeoutMs: 10_000 } });
 after(() => runner.stop());
 
 const features: Record<string, [expression: string, value: unknown]> = {
