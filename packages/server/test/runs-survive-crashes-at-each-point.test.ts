@@ -1,5 +1,5 @@
 /**
- * The service is killed at each point of a call's life, one test for each: whatever had been kept by then is not done again,
+ * The service is killed at each point of a call's life, one case for each: whatever had been kept by then is not done again,
  * and nothing else is lost. What happens at random moments is runs-survive-crashes.test.ts's business.
  */
 
@@ -10,7 +10,7 @@ import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
-import { startOneRun } from "./support/one-run.ts";
+import { type OneRun, startOneRun } from "./support/one-run.ts";
 import { until } from "./support/runs.ts";
 import { call } from "./support/service.ts";
 
@@ -18,175 +18,190 @@ const RUNS_CANCELLED = 150;
 
 const NAMES = (run: { steps: { name: string; status: string }[] }) => run.steps.map(({ name, status }) => `${name} ${status}`);
 
-test("crash point: the event is acknowledged, and its run not called", async (t) => {
-  const scene = await startOneRun(t);
-  await scene.begin();
-  await scene.inlet.end("SIGKILL");
-  // The first call may have gone out before the kill.
-  const before = scene.app.calls;
-  for (let n = 0; n < before; n++) await scene.app.next();
-  await scene.restart();
-  await (await scene.app.next()).finish("done");
-  assert.equal((await scene.ended()).status, "completed");
-  assert.equal(scene.app.calls, before + 1);
-});
+/** What is killed, and what must hold afterwards. Each begins with a service that has nothing to do, and leaves it so. */
+const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> = {
+  "the event is acknowledged, and its run not called": async (scene) => {
+    const calls = countCalls(scene);
+    await scene.begin();
+    await scene.inlet.end("SIGKILL");
+    // The first call may have gone out before the kill.
+    const before = calls();
+    for (let n = 0; n < before; n++) await scene.app.next();
+    await scene.restart();
+    const { runId, finish } = await scene.app.next();
+    await finish("done");
+    assert.equal((await scene.ended(runId)).status, "completed");
+    assert.equal(calls(), before + 1);
+  },
 
-test("crash point: the app has the call, and has not answered", async (t) => {
-  const scene = await startOneRun(t);
-  await scene.begin();
-  await scene.app.next();
-  await scene.inlet.end("SIGKILL");
-  await scene.restart();
-  const again = await scene.app.next();
-  assert.deepEqual([again.done, again.attempt], [[], 0], "the same call again: a crash of the service is not the function's failure");
-  await again.finish("done");
-  assert.equal((await scene.ended()).status, "completed");
-  assert.equal(scene.app.calls, 2);
-});
+  "the app has the call, and has not answered": async (scene) => {
+    const calls = countCalls(scene);
+    await scene.begin();
+    await scene.app.next();
+    await scene.inlet.end("SIGKILL");
+    await scene.restart();
+    const again = await scene.app.next();
+    assert.deepEqual([again.done, again.attempt], [[], 0], "the same call again: a crash of the service is not the function's failure");
+    await again.finish("done");
+    assert.equal((await scene.ended(again.runId)).status, "completed");
+    assert.equal(calls(), 2);
+  },
 
-test("crash point: the answer has arrived, and is not committed", async (t) => {
-  const scene = await startOneRun(t);
-  await scene.begin();
-  const first = await scene.app.next();
-  // Stopped, the process reads nothing: the answer is in its socket and nowhere else.
-  scene.inlet.child.kill("SIGSTOP");
-  await first.ranStep("a");
-  await scene.inlet.end("SIGKILL");
-  await scene.restart();
-  const again = await scene.app.next();
-  assert.deepEqual(again.done, [], "what was not kept is asked for again");
-  await again.ranStep("a");
-  const next = await scene.app.next();
-  assert.deepEqual(next.done, ["a"]);
-  await next.finish("done");
-  assert.deepEqual(NAMES(await scene.ended()), ["a completed"]);
-  assert.equal(scene.app.calls, 3, "the step that crossed the crash ran twice");
-});
+  "the answer has arrived, and is not committed": async (scene) => {
+    const calls = countCalls(scene);
+    await scene.begin();
+    const first = await scene.app.next();
+    // Stopped, the process reads nothing: the answer is in its socket and nowhere else.
+    scene.inlet.child.kill("SIGSTOP");
+    await first.ranStep("a");
+    await scene.inlet.end("SIGKILL");
+    await scene.restart();
+    const again = await scene.app.next();
+    assert.deepEqual(again.done, [], "what was not kept is asked for again");
+    await again.ranStep("a");
+    const next = await scene.app.next();
+    assert.deepEqual(next.done, ["a"]);
+    await next.finish("done");
+    assert.deepEqual(NAMES(await scene.ended(first.runId)), ["a completed"]);
+    assert.equal(calls(), 3, "the step that crossed the crash ran twice");
+  },
 
-test("crash point: a step is committed, and the next call is on its way", async (t) => {
-  const scene = await startOneRun(t);
-  await scene.begin();
-  await (await scene.app.next()).ranStep("a");
-  await scene.app.next();
-  await scene.inlet.end("SIGKILL");
-  await scene.restart();
-  const again = await scene.app.next();
-  assert.deepEqual(again.done, ["a"], "what was kept comes with the call");
-  await again.finish("done");
-  assert.deepEqual(NAMES(await scene.ended()), ["a completed"]);
-  assert.equal(scene.app.calls, 3);
-});
+  "a step is committed, and the next call is on its way": async (scene) => {
+    const calls = countCalls(scene);
+    await scene.begin();
+    await (await scene.app.next()).ranStep("a");
+    await scene.app.next();
+    await scene.inlet.end("SIGKILL");
+    await scene.restart();
+    const again = await scene.app.next();
+    assert.deepEqual(again.done, ["a"], "what was kept comes with the call");
+    await again.finish("done");
+    assert.deepEqual(NAMES(await scene.ended(again.runId)), ["a completed"]);
+    assert.equal(calls(), 3);
+  },
 
-test("crash point: a step was handed in while its call went on", async (t) => {
-  const scene = await startOneRun(t);
-  await scene.begin();
-  const first = await scene.app.next();
-  const handIn = (dispatch: string, id: string) => {
-    const body = { qi_id: dispatch, steps: [{ op: "StepRun", id, name: id, displayName: id, data: 1 }] };
-    return call(`${scene.inlet.url}/v1/checkpoint/${first.runId}/async`, { method: "POST", body: JSON.stringify(body) });
-  };
-  assert.equal((await handIn(first.dispatch, "a")).status, 200);
-  await scene.inlet.end("SIGKILL");
-  await scene.restart();
-  const again = await scene.app.next();
-  assert.deepEqual(again.done, ["a"], "it counts though its call never ended");
-  const late = await handIn(first.dispatch, "b");
-  assert.deepEqual([late.status, late.body.code], [409, "call_superseded"], "the call before the crash is told to stop");
-  assert.equal((await handIn(again.dispatch, "b")).status, 200);
-  await again.finish("done");
-  assert.deepEqual(NAMES(await scene.ended()), ["a completed", "b completed"]);
-  assert.equal(scene.app.calls, 2);
-});
+  "a step was handed in while its call went on": async (scene) => {
+    const calls = countCalls(scene);
+    await scene.begin();
+    const first = await scene.app.next();
+    const handIn = (dispatch: string, id: string) => {
+      const body = { qi_id: dispatch, steps: [{ op: "StepRun", id, name: id, displayName: id, data: 1 }] };
+      return call(`${scene.inlet.url}/v1/checkpoint/${first.runId}/async`, { method: "POST", body: JSON.stringify(body) });
+    };
+    assert.equal((await handIn(first.dispatch, "a")).status, 200);
+    await scene.inlet.end("SIGKILL");
+    await scene.restart();
+    const again = await scene.app.next();
+    assert.deepEqual(again.done, ["a"], "it counts though its call never ended");
+    const late = await handIn(first.dispatch, "b");
+    assert.deepEqual([late.status, late.body.code], [409, "call_superseded"], "the call before the crash is told to stop");
+    assert.equal((await handIn(again.dispatch, "b")).status, 200);
+    await again.finish("done");
+    assert.deepEqual(NAMES(await scene.ended(first.runId)), ["a completed", "b completed"]);
+    assert.equal(calls(), 2);
+  },
 
-test("crash point: a retry waits for its time", async (t) => {
+  "a retry waits for its time": async (scene) => {
+    await scene.begin();
+    const { runId, fail } = await scene.app.next();
+    await fail(500);
+    await until("the attempt", async () => {
+      const { attempts } = (await call(`${scene.inlet.url}/v1/runs/${runId}`)).body.data;
+      return attempts.length > 0 ? true : undefined;
+    });
+    await scene.inlet.end("SIGKILL");
+    // The second attempt may have begun before the kill.
+    for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
+    await scene.restart();
+    const again = await scene.app.next();
+    assert.equal(again.attempt, 1, "the attempt before the crash counts");
+    await again.finish("done");
+    assert.equal((await scene.ended(runId)).status, "completed");
+  },
+
+  "the run's end is committed": async (scene) => {
+    const calls = countCalls(scene);
+    await scene.begin();
+    const { runId, finish } = await scene.app.next();
+    await finish("done");
+    const ended = await scene.ended(runId);
+    await scene.inlet.end("SIGKILL");
+    await scene.restart();
+    assert.deepEqual(await scene.ended(runId), ended);
+    assert.equal(calls(), 1);
+  },
+
+  "a signal was accepted, and the request of a step is on its way": async (scene, t) => {
+    const api = await startHeldApi(t);
+    const rest = (path: string, init: RequestInit = {}) =>
+      call(`${scene.inlet.url}/v1${path}`, { headers: { "content-type": "application/json" }, ...init });
+    await scene.begin();
+    const { runId, asks } = await scene.app.next();
+    await asks("WaitForSignal", "approval", { signal: "approve", timeout: "1h" });
+    await until("the wait", async () => ((await rest(`/runs/${runId}`)).body.data.status === "waiting" ? true : undefined));
+    const signal = JSON.stringify({ signal: "approve", data: { by: "Ada" } });
+    assert.equal((await rest("/signals", { method: "POST", body: signal })).status, 200);
+    await scene.inlet.end("SIGKILL");
+    // The run may have been resumed before the kill.
+    for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
+    await scene.restart();
+    assert.equal((await rest("/signals", { method: "POST", body: signal })).status, 404, "it was delivered, once");
+
+    const resumed = await scene.app.next();
+    assert.deepEqual(resumed.done, ["approval"]);
+    await resumed.asks("Gateway", "fetch", { url: api.url, method: "GET" });
+    await api.next();
+    await scene.inlet.end("SIGKILL");
+    await scene.restart();
+    (await api.next()).end("the answer");
+    const last = await scene.app.next();
+    assert.deepEqual(last.done, ["approval", "fetch"]);
+    await last.finish("done");
+    const run = await scene.ended(runId);
+    assert.deepEqual(NAMES(run), ["approval completed", "fetch completed"]);
+    assert.deepEqual([run.steps[0].output.data, run.steps[1].output.body, run.steps[1].attempts], [{ by: "Ada" }, "the answer", 1]);
+    assert.equal(api.requests, 2, "made again: nobody knows whether the first was answered");
+    const stored = run.calls.filter(({ stepId }: { stepId: string | null }) => stepId === "fetch");
+    assert.equal(stored.length, 1, "its result is stored once");
+  },
+
+  "a bulk cancellation is under way": async (scene) => {
+    const send = (path: string, body: unknown, headers = {}) =>
+      call(`${scene.inlet.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const count = async (list: string) => {
+      let found = 0;
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const { body } = await call(`${scene.inlet.url}/v1/${list}&limit=100${cursor && `&cursor=${cursor}`}`);
+        found += body.data.length;
+        cursor = body.page.next;
+      }
+      return found;
+    };
+    await send("/e/key", Array(RUNS_CANCELLED).fill({ name: "bare/begin", data: {} }));
+    for (let n = 0; n < RUNS_CANCELLED; n++) await (await scene.app.next()).asks("Sleep", "nap", { duration: "1h" });
+    await until("sleeping runs", async () => ((await count("runs?status=sleeping")) === RUNS_CANCELLED ? true : undefined));
+    const wanted = { app_id: "bare", function_id: "function", started_before: new Date().toISOString() };
+    assert.equal((await send("/v1/cancellations", wanted, { "x-inngest-sdk": "bare", "content-type": "application/json" })).status, 200);
+    await scene.inlet.end("SIGKILL");
+    await scene.restart();
+    const before = await count("runs?status=cancelled");
+    assert.ok(before < RUNS_CANCELLED, "it was killed in the middle");
+    await until("the rest", async () => ((await count("runs?status=cancelled")) === RUNS_CANCELLED ? true : undefined));
+    assert.equal(await count("events?name=inngest/function.cancelled"), RUNS_CANCELLED, "each was cancelled once");
+  },
+};
+
+test("crash points", async (t) => {
+  // One service for all: a start costs more than a case.
   const scene = await startOneRun(t, { retryInterval: "1s" });
-  await scene.begin();
-  const { runId, fail } = await scene.app.next();
-  await fail(500);
-  await until("the attempt", async () => {
-    const { attempts } = (await call(`${scene.inlet.url}/v1/runs/${runId}`)).body.data;
-    return attempts.length > 0 ? true : undefined;
-  });
-  await scene.inlet.end("SIGKILL");
-  // The second attempt may have begun before the kill.
-  for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
-  await scene.restart();
-  const again = await scene.app.next();
-  assert.equal(again.attempt, 1, "the attempt before the crash counts");
-  await again.finish("done");
-  assert.equal((await scene.ended()).status, "completed");
+  for (const [point, crash] of Object.entries(POINTS)) await t.test(point, (each) => crash(scene, each));
 });
 
-test("crash point: the run's end is committed", async (t) => {
-  const scene = await startOneRun(t);
-  await scene.begin();
-  await (await scene.app.next()).finish("done");
-  const ended = await scene.ended();
-  await scene.inlet.end("SIGKILL");
-  await scene.restart();
-  assert.deepEqual(await scene.ended(), ended);
-  assert.equal(scene.app.calls, 1);
-});
-
-test("crash points: a signal was accepted, and the request of a step is on its way", async (t) => {
-  const scene = await startOneRun(t);
-  const api = await startHeldApi(t);
-  const rest = (path: string, init: RequestInit = {}) =>
-    call(`${scene.inlet.url}/v1${path}`, { headers: { "content-type": "application/json" }, ...init });
-  await scene.begin();
-  await (await scene.app.next()).asks("WaitForSignal", "approval", { signal: "approve", timeout: "1h" });
-  await until("the wait", async () => ((await rest("/runs")).body.data[0].status === "waiting" ? true : undefined));
-  const signal = JSON.stringify({ signal: "approve", data: { by: "Ada" } });
-  assert.equal((await rest("/signals", { method: "POST", body: signal })).status, 200);
-  await scene.inlet.end("SIGKILL");
-  // The run may have been resumed before the kill.
-  for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
-  await scene.restart();
-  assert.equal((await rest("/signals", { method: "POST", body: signal })).status, 404, "it was delivered, once");
-
-  const resumed = await scene.app.next();
-  assert.deepEqual(resumed.done, ["approval"]);
-  await resumed.asks("Gateway", "fetch", { url: api.url, method: "GET" });
-  await api.next();
-  await scene.inlet.end("SIGKILL");
-  await scene.restart();
-  (await api.next()).end("the answer");
-  const last = await scene.app.next();
-  assert.deepEqual(last.done, ["approval", "fetch"]);
-  await last.finish("done");
-  const run = await scene.ended();
-  assert.deepEqual(NAMES(run), ["approval completed", "fetch completed"]);
-  assert.deepEqual([run.steps[0].output.data, run.steps[1].output.body, run.steps[1].attempts], [{ by: "Ada" }, "the answer", 1]);
-  assert.equal(api.requests, 2, "made again: nobody knows whether the first was answered");
-  const stored = run.calls.filter(({ stepId }: { stepId: string | null }) => stepId === "fetch");
-  assert.equal(stored.length, 1, "its result is stored once");
-});
-
-test("crash point: a bulk cancellation is under way", async (t) => {
-  const scene = await startOneRun(t);
-  const send = (path: string, body: unknown, headers = {}) =>
-    call(`${scene.inlet.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-  const count = async (list: string) => {
-    let found = 0;
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const { body } = await call(`${scene.inlet.url}/v1/${list}&limit=100${cursor && `&cursor=${cursor}`}`);
-      found += body.data.length;
-      cursor = body.page.next;
-    }
-    return found;
-  };
-  await send("/e/key", Array(RUNS_CANCELLED).fill({ name: "bare/begin", data: {} }));
-  for (let n = 0; n < RUNS_CANCELLED; n++) await (await scene.app.next()).asks("Sleep", "nap", { duration: "1h" });
-  await until("sleeping runs", async () => ((await count("runs?status=sleeping")) === RUNS_CANCELLED ? true : undefined));
-  const wanted = { app_id: "bare", function_id: "function", started_before: new Date().toISOString() };
-  assert.equal((await send("/v1/cancellations", wanted, { "x-inngest-sdk": "bare", "content-type": "application/json" })).status, 200);
-  await scene.inlet.end("SIGKILL");
-  await scene.restart();
-  const before = await count("runs?status=cancelled");
-  assert.ok(before < RUNS_CANCELLED, "it was killed in the middle");
-  await until("the rest", async () => ((await count("runs?status=cancelled")) === RUNS_CANCELLED ? true : undefined));
-  assert.equal(await count("events?name=inngest/function.cancelled"), RUNS_CANCELLED, "each was cancelled once");
-});
+/** From here on. */
+function countCalls({ app }: OneRun): () => number {
+  const before = app.calls;
+  return () => app.calls - before;
+}
 
 /** An API that answers when the test wants it to. */
 async function startHeldApi(t: TestContext) {

@@ -1,4 +1,4 @@
-/** The service as a process, on the store of its test, and an app without an SDK: one run, looked at step by step. */
+/** The service as a process, on the store of its test, and an app without an SDK: one run at a time, looked at step by step. */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -20,9 +20,9 @@ export interface OneRun {
   restart(): Promise<InletProcess>;
   /** Sends the event that starts a run. */
   begin(): Promise<void>;
-  /** The one run, once it has ended. */
+  /** This run once it has ended; without an id, the only one there is. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  ended(): Promise<any>;
+  ended(runId?: string): Promise<any>;
 }
 
 export interface OneRunOptions {
@@ -54,14 +54,12 @@ export async function startOneRun(t: TestContext, options: OneRunOptions = {}): 
       const { status, text } = await call(`${scene.inlet.url}/e/key`, { method: "POST", body: '{"name":"bare/begin","data":{}}' });
       assert.equal(status, 200, text);
     },
-    async ended() {
+    async ended(runId) {
       const deadline = Date.now() + END_MS_MAX;
+      const id = runId ?? (await onlyRun(scene.inlet.url));
       for (;;) {
-        const { body } = await call(`${scene.inlet.url}/v1/runs`);
-        assert.equal(body.data.length, 1, "there is one run");
-        const [run] = body.data;
-        if (["completed", "failed", "cancelled"].includes(run.status))
-          return (await call(`${scene.inlet.url}/v1/runs/${run.id}`)).body.data;
+        const run = (await call(`${scene.inlet.url}/v1/runs/${id}`)).body.data;
+        if (["completed", "failed", "cancelled"].includes(run.status)) return run;
         assert.ok(Date.now() < deadline, `the run has not ended: ${JSON.stringify(run)}`);
         await sleep(10);
       }
@@ -69,4 +67,10 @@ export async function startOneRun(t: TestContext, options: OneRunOptions = {}): 
   };
   await app.register(scene.inlet.url);
   return scene;
+}
+
+async function onlyRun(url: string): Promise<string> {
+  const { data } = (await call(`${url}/v1/runs`)).body;
+  assert.equal(data.length, 1, "there is one run");
+  return data[0].id;
 }
