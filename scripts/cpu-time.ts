@@ -1,27 +1,21 @@
 /**
- * The CPU time of test processes, from Linux; elsewhere none. Preloaded into a test process, with the variable set, it writes down what
- * that process and its children used.
+ * The CPU time of a process and its children, from Linux; elsewhere 0. Preloaded into a test process, it writes the time to the file that
+ * a variable names, when the process exits.
  */
 
-import { appendFileSync, readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
-/** The variable that names the file to write to: a line of JSON per process. */
-export const CPU_TIMES = "INLET_TEST_CPU_TIMES";
+/** The variable. */
+export const CPU_TIME_FILE = "INLET_TEST_CPU_TIME_FILE";
 
-export interface CpuTime {
-  /** The script that the process runs. */
-  file: string;
-  seconds: number;
-}
-
-/** Linux counts in ticks, of which it shows programs 100 a second on every machine. */
+/** Linux shows programs 100 ticks a second on every machine. */
 const TICKS_PER_SECOND = 100;
-/** In /proc/self/stat, behind the name: user and system time, then the same of all children that have ended. */
+/** In /proc/self/stat, after the name: user and system time, then the same of all children that have ended. */
 const FIRST_FIELD = 11;
 const FIELDS = 4;
 
-/** What this process used, and all of its children that have ended. */
+/** Of this process, and of all its children that have ended. */
 export function cpuSeconds(): number {
   try {
     const stat = readFileSync("/proc/self/stat", "utf8");
@@ -33,15 +27,17 @@ export function cpuSeconds(): number {
   }
 }
 
-export function readCpuTimes(path: string): CpuTime[] {
-  const lines = readFileSync(path, "utf8").split("\n");
-  return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
+export function writtenCpuSeconds(file: string): number {
+  try {
+    return Number(readFileSync(file, "utf8"));
+  } catch {
+    return 0;
+  }
 }
 
-const path = process.env[CPU_TIMES];
-if (path && isMainThread) {
+const file = process.env[CPU_TIME_FILE];
+if (file && isMainThread) {
   // No child inherits it: a test may run other tests.
-  delete process.env[CPU_TIMES];
-  const file = process.argv[1] ?? "";
-  process.once("exit", () => appendFileSync(path, `${JSON.stringify({ file, seconds: cpuSeconds() } satisfies CpuTime)}\n`));
+  delete process.env[CPU_TIME_FILE];
+  process.once("exit", () => writeFileSync(file, String(cpuSeconds())));
 }

@@ -1,20 +1,20 @@
 /** Raised alerts change no layout: every page keeps its width, and nothing leaves the window, at three widths. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { assertAccessible } from "./support/axe.ts";
-import { launchBrowser, openPage } from "./support/browser.ts";
+import { openPage } from "./support/browser.ts";
 import { startDemo } from "./support/demo.ts";
+import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
 let browser: Browser;
 before(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
-after(() => browser?.close());
 
 const WIDTHS = [1280, 820, 390];
 

@@ -1,19 +1,19 @@
 /** Going back from an item to its list restores the list: its filters, its pages and its position. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { startShopApp } from "./support/app.ts";
-import { launchBrowser, openPage } from "./support/browser.ts";
+import { openPage } from "./support/browser.ts";
+import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
 let browser: Browser;
 before(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
-after(() => browser?.close());
 
 const scrollTo = (page: Page, top: number) => page.evaluate(`document.querySelector('.list-scroll').scrollTo(0, ${top})`);
 const position = (page: Page) => page.evaluate("document.querySelector('.list-scroll')?.scrollTop ?? -1") as Promise<number>;

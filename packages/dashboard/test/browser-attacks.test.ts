@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { after, before, describe, type TestContext, test } from "node:test";
+import { before, describe, type TestContext, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { runsOf, startApp } from "../../server/test/support/app.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { API_KEY, startTestService, type TestService } from "../../server/test/support/service.ts";
-import { launchBrowser, openPage } from "./support/browser.ts";
+import { openPage } from "./support/browser.ts";
+import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
 const REFUSED = { allow: /40[13]|429|CORS|ERR_FAILED|ERR_BLOCKED_BY_RESPONSE|fetch/ };
@@ -39,9 +40,8 @@ const keyNames = async (service: TestService) => (await service.rest("GET", "/ke
 describe("attacks from a browser", () => {
   let launched: Browser;
   before(async () => {
-    launched = await launchBrowser();
+    launched = await sharedBrowser();
   });
-  after(() => launched?.close());
   const browser = () => launched;
 
   test("a session cannot be read by a script, nor used by a page of another site", async (t) => {

@@ -1,17 +1,17 @@
 /** Every dialog with a field opens with the focus in it: what is typed arrives there, and Enter submits it. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { startTestService } from "../../server/test/support/service.ts";
-import { launchBrowser, openPage } from "./support/browser.ts";
+import { openPage } from "./support/browser.ts";
+import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
 let browser: Browser;
 before(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
-after(() => browser?.close());
 
 /** Opens the dialog of a button without the mouse. */
 async function openDialog(page: Page, button: string): Promise<void> {

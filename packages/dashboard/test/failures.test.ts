@@ -1,18 +1,18 @@
 /** Failures: runs that were rerun leave their group, and groups are resolved, ignored and found. */
 
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { startShopApp } from "./support/app.ts";
-import { launchBrowser, openPage } from "./support/browser.ts";
+import { openPage } from "./support/browser.ts";
+import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
 let browser: Browser;
 before(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
-after(() => browser?.close());
 
 test("a rerun run leaves its failure, and says what it was rerun as; failures are resolved, ignored and found", async (t) => {
   const service = await startTestService(t, { mode: "dev" });

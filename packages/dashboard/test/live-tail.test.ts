@@ -1,20 +1,20 @@
 /** The live lists of events and runs have no gap: after pauses, scrolling and bursts they show what the store has, in the same order. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService, type TestService } from "../../server/test/support/service.ts";
 import { startShopApp } from "./support/app.ts";
-import { launchBrowser, openPage } from "./support/browser.ts";
+import { openPage } from "./support/browser.ts";
+import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
 let browser: Browser;
 before(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
-after(() => browser?.close());
 
 const BATCH = 500;
 /** Tall, so that the list is read in few steps. */

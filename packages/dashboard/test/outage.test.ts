@@ -1,19 +1,19 @@
 /** Outages and upgrades: the dashboard says so, recovers by itself, and takes a new version with the next navigation. */
 
 import assert from "node:assert/strict";
-import { after, before, type TestContext, test } from "node:test";
+import { before, type TestContext, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService } from "../../server/test/support/service.ts";
-import { launchBrowser, openPage } from "./support/browser.ts";
+import { openPage } from "./support/browser.ts";
 import { startDemo } from "./support/demo.ts";
+import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
 let browser: Browser;
 before(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
-after(() => browser?.close());
 
 const AWAY = /ERR_|404|Failed to fetch dynamically|could not be loaded/;
 

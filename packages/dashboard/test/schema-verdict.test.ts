@@ -1,16 +1,16 @@
 /** An event that breaks its schema is marked, and the verdict never becomes a part of the event. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { startTestService } from "../../server/test/support/service.ts";
-import { launchBrowser, openPage } from "./support/browser.ts";
+import { openPage } from "./support/browser.ts";
+import { sharedBrowser } from "./support/shared-browser.ts";
 
 let browser: Browser;
 before(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
-after(() => browser?.close());
 
 test("an event that breaks its schema is marked in list and panel, and is sent again as it was sent", async (t) => {
   const service = await startTestService(t, { mode: "dev" });

@@ -1,16 +1,16 @@
 /** The title of the window names the object that its page is about. */
 
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { startTestService } from "../../server/test/support/service.ts";
-import { launchBrowser, openPage } from "./support/browser.ts";
+import { openPage } from "./support/browser.ts";
+import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
 let browser: Browser;
 before(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
-after(() => browser?.close());
 
 test("titles name the event, and the list again when it is closed", async (t) => {
   const service = await startTestService(t, { mode: "dev" });

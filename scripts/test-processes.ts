@@ -1,0 +1,90 @@
+/**
+ * Which test files share a process. A process loads the service and compiles what it runs; files that share one do that once, which is
+ * most of the CPU time of a small file. Tests of one process run one after the other.
+ */
+
+import { basename } from "node:path";
+
+/** Of pure rules and small parts. */
+const UNIT = /^packages\/\w+\/src\/(?!store\/.*(sqlite|postgres))/;
+/** As many as a small machine has cores. */
+const UNIT_PROCESSES = 2;
+/** So many that the processes end at about the same time. */
+const FILES_MAX = 12;
+
+/** Each in a process of its own: these change the process (its clock, its umask), measure its memory, or are long. Longest first. */
+const ALONE = [
+  "events-and-lists.test.ts",
+  "runs-survive-crashes-at-each-point.test.ts",
+  "a-deadly-run-is-quarantined.test.ts",
+  "simulation.test.ts",
+  "runs-and-repair.test.ts",
+  "accessibility.test.ts",
+  "webhooks-and-access.test.ts",
+  "shared-store.test.ts",
+  "apply-makes-the-server-match.test.ts",
+  // They first install packages of other languages.
+  "real-go-sdk-runs-unmodified.test.ts",
+  "real-python-sdk-runs-unmodified.test.ts",
+  "runs-survive-crashes.test.ts",
+  "connections-may-break-anywhere.test.ts",
+  "a-node-that-stands-still-holds-up-nobody.test.ts",
+  "backups-are-complete.test.ts",
+  "a-store-can-be-moved.test.ts",
+  "listen-misses-nothing.test.ts",
+  "starting-and-stopping.test.ts",
+  "guides-run-as-written.test.ts",
+  "sleeping-runs-wake-on-time.test.ts",
+  "flow-control-is-honoured.test.ts",
+  "readers-cannot-exhaust-memory.test.ts",
+  "overload-is-refused-at-once.test.ts",
+  "the-store-is-private.test.ts",
+];
+
+export interface TestProcess {
+  name: string;
+  files: readonly string[];
+}
+
+/** In the order in which they should start: the longest first, so that the end does not wait for one of them. */
+export function testProcesses(files: readonly string[]): TestProcess[] {
+  const alone = files.filter((file) => rank(file) !== -1).sort((one, other) => rank(one) - rank(other));
+  const shared = files.filter((file) => rank(file) === -1);
+  const units = shared.filter((file) => UNIT.test(file));
+  const others = Object.values(
+    Object.groupBy(
+      shared.filter((file) => !UNIT.test(file)),
+      groupOf,
+    ),
+  ).filter((group) => group !== undefined);
+  return [
+    ...split(units, UNIT_PROCESSES).map(sharedProcess),
+    ...alone.map((file) => ({ name: file, files: [file] })),
+    ...others.flatMap((group) => split(group, Math.ceil(group.length / FILES_MAX)).map(sharedProcess)),
+  ];
+}
+
+/** Each in a process of its own. */
+export function separateProcesses(files: readonly string[]): TestProcess[] {
+  return files.map((file) => ({ name: file, files: [file] }));
+}
+
+function rank(file: string): number {
+  return ALONE.indexOf(basename(file));
+}
+
+/** Files of a package use the same parts. */
+function groupOf(file: string): string {
+  return file.startsWith("packages/") ? file.split("/").slice(0, 2).join("/") : "scripts";
+}
+
+function split(files: readonly string[], count: number): string[][] {
+  return Array.from({ length: count }, (_, share) => files.filter((_file, index) => index % count === share)).filter(
+    (part) => part.length > 0,
+  );
+}
+
+function sharedProcess(files: readonly string[]): TestProcess {
+  const [first = "", ...rest] = files;
+  return { name: rest.length === 0 ? first : `${first} and ${rest.length} more`, files };
+}
