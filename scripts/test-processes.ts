@@ -10,7 +10,7 @@ const UNIT = /^packages\/\w+\/src\/(?!store\/.*(sqlite|postgres))/;
 /** As many as a small machine has cores. */
 const UNIT_PROCESSES = 2;
 /** So many that the processes end at about the same time. */
-const FILES_MAX = 12;
+const FILES_MAX = 16;
 
 /** Each in a process of its own: these change the process (its clock, its umask), measure its memory, or are long. Longest first. */
 const ALONE = [

@@ -61,7 +61,7 @@ test("a run that kills the service whenever it is called is quarantined, and no 
       const found = await runs();
       if (found.deadly === "failed" && found.harmless === "completed") return "ended";
       assert.notEqual(found.harmless, "failed");
-      await sleep(20);
+      await sleep(50);
     }
   }
 });

@@ -13,7 +13,8 @@ import { startTestService, type TestService } from "./support/service.ts";
 const skip = whyNoPostgres() ?? false;
 /** As many as are read one by one. */
 const NAMES = 50;
-const LISTS = 100;
+/** Many more than there are connections for lists. */
+const LISTS = 30;
 const OF_ONE_NAME = /FROM events WHERE[\s\S]*name_id = \$/;
 
 async function startWithNames(t: TestContext, databaseUrl: string): Promise<TestService> {

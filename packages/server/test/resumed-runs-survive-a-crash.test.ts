@@ -110,9 +110,14 @@ async function send({ inlet }: Scene, events: object[]): Promise<void> {
 async function count({ inlet }: Scene, status: string): Promise<number> {
   let found = 0;
   for (let cursor: string | null = ""; cursor !== null; ) {
-    const { body } = await call(`${inlet.url}/v1/runs?status=${status}&limit=100${cursor && `&cursor=${cursor}`}`);
-    found += body.data.length;
-    cursor = body.page.next;
+    const path = `/v1/runs?status=${status}&limit=100${cursor && `&cursor=${cursor}`}`;
+    // Asks again while the store is too busy to answer, as a client does.
+    const page = await until("a page", async () => {
+      const answer = await call(`${inlet.url}${path}`);
+      return answer.status === 200 ? answer.body : undefined;
+    });
+    found += page.data.length;
+    cursor = page.page.next;
   }
   return found;
 }

@@ -7,6 +7,7 @@ import type { TestContext } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { onEnd } from "./on-end.ts";
+import { until as untilFound } from "./runs.ts";
 import { EVENT_KEY, type ServiceClient, SIGNING_KEY } from "./service.ts";
 
 export type AnyFunction = Parameters<typeof serve>[0]["functions"][number];
@@ -80,12 +81,6 @@ export function hasEnded({ status }: RunView): boolean {
   return ["completed", "failed", "cancelled"].includes(status);
 }
 
-export async function poll<Value>(look: () => Promise<Value | null>, what: string, timeoutMs = 60_000): Promise<Value> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 15));
-  }
+export function poll<Value>(look: () => Promise<Value | null>, what: string, timeoutMs?: number): Promise<Value> {
+  return untilFound(what, async () => (await look()) ?? undefined, timeoutMs);
 }

@@ -2,13 +2,11 @@
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { BareApp } from "./bare-app.ts";
 import { type InletProcess, startInlet } from "./process.ts";
+import { isEnded, until } from "./runs.ts";
 import { call, temporaryFolder } from "./service.ts";
 import { storeFlags } from "./store-flags.ts";
-
-const END_MS_MAX = 60_000;
 
 export interface OneRun {
   app: BareApp;
@@ -55,14 +53,11 @@ export async function startOneRun(t: TestContext, options: OneRunOptions = {}): 
       assert.equal(status, 200, text);
     },
     async ended(runId) {
-      const deadline = Date.now() + END_MS_MAX;
       const id = runId ?? (await onlyRun(scene.inlet.url));
-      for (;;) {
+      return until(`the end of run ${id}`, async () => {
         const run = (await call(`${scene.inlet.url}/v1/runs/${id}`)).body.data;
-        if (["completed", "failed", "cancelled"].includes(run.status)) return run;
-        assert.ok(Date.now() < deadline, `the run has not ended: ${JSON.stringify(run)}`);
-        await sleep(10);
-      }
+        return isEnded(run) ? run : undefined;
+      });
     },
   };
   await app.register(scene.inlet.url);

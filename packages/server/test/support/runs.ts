@@ -5,7 +5,8 @@ import type { ServiceClient } from "./service.ts";
 
 /** Looks often at first, then less: many tests wait at once, and looking takes time from what they wait for. */
 const POLL_MS = { first: 10, factor: 1.25, max: 100 };
-const DEADLINE_MS = 60_000;
+/** Far longer than anything takes on a machine that does other things as well. */
+const DEADLINE_MS = 120_000;
 
 export interface ShownRun {
   id: string;
@@ -29,8 +30,12 @@ export interface ShownRun {
 const ENDS: readonly string[] = ["completed", "failed", "cancelled"];
 
 /** Asks until there is something else than undefined. */
-export async function until<Value>(what: string, look: () => Promise<Value | undefined> | Value | undefined): Promise<Value> {
-  const deadline = Date.now() + DEADLINE_MS;
+export async function until<Value>(
+  what: string,
+  look: () => Promise<Value | undefined> | Value | undefined,
+  deadlineMs = DEADLINE_MS,
+): Promise<Value> {
+  const deadline = Date.now() + deadlineMs;
   for (let pollMs = POLL_MS.first; ; pollMs = Math.min(pollMs * POLL_MS.factor, POLL_MS.max)) {
     const value = await look();
     if (value !== undefined) return value;
