@@ -4,14 +4,12 @@ import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import {
   type AdmissionStore,
-  fromStoreText,
   type LimitRule,
   orderId,
   type RunAdmitParams,
   type RunAdmitResult,
   type RunThrottle,
   TIMER_LANE,
-  toStoreText,
 } from "../contract/index.ts";
 import { freeSlotsOf, takeSlots } from "../limits/postgres.ts";
 import { beginInOrder, isWaitingInOrder, nextInOrder } from "../orders/postgres.ts";
@@ -127,7 +125,7 @@ async function admitInOrder(
 /** The gate in which the run waits; undefined while it is not due. */
 async function gateOf(client: PoolClient, environmentId: EnvironmentId, runNo: RunNo, gates: readonly Gate[], now: number) {
   const { rows } = await client.query<{ lane: string }>(DUE_CALL, [environmentId, runNo, now]);
-  return gates.find(({ lane }) => toStoreText(lane) === rows[0]?.lane);
+  return gates.find(({ lane }) => lane === rows[0]?.lane);
 }
 
 async function lockRules(
@@ -151,15 +149,15 @@ async function firstWaiting(
   limit: number,
 ): Promise<Waiting[]> {
   if (limit === 0) return [];
-  const byLane = new Map(gates.map((gate) => [toStoreText(gate.lane), gate]));
+  const byLane = new Map(gates.map((gate) => [gate.lane, gate]));
   const { rows } = await client.query<{ run_no: RunNo; lane: string }>(FIRST_WAITING, [environmentId, [...byLane.keys()], now, limit]);
   return rows.map(({ run_no, lane }) => ({ runNo: run_no, gate: byLane.get(lane) as Gate }));
 }
 
 async function lanesWaiting(client: PoolClient, environmentId: EnvironmentId, gates: readonly Gate[], now: number): Promise<string[]> {
-  const lanes = gates.map(({ lane }) => toStoreText(lane));
+  const lanes = gates.map(({ lane }) => lane);
   const { rows } = await client.query<{ lane: string }>(LANES_WAITING, [environmentId, lanes, now]);
-  return rows.map(({ lane }) => fromStoreText(lane));
+  return rows.map(({ lane }) => lane);
 }
 
 async function lockRuns(client: PoolClient, environmentId: EnvironmentId, waiting: readonly Waiting[]): Promise<Waiting[]> {
@@ -180,7 +178,7 @@ async function ask(
   const mark = [environmentId, functionNo, boundedKey(key)];
   const { rows } = await client.query<{ value: string }>(READ_MARK, mark);
   const { count, remember, expiresAt, nextAt } = admit(rows[0]?.value ?? null, wanted);
-  if (count > 0) await client.query(WRITE_MARK, [...mark, toStoreText(remember), expiresAt]);
+  if (count > 0) await client.query(WRITE_MARK, [...mark, remember, expiresAt]);
   return { count, nextAt };
 }
 
@@ -199,8 +197,8 @@ async function move(
   }
   for (const gate of new Set(admitted.map((one) => one.gate))) {
     const runNos = admitted.filter((one) => one.gate === gate).map(({ runNo }) => runNo);
-    await client.query(MOVE_RUNS, [environmentId, runNos, toStoreText(gate.home)]);
-    await client.query(MOVE_ENTRIES, [environmentId, runNos, toStoreText(gate.home), toStoreText(gate.lane)]);
+    await client.query(MOVE_RUNS, [environmentId, runNos, gate.home]);
+    await client.query(MOVE_ENTRIES, [environmentId, runNos, gate.home, gate.lane]);
     await beginInOrder(client, environmentId, runNos);
   }
 }

@@ -1,6 +1,6 @@
 /** Alert rules in PostgreSQL. */
 
-import { type AlertRuleFields, type AlertStore, fromStoreText, toStoreText } from "../contract/index.ts";
+import type { AlertRuleFields, AlertStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { type AlertRow, toAlertRule } from "./rows.ts";
 
@@ -20,7 +20,7 @@ const DELETE = "DELETE FROM alert_rules WHERE environment_id = $1 AND rule_id = 
 export function alertStore(database: Database): AlertStore {
   const isDone = async (text: string, values: readonly unknown[]) => (await database.query(text, values)).length > 0;
   return {
-    alertRuleList: async () => (await database.query<AlertRow>("SELECT * FROM alert_rules ORDER BY rule_id")).map(readRule),
+    alertRuleList: async () => (await database.query<AlertRow>("SELECT * FROM alert_rules ORDER BY rule_id")).map(toAlertRule),
     async alertRuleInsert(rule) {
       await database.query(INSERT, [rule.environmentId, rule.id, rule.createdAt, rule.updatedAt, ...columnsOf(rule)]);
     },
@@ -30,13 +30,7 @@ export function alertStore(database: Database): AlertStore {
   };
 }
 
-function readRule(row: AlertRow) {
-  const read = (text: string | null) => (text === null ? null : fromStoreText(text));
-  return toAlertRule({ ...row, name: fromStoreText(row.name), function_id: read(row.function_id), event_name: read(row.event_name) });
-}
-
 function columnsOf({ name, kind, functionId, webhookId, eventName, threshold, windowMs, quietHours, isEnabled }: AlertRuleFields) {
-  const write = (text: string | null) => (text === null ? null : toStoreText(text));
-  const subject = [write(functionId), webhookId, write(eventName)];
-  return [toStoreText(name), kind, ...subject, threshold, windowMs, quietHours && JSON.stringify(quietHours), isEnabled ? 1 : 0];
+  const subject = [functionId, webhookId, eventName];
+  return [name, kind, ...subject, threshold, windowMs, quietHours && JSON.stringify(quietHours), isEnabled ? 1 : 0];
 }

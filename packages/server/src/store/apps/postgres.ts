@@ -2,15 +2,7 @@
 
 import type { AppId, EntryNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import {
-  type App,
-  type AppStore,
-  type AppSyncParams,
-  fromStoreText,
-  type NewFunction,
-  TIMER_LANE,
-  toStoreText,
-} from "../contract/index.ts";
+import { type App, type AppStore, type AppSyncParams, type NewFunction, TIMER_LANE } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
 import type { Announced } from "../postgres/nodes/announce.ts";
@@ -47,34 +39,34 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
   async function sync(client: PoolClient, params: AppSyncParams): Promise<{ app: App; modified: boolean }> {
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt, signingKeyId } = params;
     // The app may not exist yet, so there is no row to lock: this lock serialises nodes that sync the same app.
-    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", [`app ${toStoreText(name)}`, environmentId]);
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", [`app ${name}`, environmentId]);
     const text = "SELECT * FROM apps WHERE environment_id = $1 AND name = $2";
-    const found = (await client.query<AppRow>(text, [environmentId, toStoreText(name)])).rows[0];
-    const known = found ? readApp(found) : null;
+    const found = (await client.query<AppRow>(text, [environmentId, name])).rows[0];
+    const known = found ? toApp(found) : null;
     if (known && isSameRegistration(known, checksum)) {
       const touched = await client.query<AppRow>(
         "UPDATE apps SET synced_at = $1, signing_key_id = $4, error = NULL WHERE environment_id = $2 AND app_no = $3 RETURNING *",
         [syncedAt, environmentId, known.no, signingKeyId],
       );
-      return { app: readApp(touched.rows[0] as AppRow), modified: false };
+      return { app: toApp(touched.rows[0] as AppRow), modified: false };
     }
-    const values = [id, environmentId, toStoreText(name), url, sdk, headers, framework, checksum, syncedAt, signingKeyId];
-    const app = readApp((await client.query<AppRow>(WRITE_APP, values)).rows[0] as AppRow);
+    const values = [id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt, signingKeyId];
+    const app = toApp((await client.query<AppRow>(WRITE_APP, values)).rows[0] as AppRow);
     const schedules = await schedulesOf(client, app);
     await archive(client, app, syncedAt);
     const registered: RegisteredFunction[] = [];
     for (const one of params.functions) registered.push(await register(client, app, one, syncedAt));
     const { added, removed } = planSchedules(schedules, registered);
     for (const { functionNo, cron, dueAt } of added) {
-      await client.query(WRITE_CRON, [environmentId, dueAt, functionNo, toStoreText(cron)]);
+      await client.query(WRITE_CRON, [environmentId, dueAt, functionNo, cron]);
     }
     await removeEntries(client, app, removed);
     return { app, modified: true };
   }
 
   return {
-    appList: async () => (await database.query<AppRow>("SELECT * FROM apps ORDER BY app_no")).map(readApp),
-    functionList: async () => (await database.query<AppRow>("SELECT * FROM functions ORDER BY function_no")).map(readFunction),
+    appList: async () => (await database.query<AppRow>("SELECT * FROM apps ORDER BY app_no")).map(toApp),
+    functionList: async () => (await database.query<AppRow>("SELECT * FROM functions ORDER BY function_no")).map(toFunction),
     async appSync(params) {
       const synced = await announced("registry", (client) => sync(client, params));
       const notices = noNotices();
@@ -87,7 +79,7 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
       await announced("registry", (client) => client.query(PAUSE, values));
     },
     async appFault({ environmentId, url, error }) {
-      const values = [toStoreText(error), environmentId, url];
+      const values = [error, environmentId, url];
       await announced("registry", (client) =>
         client.query("UPDATE apps SET error = $1 WHERE environment_id = $2 AND url = $3 AND removed_at IS NULL", values),
       );
@@ -98,7 +90,7 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
 
 async function register(client: PoolClient, { environmentId, no }: App, registered: NewFunction, now: number): Promise<RegisteredFunction> {
   const { id, name, config, crons } = registered;
-  const values = [environmentId, no, toStoreText(id), toStoreText(name), config, now];
+  const values = [environmentId, no, id, name, config, now];
   const { rows } = await client.query<{ function_no: FunctionNo }>(WRITE_FUNCTION, values);
   return { functionNo: rows[0]?.function_no as FunctionNo, crons };
 }
@@ -109,7 +101,7 @@ async function remove(client: PoolClient, environmentId: EnvironmentId, id: AppI
     [removedAt, environmentId, id],
   );
   if (!rows[0]) return null;
-  const app = readApp(rows[0]);
+  const app = toApp(rows[0]);
   const schedules = await schedulesOf(client, app);
   await removeEntries(
     client,
@@ -127,7 +119,7 @@ async function schedulesOf(client: PoolClient, { environmentId, no }: App): Prom
      WHERE environment_id = $1 AND app_no = $2 AND queue.kind = 'cron' AND subject IS NOT NULL`,
     [environmentId, no],
   );
-  return rows.map(({ entry_no, function_no, subject }) => ({ entryNo: entry_no, functionNo: function_no, cron: fromStoreText(subject) }));
+  return rows.map(({ entry_no, function_no, subject }) => ({ entryNo: entry_no, functionNo: function_no, cron: subject }));
 }
 
 async function removeEntries(client: PoolClient, { environmentId }: App, entryNos: readonly EntryNo[]): Promise<void> {
@@ -141,14 +133,4 @@ async function archive(client: PoolClient, { environmentId, no }: App, now: numb
     environmentId,
     no,
   ]);
-}
-
-function readApp(row: AppRow): App {
-  const app = toApp(row);
-  return { ...app, name: fromStoreText(app.name), error: app.error === null ? null : fromStoreText(app.error) };
-}
-
-function readFunction(row: AppRow) {
-  const stored = toFunction(row);
-  return { ...stored, id: fromStoreText(stored.id), name: fromStoreText(stored.name) };
 }

@@ -1,6 +1,6 @@
 /** The audit log in PostgreSQL. */
 
-import { type AuditEntry, type AuditListParams, type AuditStore, type EventCursor, fromStoreText, toStoreText } from "../contract/index.ts";
+import type { AuditEntry, AuditListParams, AuditStore, EventCursor } from "../contract/index.ts";
 import { Conditions } from "../postgres/conditions.ts";
 import type { Database } from "../postgres/database.ts";
 import { type AuditRow, toAuditEntry } from "./rows.ts";
@@ -11,7 +11,7 @@ export function auditStore(database: Database): AuditStore {
       await database.query(
         `INSERT INTO audit_log (at, actor_kind, actor_id, actor_name, action, target_kind, target_id, target_name, environment, details)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        [at, actor.kind, actor.id, toStoreText(actor.name), action, target.kind, target.id, toStoreText(target.name), environment, details],
+        [at, actor.kind, actor.id, actor.name, action, target.kind, target.id, target.name, environment, details],
       );
     },
     async auditExpireMany({ action, until, limit }) {
@@ -41,11 +41,7 @@ async function listAudit(database: Database, params: AuditListParams): Promise<{
     `SELECT * FROM audit_log WHERE ${where.text} ORDER BY at DESC, sequence DESC LIMIT ${limit + 1}`,
     where.values,
   );
-  const entries = rows.slice(0, limit).map(readEntry);
+  const entries = rows.slice(0, limit).map(toAuditEntry);
   const last = entries.at(-1);
   return { entries, next: rows.length > limit && last ? { receivedAt: last.at, sequence: last.sequence } : null };
-}
-
-function readEntry(row: AuditRow): AuditEntry {
-  return toAuditEntry({ ...row, actor_name: fromStoreText(row.actor_name), target_name: fromStoreText(row.target_name) });
 }

@@ -1,6 +1,6 @@
 /** Bulk cancellations in PostgreSQL. */
 
-import { type Cancellation, type CancellationStore, fromStoreText, toStoreText } from "../contract/index.ts";
+import type { CancellationStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { type CancellationRow, toCancellation } from "./rows.ts";
 
@@ -16,24 +16,23 @@ const EXPIRE = `
 export function cancellationStore(database: Database): CancellationStore {
   return {
     async cancellationInsert({ environmentId, id, functionId, startedAfter, startedBefore, expression, createdAt, endedAt }) {
-      const texts = [toStoreText(functionId), startedAfter, startedBefore, expression && toStoreText(expression)];
-      await database.query(INSERT, [environmentId, id, ...texts, createdAt, endedAt]);
+      await database.query(INSERT, [environmentId, id, functionId, startedAfter, startedBefore, expression, createdAt, endedAt]);
     },
     async cancellationGet({ environmentId, id }) {
       const text = "SELECT * FROM cancellations WHERE environment_id = $1 AND cancellation_id = $2";
       const [row] = await database.query<CancellationRow>(text, [environmentId, id]);
-      return row ? readCancellation(row) : null;
+      return row ? toCancellation(row) : null;
     },
     async cancellationExpireMany({ endedUntil, limit }) {
       return (await database.query(EXPIRE, [endedUntil, limit])).length;
     },
     async cancellationList({ environmentId }) {
       const text = "SELECT * FROM cancellations WHERE environment_id = $1 ORDER BY cancellation_id DESC";
-      return (await database.query<CancellationRow>(text, [environmentId])).map(readCancellation);
+      return (await database.query<CancellationRow>(text, [environmentId])).map(toCancellation);
     },
     async cancellationListOpen() {
       const text = "SELECT * FROM cancellations WHERE ended_at IS NULL ORDER BY cancellation_id";
-      return (await database.query<CancellationRow>(text)).map(readCancellation);
+      return (await database.query<CancellationRow>(text)).map(toCancellation);
     },
     async cancellationEnd({ environmentId, id, endedAt }) {
       const text = "UPDATE cancellations SET ended_at = $3 WHERE environment_id = $1 AND cancellation_id = $2";
@@ -42,15 +41,7 @@ export function cancellationStore(database: Database): CancellationStore {
     async cancellationDelete({ environmentId, id }) {
       const text = "DELETE FROM cancellations WHERE environment_id = $1 AND cancellation_id = $2 RETURNING *";
       const [row] = await database.query<CancellationRow>(text, [environmentId, id]);
-      return row ? readCancellation(row) : null;
+      return row ? toCancellation(row) : null;
     },
   };
-}
-
-function readCancellation(row: CancellationRow): Cancellation {
-  return toCancellation({
-    ...row,
-    function_id: fromStoreText(row.function_id),
-    expression: row.expression === null ? null : fromStoreText(row.expression),
-  });
 }

@@ -36,6 +36,7 @@ import { signalConformance } from "../signals/conformance.ts";
 import { trafficConformance } from "../traffic/conformance.ts";
 import { runWaitConformance } from "../waits/conformance.ts";
 import { webhookConformance } from "../webhooks/conformance.ts";
+import { anyTextConformance } from "./any-text.ts";
 import type { Engine } from "./engine.ts";
 import { pageBytesConformance } from "./page-bytes.ts";
 
@@ -46,6 +47,7 @@ export function storeConformance(engine: Engine): void {
 
 /** Events, and who may send and read them. */
 export function eventConformance(engine: Engine): void {
+  anyTextConformance(engine);
   eventAppendConformance(engine);
   eventReadConformance(engine);
   pageBytesConformance(engine);

@@ -35,4 +35,3 @@ export * from "../webhooks/contract.ts";
 export type * from "./event-cursor.ts";
 export * from "./shared-refresh.ts";
 export * from "./store.ts";
-export * from "./store-text.ts";

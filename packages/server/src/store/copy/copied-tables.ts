@@ -4,8 +4,7 @@
  * column to either fails it until the column is listed here.
  */
 
-import { toStoreText } from "../contract/index.ts";
-import { boundedKey, boundText, isShort } from "../postgres/bounded-key.ts";
+import { boundedKey, isShort } from "../postgres/bounded-key.ts";
 import { ANY_PATH } from "../waits/postgres/waits.ts";
 
 export type Value = string | number | null;
@@ -69,7 +68,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "dedup_keys",
     key: ["environment_id", "dedup_id"],
     columns: { ...same("environment_id", "event_id", "first_seen_at"), dedup_key: "dedup_id" },
-    convert: { dedup_key: (text) => boundText(text as string) },
+    convert: { dedup_key: (text) => boundedKey(text as string) },
   },
   {
     name: "webhooks",
@@ -80,7 +79,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...same("verify", "handshake", "answer", "mirror", "secrets"),
       ...same("created_at", "updated_at", "deleted_at"),
     },
-    convert: escaped("name"),
   },
   {
     name: "webhook_tokens",
@@ -93,7 +91,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["webhook_id", "version"],
     columns: same("webhook_id", "version", "transform", "created_at"),
     derived: ofWebhook("webhook_versions"),
-    convert: escaped("transform"),
   },
   {
     name: "webhook_requests",
@@ -103,7 +100,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["content_type", "body", "body_base64", "status", "outcome", "error", "event_id", "delivered_to"],
       ...["transform_version", "duration_ms", "logs", "verified_at"],
     ),
-    convert: escaped("content_type", "body", "error"),
   },
   {
     name: "apps",
@@ -112,7 +108,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["app_no", "app_id", "environment_id", "name", "url", "sdk", "headers", "framework", "checksum"],
       ...["created_at", "synced_at", "error", "removed_at", "signing_key_id"],
     ),
-    convert: escaped("name", "error"),
   },
   {
     name: "functions",
@@ -121,7 +116,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["function_no", "environment_id", "app_no", "function_id", "name", "config"],
       ...["created_at", "updated_at", "archived_at", "paused_at"],
     ),
-    convert: escaped("function_id", "name"),
   },
   {
     name: "runs",
@@ -131,20 +125,17 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["started_at", "ended_at", "request_version", "is_parallel", "state_bytes", "cron", "original_run_id", "job_id"],
       ...["invoker_run_no", "invoker_step_id", "order_key", "output", "error"],
     ),
-    convert: escaped("lane", "cron", "invoker_step_id", "order_key"),
   },
   {
     name: "limit_slots",
     key: ["limit_id", "run_no", "entry_no"],
     columns: same("limit_id", "run_no", "entry_no"),
     derived: ofRun("limit_slots"),
-    convert: escaped("limit_id"),
   },
   {
     name: "ordered_runs",
     key: ["position"],
     columns: same("position", "environment_id", "function_no", "key", "run_no", "state", "held_at"),
-    convert: escaped("key"),
   },
   { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no", "run_no"), derived: ofRun("batched_events") },
   {
@@ -155,14 +146,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["attempts", "until", "detail", "event_id", "value"],
     ),
     derived: ofRun("steps"),
-    convert: escaped("step_id", "name", "detail"),
   },
   {
     name: "failed_attempts",
     key: ["rowid"],
     columns: { attempt_no: "rowid", ...same("run_no", "ended_at", "step_id", "attempt", "started_at", "http_status", "error") },
     derived: ofRun("failed_attempts"),
-    convert: escaped("step_id"),
   },
   {
     name: "calls",
@@ -172,7 +161,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["steps_given", "answer", "answer_length"],
     ),
     derived: ofRun("calls"),
-    convert: escaped("step_id", "path", "answer"),
   },
   {
     name: "queue",
@@ -196,7 +184,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     ),
     // Entries that the embedded store's one node held when it ended are due again, as after any stop.
     convert: {
-      ...escaped("lane", "home_lane", "step_id", "subject"),
       lease_id: () => null,
       leased_by: () => null,
       rank: (value, row, beganAt) => (row.kind === "call" ? value : unheld(value, row, beganAt)),
@@ -211,9 +198,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["expression", "since", "expires_at", "look_at", "look_no"],
     ),
     convert: {
-      ...escaped("step_id", "expression"),
       match_path: pathOf,
-      match_key: (text, row) => (pathOf(row.match_path ?? "") === ANY_PATH ? "" : boundText(text as string)),
+      match_key: (text, row) => (pathOf(row.match_path ?? "") === ANY_PATH ? "" : boundedKey(text as string)),
     },
   },
   {
@@ -235,13 +221,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["environment_id", "cancellation_id", "function_id", "started_after", "started_before", "expression"],
       ...["created_at", "ended_at"],
     ),
-    convert: escaped("function_id", "expression"),
   },
   {
     name: "sessions",
     key: ["rowid"],
     columns: same("session_id", "hash", "key_id", "created_at", "last_seen_at", "expires_at", "ip", "user_agent", "person"),
-    convert: escaped("user_agent"),
   },
   {
     name: "audit_log",
@@ -250,13 +234,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["sequence", "at", "actor_kind", "actor_id", "actor_name", "action", "target_kind", "target_id", "target_name"],
       ...["environment", "details"],
     ),
-    convert: escaped("actor_name", "target_name"),
   },
   {
     name: "idempotency_keys",
     key: ["owner", "key"],
     columns: same("owner", "key", "fingerprint", "started_at", "status", "body"),
-    convert: { ...escaped("owner", "body"), key: (text) => boundedKey(text as string) },
+    convert: { key: (text) => boundedKey(text as string) },
   },
   {
     name: "event_types",
@@ -267,7 +250,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "event_type_settings",
     key: ["environment_id", "name"],
     columns: same("environment_id", "name", "retention_ms"),
-    convert: escaped("name"),
   },
   {
     name: "event_schemas",
@@ -294,13 +276,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["list_cursor", "errors", "created_at", "started_at", "ended_at", "leased_by", "leased_until"],
     ),
     // The node that processed it is gone.
-    convert: { ...escaped("function_id"), leased_by: () => null, leased_until: () => 0 },
+    convert: { leased_by: () => null, leased_until: () => 0 },
   },
   {
     name: "failure_states",
     key: ["environment_id", "failure_key"],
     columns: same("environment_id", "failure_key", "decision", "decided_at", "decided_by"),
-    convert: escaped("decided_by"),
   },
   {
     name: "alert_rules",
@@ -310,7 +291,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["quiet_hours", "enabled"],
       ...["created_at", "updated_at", "raised_at", "last_raised_at", "value", "changes"],
     ),
-    convert: escaped("name", "function_id", "event_name"),
   },
   {
     name: "pending_mirrors",
@@ -336,8 +316,7 @@ function traffic(name: string): CopiedTable {
 
 /** A path that is too long for an index matches every event. */
 function pathOf(path: Value): string {
-  const kept = toStoreText(path as string);
-  return isShort(kept) ? kept : ANY_PATH;
+  return isShort(path as string) ? (path as string) : ANY_PATH;
 }
 
 /** 0, which is no environment, for rows of a run that no longer exists: they are unreachable and expire like other old data. */
@@ -351,11 +330,6 @@ function ofWebhook(table: string): Record<string, string> {
 
 function same(...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, name]));
-}
-
-/** Texts that the embedded store keeps unchanged, and PostgreSQL only escaped (store-text.ts). */
-function escaped(...names: readonly string[]): NonNullable<CopiedTable["convert"]> {
-  return Object.fromEntries(names.map((name) => [name, (value: Value) => (typeof value === "string" ? toStoreText(value) : value)]));
 }
 
 function unheld(value: Value, { leased_by: holder }: SourceRow, beganAt: number): Value {

@@ -6,7 +6,7 @@
 
 import type { FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { type ErasureOutcome, type ErasureStore, type EventEraseParams, fromStoreText, type MarkKey } from "../contract/index.ts";
+import type { ErasureOutcome, ErasureStore, EventEraseParams, MarkKey } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { LockSet, markLock, nameLock } from "../postgres/locks.ts";
 import {
@@ -143,7 +143,7 @@ export function erasureStore(database: Database): ErasureStore {
   async function lockNames(client: PoolClient, { environmentId, sequences }: EventEraseParams): Promise<void> {
     const { rows } = await client.query<{ name: string }>(NAMES, [environmentId, sequences]);
     const locks = new LockSet();
-    for (const { name } of rows) locks.add(nameLock(environmentId, fromStoreText(name)), "shared");
+    for (const { name } of rows) locks.add(nameLock(environmentId, name), "shared");
     await locks.take(client);
   }
 

@@ -1,7 +1,7 @@
 /** Declared schemas of events in PostgreSQL. Few rows, read whole. */
 
 import type { PoolClient } from "pg";
-import { type EventSchema, type EventSchemaPut, type EventSchemaStore, SCHEMA_VERSIONS_SHOWN, toStoreText } from "../contract/index.ts";
+import { type EventSchema, type EventSchemaPut, type EventSchemaStore, SCHEMA_VERSIONS_SHOWN } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Announced } from "../postgres/nodes/announce.ts";
 import { planEventSchema } from "./policy.ts";
@@ -27,16 +27,16 @@ export function eventSchemaStore(database: Database, announced: Announced): Even
     eventSchemaList: async () =>
       (await database.query<EventSchemaRow>("SELECT * FROM event_schemas ORDER BY environment_id, name")).map(toEventSchema),
     async eventSchemaGet({ environmentId, name }) {
-      const [row] = await database.query<EventSchemaRow>(FIND, [environmentId, toStoreText(name)]);
+      const [row] = await database.query<EventSchemaRow>(FIND, [environmentId, name]);
       return row ? toEventSchema(row) : null;
     },
     eventSchemaPut: (change) => announced("catalogue", (client) => put(client, change)),
     eventSchemaVersions: async ({ environmentId, name }) =>
-      (await database.query<SchemaVersionRow>(VERSIONS, [environmentId, toStoreText(name)])).map(toSchemaVersion),
+      (await database.query<SchemaVersionRow>(VERSIONS, [environmentId, name])).map(toSchemaVersion),
     async eventSchemaFaultsAdd({ faults }) {
       await database.query(ADD_FAULTS, [
         faults.map(({ environmentId }) => environmentId),
-        faults.map(({ name }) => toStoreText(name)),
+        faults.map(({ name }) => name),
         faults.map(({ count }) => count),
         faults.map(({ lastAt }) => lastAt),
       ]);
@@ -45,13 +45,13 @@ export function eventSchemaStore(database: Database, announced: Announced): Even
 }
 
 async function put(client: PoolClient, change: EventSchemaPut): Promise<EventSchema> {
-  const key = [change.environmentId, toStoreText(change.name)];
+  const key = [change.environmentId, change.name];
   // Serialises two nodes that declare the first schema of a name at the same time.
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended($2, $1::bigint))", key);
   const { rows } = await client.query<EventSchemaRow>(FIND, key);
   const { written, isNewVersion } = planEventSchema(rows[0] ? toEventSchema(rows[0]) : null, change);
   const { schema, mode, description, version, updatedAt } = written;
-  await client.query(WRITE, [...key, schema, mode, description && toStoreText(description), version, updatedAt]);
+  await client.query(WRITE, [...key, schema, mode, description, version, updatedAt]);
   if (isNewVersion) await client.query(KEEP_VERSION, [...key, version, schema, updatedAt]);
   return written;
 }

@@ -1,7 +1,7 @@
 /** Converts rows of event schemas to the contract's records. */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import { type EventSchema, type EventSchemaVersion, fromStoreText, type SchemaMode } from "../contract/index.ts";
+import type { EventSchema, EventSchemaVersion, SchemaMode } from "../contract/index.ts";
 
 export interface EventSchemaRow {
   environment_id: number;
@@ -24,10 +24,10 @@ export interface SchemaVersionRow {
 export function toEventSchema(row: EventSchemaRow): EventSchema {
   return {
     environmentId: row.environment_id as EnvironmentId,
-    name: fromStoreText(row.name),
+    name: row.name,
     schema: row.schema,
     mode: row.mode as SchemaMode,
-    description: row.description && fromStoreText(row.description),
+    description: row.description,
     version: row.version,
     updatedAt: row.updated_at,
     faults: row.faults,

@@ -7,7 +7,6 @@ import {
   type EventSchemaStore,
   SCHEMA_VERSIONS_SHOWN,
   type SchemaFaults,
-  toStoreText,
 } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import { planEventSchema } from "./policy.ts";
@@ -31,21 +30,20 @@ export function eventSchemaStore(db: DatabaseSync, writer: GroupCommit): EventSc
     UPDATE event_schemas SET faults = faults + ?3, last_fault_at = max(coalesce(last_fault_at, 0), ?4) WHERE environment_id = ?1 AND name = ?2`);
 
   function get({ environmentId, name }: Key): EventSchema | null {
-    const row = find.get(environmentId, toStoreText(name)) as EventSchemaRow | undefined;
+    const row = find.get(environmentId, name) as EventSchemaRow | undefined;
     return row ? toEventSchema(row) : null;
   }
 
   function put(change: EventSchemaPut): EventSchema {
     const { written, isNewVersion } = planEventSchema(get(change), change);
-    const { environmentId, schema, mode, description, version, updatedAt } = written;
-    const name = toStoreText(written.name);
-    write.run(environmentId, name, schema, mode, description && toStoreText(description), version, updatedAt);
+    const { environmentId, name, schema, mode, description, version, updatedAt } = written;
+    write.run(environmentId, name, schema, mode, description, version, updatedAt);
     if (isNewVersion) keepVersion.run(environmentId, name, version, schema, updatedAt);
     return written;
   }
 
   function add({ environmentId, name, count, lastAt }: SchemaFaults): void {
-    addFaults.run(environmentId, toStoreText(name), count, lastAt);
+    addFaults.run(environmentId, name, count, lastAt);
   }
 
   return {
@@ -53,7 +51,7 @@ export function eventSchemaStore(db: DatabaseSync, writer: GroupCommit): EventSc
     eventSchemaGet: async (key) => get(key),
     eventSchemaPut: (change) => writer.submit(() => put(change), 2),
     eventSchemaVersions: async ({ environmentId, name }) =>
-      (versions.all(environmentId, toStoreText(name)) as unknown as SchemaVersionRow[]).map(toSchemaVersion),
+      (versions.all(environmentId, name) as unknown as SchemaVersionRow[]).map(toSchemaVersion),
     eventSchemaFaultsAdd: ({ faults }) =>
       writer.submit(() => {
         for (const some of faults) add(some);

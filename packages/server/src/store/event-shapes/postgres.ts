@@ -1,7 +1,7 @@
 /** Inferred shapes of events in PostgreSQL. */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import { type EventShapeStore, fromStoreText, toStoreText } from "../contract/index.ts";
+import type { EventShapeStore } from "../contract/index.ts";
 import { selectEvents } from "../events/postgres/select-events.ts";
 import { settledSequence } from "../events/postgres/settled-sequence.ts";
 import { type EventRow, toStoredEvent } from "../events/rows/event-rows.ts";
@@ -29,9 +29,9 @@ export function eventShapeStore(database: Database): EventShapeStore {
       return { events: rows.map(toStoredEvent), reached, last };
     },
     async eventShapeGetMany({ keys }) {
-      const columns = [keys.map(({ environmentId }) => environmentId), keys.map(({ name }) => toStoreText(name))];
+      const columns = [keys.map(({ environmentId }) => environmentId), keys.map(({ name }) => name)];
       const rows = await database.read<{ environment_id: EnvironmentId; name: string; shape: string }>(FIND, columns);
-      return rows.map(({ environment_id, name, shape }) => ({ environmentId: environment_id, name: fromStoreText(name), shape }));
+      return rows.map(({ environment_id, name, shape }) => ({ environmentId: environment_id, name, shape }));
     },
     async eventShapeCount({ environmentId }) {
       const text = "SELECT count(*)::integer AS count FROM event_shapes WHERE environment_id = $1";
@@ -44,7 +44,7 @@ export function eventShapeStore(database: Database): EventShapeStore {
         if (rowCount === 0) return false;
         await client.query(PUT, [
           shapes.map(({ environmentId }) => environmentId),
-          shapes.map(({ name }) => toStoreText(name)),
+          shapes.map(({ name }) => name),
           shapes.map(({ shape }) => shape),
         ]);
         return true;

@@ -2,14 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";
-import {
-  type EventSample,
-  type EventSampleParams,
-  type EventShape,
-  type EventShapeStore,
-  fromStoreText,
-  toStoreText,
-} from "../contract/index.ts";
+import type { EventSample, EventSampleParams, EventShape, EventShapeStore } from "../contract/index.ts";
 import { type EventRow, toStoredEvent } from "../events/rows/event-rows.ts";
 import { selectEvents } from "../events/sqlite/select-events.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
@@ -25,7 +18,7 @@ export function eventShapeStore(db: DatabaseSync, writer: GroupCommit, reader: R
 
   function putAll(from: number, reached: number, shapes: readonly EventShape[]): boolean {
     if (advance.run(reached, from).changes === 0) return false;
-    for (const { environmentId, name, shape } of shapes) put.run(environmentId, toStoreText(name), shape);
+    for (const { environmentId, name, shape } of shapes) put.run(environmentId, name, shape);
     return true;
   }
 
@@ -34,10 +27,8 @@ export function eventShapeStore(db: DatabaseSync, writer: GroupCommit, reader: R
     eventSample: (params) => reader.read("eventSample", params),
     eventShapeGetMany: async ({ keys }) =>
       keys.flatMap(({ environmentId, name }) => {
-        const row = find.get(environmentId, toStoreText(name)) as
-          | { environment_id: EnvironmentId; name: string; shape: string }
-          | undefined;
-        return row ? [{ environmentId: row.environment_id, name: fromStoreText(row.name), shape: row.shape }] : [];
+        const row = find.get(environmentId, name) as { environment_id: EnvironmentId; name: string; shape: string } | undefined;
+        return row ? [{ environmentId: row.environment_id, name: row.name, shape: row.shape }] : [];
       }),
     eventShapeCount: async ({ environmentId }) => count.get(environmentId)?.count as number,
     eventShapePut: ({ from, reached, shapes }) => writer.submit(() => putAll(from, reached, shapes), shapes.length + 1),

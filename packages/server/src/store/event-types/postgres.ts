@@ -4,7 +4,7 @@
  * would have to agree on whose sums are complete.
  */
 
-import { type EventType, type EventTypeListParams, type EventTypeStore, fromStoreText, toStoreText } from "../contract/index.ts";
+import type { EventType, EventTypeListParams, EventTypeStore } from "../contract/index.ts";
 import { settledSequence } from "../events/postgres/settled-sequence.ts";
 import type { Database } from "../postgres/database.ts";
 import { addAccepted } from "../traffic/postgres.ts";
@@ -40,7 +40,7 @@ export function eventTypeStore(database: Database): EventTypeStore {
       (await database.query<SettingsRow>("SELECT * FROM event_type_settings ORDER BY environment_id, name")).map(toEventTypeSettings),
     async eventTypeSettingsPut({ environmentId, name, retentionMs }) {
       const [row] = await database.query<SettingsRow>(PUT_SETTINGS, [
-        ...[environmentId, toStoreText(name), retentionMs ?? null, retentionMs !== undefined],
+        ...[environmentId, name, retentionMs ?? null, retentionMs !== undefined],
       ]);
       return toEventTypeSettings(row as SettingsRow);
     },
@@ -59,13 +59,13 @@ export function eventTypeStore(database: Database): EventTypeStore {
       }, "maintenance");
     },
     async eventTypeUnseenList({ environmentId, scopeId, limit, after = "" }) {
-      const rows = await database.read<{ name: string }>(UNSEEN, [scopeId, toStoreText(after), environmentId, limit]);
-      return rows.map(({ name }) => fromStoreText(name));
+      const rows = await database.read<{ name: string }>(UNSEEN, [scopeId, after, environmentId, limit]);
+      return rows.map(({ name }) => name);
     },
     eventTypeList: (params) => listEventTypes(database, params),
     async eventTypeGet({ environmentId, name, since }) {
       const wanted = "name_id = (SELECT name_id FROM event_names WHERE name = $3)";
-      const [row] = await database.read<CountedRow>(`${TYPES} AND ${wanted}`, [firstHour(since), environmentId, toStoreText(name)]);
+      const [row] = await database.read<CountedRow>(`${TYPES} AND ${wanted}`, [firstHour(since), environmentId, name]);
       return row ? toEventType(row, row.hours ?? []) : null;
     },
     async eventTypeHourExpireMany({ endedUntil, limit }) {

@@ -1,7 +1,7 @@
 /** Converts rows of event types and their hours to the contract's records. */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import { type EventType, type EventTypeSettings, fromStoreText } from "../contract/index.ts";
+import type { EventType, EventTypeSettings } from "../contract/index.ts";
 
 export const HOUR_MS = 3_600_000;
 
@@ -21,7 +21,7 @@ export interface EventTypeHourRow {
 
 export function toEventType(row: TypeRow, hours: readonly EventTypeHourRow[]): EventType {
   return {
-    name: fromStoreText(row.name),
+    name: row.name,
     firstSeenAt: row.first_seen_at,
     lastSeenAt: row.last_seen_at,
     count: row.count,
@@ -37,5 +37,5 @@ export interface SettingsRow {
 }
 
 export function toEventTypeSettings({ environment_id, name, retention_ms }: SettingsRow): EventTypeSettings {
-  return { environmentId: environment_id as EnvironmentId, name: fromStoreText(name), retentionMs: retention_ms };
+  return { environmentId: environment_id as EnvironmentId, name, retentionMs: retention_ms };
 }

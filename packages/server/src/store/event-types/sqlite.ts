@@ -5,7 +5,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";
-import { type EventType, type EventTypeListParams, type EventTypeStore, fromStoreText, toStoreText } from "../contract/index.ts";
+import type { EventType, EventTypeListParams, EventTypeStore } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import type { AcceptedSum, CountedRange, EventTypeSum } from "../sqlite/read-operations.ts";
 import type { Reader } from "../sqlite/reader.ts";
@@ -59,7 +59,7 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
     eventTypeSettingsList: async () => (listSettings.all() as unknown as SettingsRow[]).map(toEventTypeSettings),
     eventTypeSettingsPut: ({ environmentId, name, retentionMs }) =>
       writer.submit(() => {
-        const row = putSettings.get(environmentId, toStoreText(name), retentionMs ?? null, Number(retentionMs !== undefined));
+        const row = putSettings.get(environmentId, name, retentionMs ?? null, Number(retentionMs !== undefined));
         return toEventTypeSettings(row as unknown as SettingsRow);
       }),
     async eventTypeCount({ limit }) {
@@ -70,7 +70,7 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
     },
     eventTypeList: (params) => reader.read("eventTypeList", params),
     eventTypeUnseenList: async ({ environmentId, scopeId, limit, after = "" }) =>
-      (listUnseen.all(scopeId, toStoreText(after), environmentId, limit) as { name: string }[]).map(({ name }) => fromStoreText(name)),
+      (listUnseen.all(scopeId, after, environmentId, limit) as { name: string }[]).map(({ name }) => name),
     eventTypeGet: (params) => reader.read("eventTypeGet", params),
     eventTypeHourExpireMany: ({ endedUntil, limit }) =>
       writer.submit(() => Number(expire.run(Math.floor(endedUntil / HOUR_MS) - 1, limit).changes), limit),
@@ -111,7 +111,7 @@ export function listEventTypes(db: DatabaseSync, params: EventTypeListParams): {
 type EventTypeGetParams = Parameters<EventTypeStore["eventTypeGet"]>[0];
 
 export function getEventType(db: DatabaseSync, { environmentId, name, since }: EventTypeGetParams): EventType | null {
-  const row = db.prepare(`${TYPES} AND name_id = (SELECT name_id FROM event_names WHERE name = ?)`).get(environmentId, toStoreText(name)) as
+  const row = db.prepare(`${TYPES} AND name_id = (SELECT name_id FROM event_names WHERE name = ?)`).get(environmentId, name) as
     | TypeRow
     | undefined;
   return row ? withHours(db, environmentId, since)(row) : null;

@@ -1,6 +1,6 @@
 /** Decisions about failures in PostgreSQL. */
 
-import { FAILURE_STATES_MAX, type FailureState, type FailureStateStore, fromStoreText, toStoreText } from "../contract/index.ts";
+import { FAILURE_STATES_MAX, type FailureState, type FailureStateStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 
 const LIST = `
@@ -13,12 +13,9 @@ const SET = `
 
 export function failureStateStore(database: Database): FailureStateStore {
   return {
-    async failureStateList({ environmentId }) {
-      const rows = await database.read<FailureState>(LIST, [environmentId]);
-      return rows.map((row) => ({ ...row, decidedBy: fromStoreText(row.decidedBy) }));
-    },
+    failureStateList: ({ environmentId }) => database.read<FailureState>(LIST, [environmentId]),
     async failureStateSet({ environmentId, key, decision, decidedAt, decidedBy }) {
-      await database.query(SET, [environmentId, key, decision, decidedAt, toStoreText(decidedBy)]);
+      await database.query(SET, [environmentId, key, decision, decidedAt, decidedBy]);
     },
     async failureStateDelete({ environmentId, key }) {
       await database.query("DELETE FROM failure_states WHERE environment_id = $1 AND failure_key = $2", [environmentId, key]);

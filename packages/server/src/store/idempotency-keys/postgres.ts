@@ -1,6 +1,6 @@
 /** Idempotency keys in PostgreSQL. */
 
-import { fromStoreText, type IdempotencyStore, type RememberedCall, toStoreText } from "../contract/index.ts";
+import type { IdempotencyStore, RememberedCall } from "../contract/index.ts";
 import { boundedKey } from "../postgres/bounded-key.ts";
 import type { Database } from "../postgres/database.ts";
 
@@ -21,7 +21,7 @@ const CLAIM = `
 export function idempotencyStore(database: Database): IdempotencyStore {
   return {
     async idempotencyClaim({ owner, key, fingerprint, startedAt, abandonedUntil, forgottenUntil }) {
-      const own = [toStoreText(owner), boundedKey(key)];
+      const own = [owner, boundedKey(key)];
       for (;;) {
         const claimed = await database.query(CLAIM, [...own, fingerprint, startedAt, abandonedUntil, forgottenUntil]);
         if (claimed.length > 0) return null;
@@ -32,11 +32,11 @@ export function idempotencyStore(database: Database): IdempotencyStore {
     },
     async idempotencyAnswer({ owner, key, status, body }) {
       await database.query("UPDATE idempotency_keys SET status = $1, body = $2 WHERE owner = $3 AND key = $4", [
-        ...[status, toStoreText(body), toStoreText(owner), boundedKey(key)],
+        ...[status, body, owner, boundedKey(key)],
       ]);
     },
     async idempotencyRelease({ owner, key }) {
-      await database.query("DELETE FROM idempotency_keys WHERE owner = $1 AND key = $2", [toStoreText(owner), boundedKey(key)]);
+      await database.query("DELETE FROM idempotency_keys WHERE owner = $1 AND key = $2", [owner, boundedKey(key)]);
     },
     async idempotencyExpireMany({ startedUntil, limit }) {
       const rows = await database.query(
@@ -52,5 +52,5 @@ export function idempotencyStore(database: Database): IdempotencyStore {
 }
 
 function toCall({ fingerprint, started_at, status, body }: CallRow): RememberedCall {
-  return { fingerprint, startedAt: started_at, answer: status === null || body === null ? null : { status, body: fromStoreText(body) } };
+  return { fingerprint, startedAt: started_at, answer: status === null || body === null ? null : { status, body } };
 }

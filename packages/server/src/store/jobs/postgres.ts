@@ -3,7 +3,6 @@
 import type { EnvironmentId, JobId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import {
-  fromStoreText,
   JOB_ERRORS_MAX,
   type Job,
   type JobAdvanceParams,
@@ -11,7 +10,6 @@ import {
   type JobStart,
   type JobStore,
   type NewJob,
-  toStoreText,
 } from "../contract/index.ts";
 import { keepEvents } from "../events/postgres/keep-events.ts";
 import { Conditions } from "../postgres/conditions.ts";
@@ -63,12 +61,12 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
     jobItemsAdd: (params) => database.transaction((client) => addItems(client, params)),
     async jobGet({ environmentId, id }) {
       const [row] = await database.query<JobRow>(FIND, [environmentId, id]);
-      return row ? readJob(row) : null;
+      return row ? toJob(row) : null;
     },
     jobList: (params) => listJobs(database, params),
     async jobClaim({ node, now, until, except }) {
       const [row] = await database.query<JobRow>(CLAIM, [node, now, until, except]);
-      return row ? readJob(row) : null;
+      return row ? toJob(row) : null;
     },
     async jobRenew({ environmentId, id, node, until }) {
       return (await database.query(RENEW, [environmentId, id, node, until])).length > 0;
@@ -90,7 +88,7 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
         const errors = [...job.errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX);
         const { rows } = await client.query<JobRow>(END, [environmentId, id, status, JSON.stringify(errors), now]);
         await client.query(DROP_ITEMS, [environmentId, id, 0]);
-        return rows[0] ? readJob(rows[0]) : null;
+        return rows[0] ? toJob(rows[0]) : null;
       }),
     jobExpireMany: (params) => expireJobs(database, params),
   };
@@ -98,18 +96,18 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
 
 async function lockJob(client: PoolClient, environmentId: EnvironmentId, id: JobId): Promise<(Job & { leasedBy: string | null }) | null> {
   const { rows } = await client.query<JobRow>(`${FIND} FOR UPDATE`, [environmentId, id]);
-  return rows[0] ? { ...readJob(rows[0]), leasedBy: rows[0].leased_by } : null;
+  return rows[0] ? { ...toJob(rows[0]), leasedBy: rows[0].leased_by } : null;
 }
 
 async function insertJob(client: PoolClient, job: NewJob): Promise<Job> {
   const { id, environmentId, functionId, items, lease } = job;
   const { status, startedAt, endedAt } = beginJob(job);
   const { rows } = await client.query<JobRow>(INSERT, [
-    ...[environmentId, id, job.kind, job.filter, functionId === null ? null : toStoreText(functionId), status, items.length, job.rate],
+    ...[environmentId, id, job.kind, job.filter, functionId, status, items.length, job.rate],
     ...[job.listCursor, job.createdAt, startedAt, endedAt, lease?.node ?? null, lease?.until ?? 0],
   ]);
   if (items.length > 0) await client.query(INSERT_ITEMS, [environmentId, id, 0, JSON.stringify(items)]);
-  return readJob(rows[0] as JobRow);
+  return toJob(rows[0] as JobRow);
 }
 
 async function addItems(client: PoolClient, params: JobItemsAddParams): Promise<Job | null> {
@@ -120,7 +118,7 @@ async function addItems(client: PoolClient, params: JobItemsAddParams): Promise<
   if (items.length > 0) await client.query(INSERT_ITEMS, [environmentId, id, job.total, JSON.stringify(items)]);
   const values = [environmentId, id, next.status, next.total, listCursor, next.startedAt, next.endedAt, until];
   const { rows } = await client.query<JobRow>(ADD_PAGE, values);
-  return readJob(rows[0] as JobRow);
+  return toJob(rows[0] as JobRow);
 }
 
 async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ job: Job; notices: Notices } | null> {
@@ -139,7 +137,7 @@ async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ 
   );
   writes.send(DROP_ITEMS, environmentId, id, next.itemsLeft);
   await writes.settle();
-  return row ? { job: readJob(row), notices: writes.notices } : null;
+  return row ? { job: toJob(row), notices: writes.notices } : null;
 }
 
 async function startAll(writes: GroupWrites, now: number, starts: readonly JobStart[]): Promise<void> {
@@ -161,7 +159,7 @@ async function listJobs(
   if (after !== undefined) where.add("job_id < ?", after);
   if (status !== undefined) where.add("status = ?", status);
   const rows = await database.read<JobRow>(`SELECT * FROM jobs WHERE ${where.text} ORDER BY job_id DESC LIMIT ${limit + 1}`, where.values);
-  const jobs = rows.slice(0, limit).map(readJob);
+  const jobs = rows.slice(0, limit).map(toJob);
   return { jobs, next: rows.length > limit ? (jobs.at(-1)?.id ?? null) : null };
 }
 
@@ -172,8 +170,4 @@ async function expireJobs(database: Database, { endedUntil, limit }: Parameters<
     "maintenance",
   );
   return ended.length;
-}
-
-function readJob(row: JobRow): Job {
-  return toJob({ ...row, function_id: row.function_id === null ? null : fromStoreText(row.function_id) });
 }

@@ -2,7 +2,7 @@
 
 import type { EntryNo, EnvironmentId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { fromStoreText, type LimitRule, toStoreText } from "../contract/index.ts";
+import type { LimitRule } from "../contract/index.ts";
 import type { GroupWrites } from "../postgres/group-writes.ts";
 import { LockSet, limitLock } from "../postgres/locks.ts";
 import { freeByLimit, OF_RUN } from "./policy.ts";
@@ -42,15 +42,15 @@ export async function lockLimits(client: PoolClient, rules: readonly LimitRule[]
 /** The number of free slots of each limit, by its id. */
 export async function freeSlotsOf(client: PoolClient, rules: readonly LimitRule[], now: number): Promise<Map<string, number>> {
   if (rules.length === 0) return new Map();
-  const { rows } = await client.query<{ limit_id: string; used: number }>(USED, [rules.map(({ id }) => toStoreText(id)), now]);
-  const used = new Map(rows.map((row) => [fromStoreText(row.limit_id), row.used]));
+  const { rows } = await client.query<{ limit_id: string; used: number }>(USED, [rules.map(({ id }) => id), now]);
+  const used = new Map(rows.map((row) => [row.limit_id, row.used]));
   return freeByLimit(rules, (id) => used.get(id) ?? 0);
 }
 
 export async function takeSlots(client: PoolClient, rules: readonly LimitRule[], holders: readonly SlotHolder[]): Promise<void> {
   if (rules.length === 0 || holders.length === 0) return;
   await client.query(TAKE, [
-    rules.map(({ id }) => toStoreText(id)),
+    rules.map(({ id }) => id),
     holders.map(({ environmentId }) => environmentId),
     holders.map(({ runNo }) => runNo),
     holders.map(({ entryNo }) => entryNo ?? OF_RUN),
@@ -65,5 +65,5 @@ export async function freeSlots(
   const runNos = [...runs, ...entries.map(({ runNo }) => runNo)];
   if (runNos.length === 0) return;
   const values = [writes.environmentId, runNos, runs, entries.map(({ entryNo }) => entryNo)];
-  for (const { limit_id } of await writes.read<{ limit_id: string }>(FREE, values)) writes.notices.limitIds.add(fromStoreText(limit_id));
+  for (const { limit_id } of await writes.read<{ limit_id: string }>(FREE, values)) writes.notices.limitIds.add(limit_id);
 }

@@ -3,7 +3,7 @@
 import type { MirrorStore, PendingMirror } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import type { GroupWrites } from "../postgres/group-writes.ts";
-import { insertInto } from "../postgres/json-rows.ts";
+import { insertInto, jsonRows } from "../postgres/json-rows.ts";
 import { type MirrorRow, mirrorRow, toPendingMirror } from "./rows.ts";
 
 const INSERT = `
@@ -11,7 +11,7 @@ const INSERT = `
   ON CONFLICT DO NOTHING`;
 
 export function noteMirrors(writes: GroupWrites, pending: readonly PendingMirror[]): void {
-  if (pending.length > 0) writes.send(INSERT, JSON.stringify(pending.map(mirrorRow)));
+  if (pending.length > 0) writes.send(INSERT, jsonRows(pending.map(mirrorRow)));
 }
 
 export function mirrorStore(database: Database): MirrorStore {

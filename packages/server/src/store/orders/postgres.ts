@@ -2,10 +2,10 @@
 
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { fromStoreText, type OrderHold, type OrderStore, orderId, toStoreText } from "../contract/index.ts";
+import { type OrderStore, orderId } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { type GroupWrites, type Notices, noNotices } from "../postgres/group-writes.ts";
-import { recordset } from "../postgres/json-rows.ts";
+import { jsonRows, recordset } from "../postgres/json-rows.ts";
 import { type HoldRow, toHold } from "./rows.ts";
 
 const JOINED = { place: "integer", function_no: "integer", key: "text", run_no: "bigint", in_place_of: "bigint" };
@@ -58,13 +58,11 @@ const HOLDS = `
 
 export function joinOrder(writes: GroupWrites): void {
   const joined = writes.runsAdded.flatMap(({ runNo, run: { functionNo, order, inPlaceOf } }, place) =>
-    order === undefined
-      ? []
-      : [{ place, function_no: functionNo, key: toStoreText(order.key), run_no: runNo, in_place_of: inPlaceOf ?? null }],
+    order === undefined ? [] : [{ place, function_no: functionNo, key: order.key, run_no: runNo, in_place_of: inPlaceOf ?? null }],
   );
-  if (joined.length > 0) writes.send(JOIN, JSON.stringify(joined), writes.environmentId);
+  if (joined.length > 0) writes.send(JOIN, jsonRows(joined), writes.environmentId);
   const replacing = joined.filter(({ in_place_of }) => in_place_of !== null);
-  if (replacing.length > 0) writes.send(REPLACED, JSON.stringify(replacing), writes.environmentId);
+  if (replacing.length > 0) writes.send(REPLACED, jsonRows(replacing), writes.environmentId);
 }
 
 /** Called after the entries of these runs have been removed. */
@@ -117,7 +115,7 @@ export interface OrderKey {
 }
 
 function columnsOf({ environmentId, functionNo, orderKey }: OrderKey): unknown[] {
-  return [environmentId, functionNo, toStoreText(orderKey)];
+  return [environmentId, functionNo, orderKey];
 }
 
 interface FreedRow {
@@ -126,7 +124,7 @@ interface FreedRow {
 }
 
 function noteFreed(notices: Notices, rows: readonly FreedRow[]): void {
-  for (const { function_no, key } of rows) notices.limitIds.add(orderId(function_no, fromStoreText(key)));
+  for (const { function_no, key } of rows) notices.limitIds.add(orderId(function_no, key));
 }
 
 export function orderStore({ database, notify }: { database: Database; notify(notices: Notices): void }): OrderStore {
@@ -134,7 +132,7 @@ export function orderStore({ database, notify }: { database: Database; notify(no
     async orderHoldList({ environmentId, functionNos, limit, after = 0 }) {
       const rows = await database.query<HoldRow>(HOLDS, [environmentId, after, functionNos ?? null, limit + 1]);
       const page = rows.slice(0, limit);
-      return { holds: page.map(readHold), next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
+      return { holds: page.map(toHold), next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
     },
     async orderRelease({ environmentId, runNo }) {
       const notices = noNotices();
@@ -150,7 +148,7 @@ export function orderStore({ database, notify }: { database: Database; notify(no
         if (runNo === undefined) return null;
         const { rows } = await client.query<HoldRow>(HOLDS, [environmentId, position - 1, null, 1]);
         await release(client, notices, environmentId, runNo);
-        return rows[0] ? readHold(rows[0]) : null;
+        return rows[0] ? toHold(rows[0]) : null;
       });
       notify(notices);
       return hold;
@@ -162,8 +160,4 @@ async function release(client: PoolClient, notices: Notices, environmentId: Envi
   const { rows } = await client.query(RELEASE, [environmentId, runNo]);
   await leaveOrder(client, notices, environmentId, [runNo]);
   return rows.length > 0;
-}
-
-function readHold({ order_key, ...row }: HoldRow): OrderHold {
-  return toHold({ ...row, order_key: order_key && fromStoreText(order_key) });
 }

@@ -1,21 +1,17 @@
 /** Bounds keys whose values senders choose: an index of PostgreSQL holds rows of at most about 2,700 bytes. */
 
 import { createHash } from "node:crypto";
-import { toStoreText } from "../contract/index.ts";
+import { toStoreText } from "../shared/store-text.ts";
 
 const BYTES_MAX = 1_000;
 
-/** The text itself, or its hash if it is long. */
+/** The text itself, or a hash of what is stored for it if that is long. */
 export function boundedKey(text: string): string {
-  return boundText(toStoreText(text));
+  return isShort(text) ? text : `sha256 ${createHash("sha256").update(toStoreText(text)).digest("hex")}`;
 }
 
-/** The same for a text that is already escaped. */
-export function boundText(kept: string): string {
-  return isShort(kept) ? kept : `sha256 ${createHash("sha256").update(kept).digest("hex")}`;
-}
-
-/** Whether a text fits into an index unchanged. */
-export function isShort(kept: string): boolean {
-  return kept.length * 3 <= BYTES_MAX || Buffer.byteLength(kept) <= BYTES_MAX;
+/** Whether what is stored for a text fits into an index. */
+export function isShort(text: string): boolean {
+  const stored = toStoreText(text);
+  return stored.length * 3 <= BYTES_MAX || Buffer.byteLength(stored) <= BYTES_MAX;
 }

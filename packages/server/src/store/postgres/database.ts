@@ -7,10 +7,11 @@
 
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
-import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
+import { type Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow } from "pg";
 import { StoreUnavailable } from "../contract/index.ts";
 import { isConnectionLost, isTimeout, NoAnswer, serverFault, translate } from "./failures.ts";
 import { retryCollisions } from "./retry-collisions.ts";
+import { TextClient, TYPES } from "./text-client.ts";
 import { beginText, TIMEOUT_MS_DEFAULT, timeLimits, type WorkKind } from "./time-limits.ts";
 
 export interface DatabaseOptions {
@@ -25,8 +26,6 @@ export interface DatabaseOptions {
   onRecovery(): void;
 }
 
-const BIGINT = 20;
-const BIGINT_ARRAY = 1016;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** PostgreSQL ends a transaction at its limit. This much later, the node takes it that there is no answer. */
 const GRACE_MS = 500;
@@ -34,17 +33,6 @@ const GRACE_MS = 500;
 const OTHER_SHARE = 0.3;
 const CLOCK = `
   SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, current_setting('server_version_num')::integer AS version`;
-
-/** Our numbers stay below 2^53. */
-const TYPES = {
-  getTypeParser(oid: number, format?: "text" | "binary") {
-    if (oid === BIGINT) return Number;
-    const parse = types.getTypeParser(oid, format as "text") as (value: string) => unknown;
-    return oid === BIGINT_ARRAY
-      ? (value: string) => (parse(value) as (string | null)[]).map((item) => (item === null ? null : Number(item)))
-      : parse;
-  },
-} as NonNullable<ClientConfig["types"]>;
 
 /** Rows of a statement, inside a transaction or not. */
 export type Read = <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => Promise<Row[]>;
@@ -157,7 +145,7 @@ export class Database {
   }
 
   #openPool(max: number): Pool {
-    const pool = new Pool({ ...this.#config(this.#options.url), max, idleTimeoutMillis: 60_000 });
+    const pool = new Pool({ ...this.#config(this.#options.url), Client: TextClient, max, idleTimeoutMillis: 60_000 });
     // A broken idle connection is replaced when it is needed.
     pool.on("error", ignore);
     // If a client is in use, its current statement fails anyway. But an error without a listener would end the process, and PostgreSQL
@@ -170,7 +158,7 @@ export class Database {
   dedicated(): Client | null {
     const { listenUrl } = this.#options;
     if (listenUrl === null) return null;
-    return new Client({ ...this.#config(listenUrl), keepAlive: true, query_timeout: this.#timeoutMs + GRACE_MS });
+    return new TextClient({ ...this.#config(listenUrl), keepAlive: true, query_timeout: this.#timeoutMs + GRACE_MS });
   }
 
   /** PostgreSQL's time: the same on every node, even if a node's own clock is wrong or is changed. */

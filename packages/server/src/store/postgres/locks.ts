@@ -10,7 +10,7 @@
 import { createHash } from "node:crypto";
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { type MarkKey, toStoreText } from "../contract/index.ts";
+import type { MarkKey } from "../contract/index.ts";
 import type { GroupWrites } from "./group-writes.ts";
 
 /** An event holds the lock of its name shared; a step that starts to wait for that name holds it exclusively, so neither misses the other. */
@@ -22,12 +22,12 @@ function lockNumber(...parts: readonly (string | number)[]): bigint {
 }
 
 export function nameLock(environmentId: EnvironmentId, eventName: string): bigint {
-  return lockNumber("name", environmentId, toStoreText(eventName));
+  return lockNumber("name", environmentId, eventName);
 }
 
 /** Held by the one node that continues with what is left of an event name. Never waited for. */
 export function resumptionLock(environmentId: EnvironmentId, eventName: string): bigint {
-  return lockNumber("resumption", environmentId, toStoreText(eventName));
+  return lockNumber("resumption", environmentId, eventName);
 }
 
 /** `key` as it is stored. */
@@ -44,7 +44,7 @@ export function eventRemovalLock(): bigint {
 }
 
 export function limitLock(limitId: string): bigint {
-  return lockNumber("limit", toStoreText(limitId));
+  return lockNumber("limit", limitId);
 }
 
 const TAKE = `

@@ -4,7 +4,7 @@
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import { type EventRemovalParams, type Removal, type RemovalParams, type RetentionStore, toStoreText } from "../contract/index.ts";
+import type { EventRemovalParams, Removal, RemovalParams, RetentionStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { eventRemovalLock, LockSet } from "../postgres/locks.ts";
 import { maintainPartitions, tablesUntil } from "../postgres/schema/partitions.ts";
@@ -136,7 +136,7 @@ export function retentionStore(database: Database): RetentionStore {
   /** Of one environment: partitions also contain events of others, so old rows are deleted individually everywhere. */
   async function removeEventsIn(environmentId: EnvironmentId, { name, until, after, limit }: EventRemovalParams): Promise<Removal> {
     const [at = -1, no = -1] = after?.split(" ").map(Number) ?? [];
-    const named = name === undefined ? [] : [toStoreText(name)];
+    const named = name === undefined ? [] : [name];
     const statement = REMOVE_EVENTS("events", name === undefined ? WALK_ENVIRONMENT : WALK_NAME);
     const row = await removeEvents(statement, [no, limit, until, at, environmentId, ...named]);
     const { examined = 0, removed = 0, reached_at: reachedAt = null, reached_no: reachedNo = null } = row ?? {};

@@ -5,7 +5,7 @@
 
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { type EventRemovalParams, type Removal, type RemovalParams, type RetentionStore, toStoreText } from "../contract/index.ts";
+import type { EventRemovalParams, Removal, RemovalParams, RetentionStore } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 
 /** The weight of removing a run in a group: its steps, attempts and calls are removed too. */
@@ -81,7 +81,7 @@ function prepareExpireEvents(db: DatabaseSync): (params: EventRemovalParams) => 
     const some = () => {
       if (environmentId === undefined) return everywhere.all(no, limit);
       if (name === undefined) return inEnvironment.all(at, no, limit, environmentId);
-      return ofName.all(at, no, limit, environmentId, toStoreText(name));
+      return ofName.all(at, no, limit, environmentId, name);
     };
     const rows = some() as { sequence: number; received_at: number }[];
     const last = rows.at(-1);

@@ -1,24 +1,23 @@
 /** Sessions in PostgreSQL. Few rows; looked up by hash on every request with the cookie. */
 
-import { fromStoreText, type Session, type SessionStore, toStoreText } from "../contract/index.ts";
+import type { SessionStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { type SessionRow, toSession } from "./rows.ts";
 
 export function sessionStore(database: Database): SessionStore {
   const one = async (text: string, values: readonly unknown[]) => {
     const [row] = await database.query<SessionRow>(text, values);
-    return row ? readSession(row) : null;
+    return row ? toSession(row) : null;
   };
   return {
     sessionList: async () =>
-      (await database.query<SessionRow>("SELECT * FROM sessions ORDER BY created_at DESC, session_id DESC")).map(readSession),
+      (await database.query<SessionRow>("SELECT * FROM sessions ORDER BY created_at DESC, session_id DESC")).map(toSession),
     sessionFind: ({ hash }) => one("SELECT * FROM sessions WHERE hash = $1", [hash]),
     async sessionInsert({ id, hash, keyId, createdAt, lastSeenAt, expiresAt, ip, userAgent, person }) {
-      const agent = userAgent === null ? null : toStoreText(userAgent);
       await database.query(
         `INSERT INTO sessions (session_id, hash, key_id, created_at, last_seen_at, expires_at, ip, user_agent, person)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-        [id, hash, keyId, createdAt, lastSeenAt, expiresAt, ip, agent, person ? JSON.stringify(person) : null],
+        [id, hash, keyId, createdAt, lastSeenAt, expiresAt, ip, userAgent, person ? JSON.stringify(person) : null],
       );
     },
     async sessionTouch({ id, lastSeenAt, expiresAt }) {
@@ -35,8 +34,4 @@ export function sessionStore(database: Database): SessionStore {
       return rows.length;
     },
   };
-}
-
-function readSession(row: SessionRow): Session {
-  return toSession({ ...row, user_agent: row.user_agent === null ? null : fromStoreText(row.user_agent) });
 }

@@ -5,7 +5,8 @@
  * continue while the writer commits. `secure_delete` overwrites deleted content, so that erased payloads are gone from the file.
  */
 
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { TextDatabase } from "./text-database.ts";
 
 export const DATABASE_FILE = "inlet.db";
 
@@ -13,7 +14,7 @@ const CACHE_KIB = 16_384;
 
 /** checkpointer.ts runs the checkpoints, for both connections. */
 export function openWriter(path: string): DatabaseSync {
-  const db = new DatabaseSync(path);
+  const db = new TextDatabase(path);
   try {
     db.exec(`
       PRAGMA journal_mode = WAL;
@@ -31,7 +32,7 @@ export function openWriter(path: string): DatabaseSync {
 }
 
 export function openReader(path: string): DatabaseSync {
-  const db = new DatabaseSync(path, { readOnly: true, timeout: 1_000 });
+  const db = new TextDatabase(path, { readOnly: true, timeout: 1_000 });
   db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
   return db;
 }

@@ -2,15 +2,7 @@
 
 import type { WebhookId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import {
-  fromStoreText,
-  toStoreText,
-  type Webhook,
-  type WebhookChanges,
-  type WebhookKey,
-  type WebhookStore,
-  type WebhookVersion,
-} from "../contract/index.ts";
+import type { Webhook, WebhookChanges, WebhookKey, WebhookStore, WebhookVersion } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Announced } from "../postgres/nodes/announce.ts";
 import type { SecretBox } from "../secrets/rows/secret-box.ts";
@@ -31,7 +23,7 @@ const RETIRE_TOKEN = "UPDATE webhook_tokens SET retired_at = $3 WHERE environmen
 
 export function webhookStore(database: Database, announced: Announced, box: SecretBox): WebhookStore {
   return {
-    webhookList: async () => (await database.query<WebhookRow>(`${SELECT} ORDER BY webhook_no`)).map((row) => readWebhook(box, row)),
+    webhookList: async () => (await database.query<WebhookRow>(`${SELECT} ORDER BY webhook_no`)).map((row) => toWebhook(box, row)),
     async webhookRetiredTokenList() {
       const rows = await database.query<{ token: string; webhook_id: string }>(
         "SELECT token, webhook_id FROM webhook_tokens WHERE retired_at IS NOT NULL",
@@ -66,7 +58,7 @@ async function find(box: SecretBox, client: PoolClient, { environmentId, id }: W
   const isThis = "webhooks.environment_id = $1 AND webhooks.webhook_id = $2";
   await client.query(`SELECT 1 FROM webhooks WHERE ${isThis} FOR UPDATE`, [environmentId, id]);
   const { rows } = await client.query<WebhookRow>(`${SELECT} WHERE ${isThis} AND deleted_at IS NULL`, [environmentId, id]);
-  return rows[0] ? readWebhook(box, rows[0]) : null;
+  return rows[0] ? toWebhook(box, rows[0]) : null;
 }
 
 async function insert(box: SecretBox, client: PoolClient, webhook: Parameters<WebhookStore["webhookInsert"]>[0]): Promise<Webhook> {
@@ -74,10 +66,10 @@ async function insert(box: SecretBox, client: PoolClient, webhook: Parameters<We
   await client.query(
     `INSERT INTO webhooks (webhook_id, environment_id, name, version, created_at, updated_at, ${WEBHOOK_COLUMNS.join(", ")})
      VALUES ($1, $2, $3, 1, $4, $4, ${WEBHOOK_COLUMNS.map((_, at) => `$${at + 5}`).join(", ")})`,
-    [id, environmentId, toStoreText(name), createdAt, ...webhookColumns(box, webhook)],
+    [id, environmentId, name, createdAt, ...webhookColumns(box, webhook)],
   );
   await client.query(INSERT_TOKEN, [environmentId, id, webhook.token, createdAt]);
-  await client.query(INSERT_VERSION, [environmentId, id, 1, toStoreText(webhook.transform), createdAt]);
+  await client.query(INSERT_VERSION, [environmentId, id, 1, webhook.transform, createdAt]);
   return (await find(box, client, webhook)) as Webhook;
 }
 
@@ -89,11 +81,11 @@ async function change(box: SecretBox, client: PoolClient, key: WebhookKey, chang
   const inForce = versionInForce(webhook, changes, known);
   if (inForce === null) return null;
   const after = { ...webhook, ...changes, secrets: secretsAfter(webhook, changes) };
-  if (inForce.isNew) await client.query(INSERT_VERSION, [environmentId, id, inForce.version, toStoreText(after.transform), now]);
+  if (inForce.isNew) await client.query(INSERT_VERSION, [environmentId, id, inForce.version, after.transform, now]);
   await client.query(
     `UPDATE webhooks SET name = $3, version = $4, updated_at = $5, ${WEBHOOK_COLUMNS.map((column, at) => `${column} = $${at + 6}`).join(", ")}
      WHERE environment_id = $1 AND webhook_id = $2`,
-    [environmentId, id, toStoreText(after.name), inForce.version, now, ...webhookColumns(box, after)],
+    [environmentId, id, after.name, inForce.version, now, ...webhookColumns(box, after)],
   );
   return find(box, client, key);
 }
@@ -105,9 +97,5 @@ interface VersionRow {
 }
 
 function toVersion({ version, transform, created_at }: VersionRow): WebhookVersion {
-  return { version, transform: fromStoreText(transform), createdAt: created_at };
-}
-
-function readWebhook(box: SecretBox, row: WebhookRow): Webhook {
-  return toWebhook(box, { ...row, name: fromStoreText(row.name), transform: fromStoreText(row.transform) });
+  return { version, transform, createdAt: created_at };
 }

@@ -1,8 +1,9 @@
 /** Writes the rows of a group's events, and counts duplicates on the first events. */
 
 import type { EventId, RunNo } from "@inlet/protocol";
-import { type EventBatch, fromStoreText, type NewEvent, toStoreText } from "../../contract/index.ts";
+import type { EventBatch, NewEvent } from "../../contract/index.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
+import { jsonRows } from "../../postgres/json-rows.ts";
 import { runNumber } from "../../runs/postgres/run-number.ts";
 import type { InternedNumbers } from "./interned-ids.ts";
 import { FENCES } from "./settled-sequence.ts";
@@ -47,7 +48,7 @@ export async function insertEvents(
       ts,
       received_at: batch.receivedAt,
       source_no: interned.sourceNo(batch.source),
-      dedup_id: dedupId === null ? undefined : toStoreText(dedupId),
+      dedup_id: dedupId ?? undefined,
       trace: trace ?? undefined,
       extras: extras ?? undefined,
       schema_errors: schemaErrors ?? undefined,
@@ -55,14 +56,14 @@ export async function insertEvents(
       matched: event.runs?.length ? 1 : 0,
     };
   });
-  const names = [...new Set(events.map(({ event }) => event.name))].map(toStoreText);
+  const names = [...new Set(events.map(({ event }) => event.name))];
   const runs = events.reduce((sum, { event }) => sum + (event.runs?.length ?? 0), 0);
-  const values = [writes.environmentId, FENCES.events[0], JSON.stringify(rows), names, runs];
+  const values = [writes.environmentId, FENCES.events[0], jsonRows(rows), names, runs];
   const [row] = (await writes.rows<InsertedRow>(INSERT, ...values)) as [InsertedRow];
   return {
     sequences: row.sequences,
     runNos: row.runs.map((no) => runNumber(row.now, no)),
-    awaited: new Set(row.awaited.map(fromStoreText)),
+    awaited: new Set(row.awaited),
   };
 }
 

@@ -4,7 +4,7 @@
  * commit. Only a transaction that creates events while it runs adds them itself.
  */
 
-import { type EventBatch, type EventSource, toStoreText } from "../../contract/index.ts";
+import type { EventBatch, EventSource } from "../../contract/index.ts";
 import type { Read } from "../../postgres/database.ts";
 
 /** Senders choose the names, so the cache is bounded. */
@@ -40,7 +40,7 @@ export class InternedNumbers {
   }
 
   nameId(name: string): number {
-    return this.#names.get(toStoreText(name)) as number;
+    return this.#names.get(name) as number;
   }
 
   sourceNo(source: EventSource): number {
@@ -55,7 +55,7 @@ export class InternedIds {
   /** Called before a transaction: `read` commits each statement. */
   async add(read: Read, batches: readonly EventBatch[]): Promise<void> {
     const isKnown = ({ source, events }: EventBatch) =>
-      this.#sources.has(sourceText(source)) && events.every(({ name }) => this.#names.has(toStoreText(name)));
+      this.#sources.has(sourceText(source)) && events.every(({ name }) => this.#names.has(name));
     if (batches.every(isKnown)) return;
     await this.numbersFor(read, batches);
     // Added rows are committed now, so they are cached.
@@ -63,7 +63,7 @@ export class InternedIds {
   }
 
   async numbersFor(read: Read, batches: readonly EventBatch[]): Promise<InternedNumbers> {
-    const names = new Set(batches.flatMap(({ events }) => events.map(({ name }) => toStoreText(name))));
+    const names = new Set(batches.flatMap(({ events }) => events.map(({ name }) => name)));
     const sources = new Set(batches.map(({ source }) => sourceText(source)));
     return new InternedNumbers(await resolve(read, NAMES, this.#names, names), await resolve(read, SOURCES, this.#sources, sources));
   }

@@ -3,7 +3,7 @@
  * applied to slices of them, and the whole call has a time budget: beyond it, the page ends early and says where to continue.
  */
 
-import { type CompileWhere, type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
+import type { CompileWhere, EventCursor, EventListParams, EventPage } from "../../contract/index.ts";
 import { Conditions } from "../../postgres/conditions.ts";
 import type { Database } from "../../postgres/database.ts";
 import { fewAtOnce } from "../../postgres/few-at-once.ts";
@@ -39,8 +39,7 @@ async function plan(
   const filters = payloadFilters(params, compileWhere);
   if (dedupId !== undefined) {
     if (name !== undefined) filters.push(nameFilter(name));
-    const text = toStoreText(dedupId);
-    return { streams: [{ condition: "md5(dedup_id) = md5(?::text) AND dedup_id = ?", values: [text, text] }], filters };
+    return { streams: [{ condition: "md5(dedup_id) = md5(?::text) AND dedup_id = ?", values: [dedupId, dedupId] }], filters };
   }
   if (name === undefined) return { streams: [null], filters };
   const nameIds = await namesLike(database, name);
@@ -51,7 +50,7 @@ async function plan(
 /** The names that the pattern matches, in any environment; null if there are too many to read one by one. */
 async function namesLike(database: Database, pattern: string): Promise<number[] | null> {
   const isPrefix = pattern.endsWith("*");
-  const text = toStoreText(isPrefix ? pattern.slice(0, -1) : pattern);
+  const text = isPrefix ? pattern.slice(0, -1) : pattern;
   const rows = await database.read<{ name_id: number; name: string }>(
     isPrefix
       ? "SELECT name_id, name FROM event_names WHERE name >= $1 ORDER BY name LIMIT $2"

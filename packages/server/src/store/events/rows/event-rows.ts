@@ -1,7 +1,7 @@
 /** Converts a row of the events table, as both engines read it, to the contract's StoredEvent. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
-import { fromStoreText, type SourceKind, type StoredEvent } from "../../contract/index.ts";
+import type { SourceKind, StoredEvent } from "../../contract/index.ts";
 
 export const EVENT_COLUMNS =
   "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, matched, trace, extras, schema_errors, data";
@@ -33,10 +33,10 @@ export function toStoredEvent(row: EventRow): StoredEvent {
     sequence: row.sequence,
     environmentId: row.environment_id as EnvironmentId,
     id: row.event_id as EventId,
-    name: fromStoreText(row.name),
+    name: row.name,
     ts: row.ts,
     receivedAt: row.received_at,
-    dedupId: row.dedup_id === null ? null : fromStoreText(row.dedup_id),
+    dedupId: row.dedup_id,
     source: { kind: row.source_kind as SourceKind, id: row.source_id },
     duplicates: row.duplicates,
     isMatched: row.matched === 1,

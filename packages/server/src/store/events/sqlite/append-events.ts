@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
-import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
+import type { EventAppendResult, EventBatch, NewEvent } from "../../contract/index.ts";
 import { startEntry } from "../../function-starts/policy.ts";
 import { prepareNoteMirror } from "../../mirrors/sqlite.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
@@ -64,7 +64,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, entries,
     const sourceNo = interned.sourceNo(batch.source);
     let duplicates = 0;
     for (const event of batch.events) {
-      const dedupId = event.dedupId === null ? null : toStoreText(event.dedupId);
+      const dedupId = event.dedupId;
       const first = firstOf(batch, event, dedupId);
       if (first) {
         rows.flush();

@@ -4,7 +4,7 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { type EventSource, type SourceKind, toStoreText } from "../../contract/index.ts";
+import type { EventSource, SourceKind } from "../../contract/index.ts";
 
 /** Senders choose the names, so the cache is bounded. */
 const REMEMBERED_MAX = 10_000;
@@ -21,10 +21,7 @@ export class InternedIds {
     const addName = db.prepare("INSERT INTO event_names (name) VALUES (?) RETURNING name_id");
     const findSource = db.prepare("SELECT source_no FROM event_sources WHERE source_kind = ? AND source_id = ?");
     const addSource = db.prepare("INSERT INTO event_sources (source_kind, source_id) VALUES (?, ?) RETURNING source_no");
-    this.#findOrAddName = (name) => {
-      const text = toStoreText(name);
-      return (findName.get(text) ?? addName.get(text))?.name_id as number;
-    };
+    this.#findOrAddName = (name) => (findName.get(name) ?? addName.get(name))?.name_id as number;
     this.#findOrAddSource = ({ kind, id }) => (findSource.get(kind, id) ?? addSource.get(kind, id))?.source_no as number;
   }
 

@@ -8,7 +8,7 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type CompileWhere, type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
+import type { CompileWhere, EventCursor, EventListParams, EventPage } from "../../contract/index.ts";
 import { sliceWithin } from "../../shared/byte-bounds.ts";
 import { NAMES_READ, namesToMerge } from "../policy.ts";
 import {
@@ -52,10 +52,10 @@ function plan(db: DatabaseSync, params: EventListParams, compileWhere: CompileWh
 
   if (dedupId !== undefined) {
     if (name !== undefined) filters.push(nameFilter(name));
-    return { streams: [{ index: "events_by_dedup_id", column: "dedup_id", value: toStoreText(dedupId) }], filters };
+    return { streams: [{ index: "events_by_dedup_id", column: "dedup_id", value: dedupId }], filters };
   }
   if (name === undefined) return { streams: [wholeEnvironment()], filters };
-  const nameIds = name.endsWith("*") ? namesWithPrefix(db, toStoreText(name.slice(0, -1))) : namesEqual(db, toStoreText(name));
+  const nameIds = name.endsWith("*") ? namesWithPrefix(db, name.slice(0, -1)) : namesEqual(db, name);
   if (nameIds) return { streams: nameIds.map(oneName), filters };
   return { streams: [wholeEnvironment()], filters: [nameFilter(name), ...filters] };
 }

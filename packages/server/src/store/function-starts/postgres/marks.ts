@@ -4,7 +4,7 @@ import type { EntryNo, FunctionNo, LeaseId, RunNo } from "@inlet/protocol";
 import type { FunctionStartParams, MarkKey } from "../../contract/index.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
-import { insertInto } from "../../postgres/json-rows.ts";
+import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
 import { LockSet, markLock } from "../../postgres/locks.ts";
 import { unfinished } from "../../runs/postgres/run-state.ts";
 import { heldMarkExpiresAt, runKeepingMark } from "../policy.ts";
@@ -108,7 +108,7 @@ export class Marks {
         value,
         expires_at: expiresAt,
       }));
-    if (rows.length > 0) writes.send(WRITE, JSON.stringify(rows));
+    if (rows.length > 0) writes.send(WRITE, jsonRows(rows));
   }
 
   async #read(writes: GroupWrites, keys: readonly (MarkKey & { functionNo: FunctionNo })[]): Promise<void> {

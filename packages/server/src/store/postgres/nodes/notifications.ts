@@ -10,14 +10,7 @@
 
 import type { RunNo } from "@inlet/protocol";
 import type { Client } from "pg";
-import {
-  fromStoreText,
-  type QueueListener,
-  type RealtimeListener,
-  STORE_TOPICS,
-  type StoreTopic,
-  TIMER_LANE,
-} from "../../contract/index.ts";
+import { type QueueListener, type RealtimeListener, STORE_TOPICS, type StoreTopic, TIMER_LANE } from "../../contract/index.ts";
 import { LANE_WALK } from "../../queue/postgres/lane-walk.ts";
 import { MessagePieces, REALTIME_CHANNEL } from "../../realtime/postgres.ts";
 import type { Database } from "../database.ts";
@@ -212,7 +205,7 @@ export class Notifications {
       void this.#check();
       await this.#database.readClock();
       const now = this.#database.now();
-      for (const { lane } of await this.#database.query<{ lane: string }>(LANES_DUE, [now])) this.queue.notify(fromStoreText(lane), now);
+      for (const { lane } of await this.#database.query<{ lane: string }>(LANES_DUE, [now])) this.queue.notify(lane, now);
       this.events.notify();
       for (const topic of STORE_TOPICS) this.topics.notify(topic);
     } catch {

@@ -2,7 +2,7 @@
 -- (sharding.md; environment-leads-keys.test.ts). Numbers of events, runs and entries are unique in the whole database; queries
 -- still include the environment, because a number does not identify the shard.
 --
--- Text that users choose is stored as store-text.ts writes it. Times are milliseconds since 1970.
+-- Text is stored as store-text.ts writes it. Times are milliseconds since 1970.
 
 -- A program that knows schema `oldest_program` or a later one may use this database, even if the schema is newer than the program. A
 -- migration that only adds does not change the number; one that removes something the last release uses raises it.

@@ -5,16 +5,9 @@
 
 import type { EntryNo, EnvironmentId, LeaseId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import {
-  type ClaimedEntry,
-  fromStoreText,
-  type QueueClaimParams,
-  type QueueClaimResult,
-  TIMER_LANE,
-  toStoreText,
-} from "../../contract/index.ts";
+import { type ClaimedEntry, type QueueClaimParams, type QueueClaimResult, TIMER_LANE } from "../../contract/index.ts";
 import { freeSlotsOf, lockLimits, takeSlots } from "../../limits/postgres.ts";
-import { recordset } from "../../postgres/json-rows.ts";
+import { jsonRows, recordset } from "../../postgres/json-rows.ts";
 import { claimResult, claimRoom, leasedPosition, runsToBegin, slotHolders, splitDue } from "../policy/claim.ts";
 import { LeaseAllocation } from "../policy/lease-allocation.ts";
 import { QUEUE_COLUMNS, type QueueRow, toClaimed } from "../rows.ts";
@@ -71,13 +64,8 @@ export async function claimEntries(
 
 async function dueEntries(client: PoolClient, lane: string, now: number, limit: number): Promise<QueueRow[]> {
   const isTimers = lane === TIMER_LANE;
-  const { rows } = await client.query<QueueRow>(isTimers ? DUE_TIMERS : DUE, isTimers ? [now, limit] : [toStoreText(lane), now, limit]);
-  return rows.map(readRow);
-}
-
-function readRow(row: QueueRow): QueueRow {
-  const [lane, home_lane, step_id] = [row.lane, row.home_lane, row.step_id].map(fromStoreText) as [string, string, string];
-  return { ...row, lane, home_lane, step_id, subject: row.subject === null ? null : fromStoreText(row.subject) };
+  const { rows } = await client.query<QueueRow>(isTimers ? DUE_TIMERS : DUE, isTimers ? [now, limit] : [lane, now, limit]);
+  return rows;
 }
 
 async function sendHome(client: PoolClient, sent: readonly QueueRow[]): Promise<void> {
@@ -95,9 +83,9 @@ async function leaseEntries(
   if (claimed.length === 0) return;
   const leased = claimed.map(({ environmentId, no, leaseId }, index) => {
     const { lane, rank } = leasedPosition(rows[index] as QueueRow, until);
-    return { environment_id: environmentId, entry_no: no, lane: toStoreText(lane), rank, lease_id: leaseId };
+    return { environment_id: environmentId, entry_no: no, lane, rank, lease_id: leaseId };
   });
-  await client.query(LEASE, [JSON.stringify(leased), until, node]);
+  await client.query(LEASE, [jsonRows(leased), until, node]);
 }
 
 async function beginRuns(client: PoolClient, claimed: readonly ClaimedEntry[]): Promise<RunNo[]> {

@@ -6,12 +6,12 @@
  */
 
 import type { EntryNo, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { fromStoreText, HELD_UNTIL, NO_PROBES, TIMER_LANE, toStoreText, type WaitOutcome } from "../../contract/index.ts";
+import { HELD_UNTIL, NO_PROBES, TIMER_LANE, type WaitOutcome } from "../../contract/index.ts";
 import { pausedFunctions } from "../../held-calls/postgres.ts";
 import { freeSlots } from "../../limits/postgres.ts";
 import { endOrder } from "../../orders/postgres.ts";
 import type { EntryAdded, GroupWrites } from "../../postgres/group-writes.ts";
-import { recordset } from "../../postgres/json-rows.ts";
+import { jsonRows, recordset } from "../../postgres/json-rows.ts";
 import { type EntryPosition, type EntryWrite, type LeaseAllocation, unheld } from "../policy/lease-allocation.ts";
 
 /** An event, run or signal that a step waited for. */
@@ -108,7 +108,7 @@ export async function writeEntries(writes: GroupWrites): Promise<void> {
 function renewEntries(writes: GroupWrites, renewed: GroupWrites["entriesRenewed"]): void {
   if (renewed.length === 0) return;
   const rows = renewed.map(({ no, write, position }) => ({ entry_no: no, attempt: write.attempt, ...positionColumns(write, position) }));
-  writes.send(RENEW, JSON.stringify(rows), writes.environmentId);
+  writes.send(RENEW, jsonRows(rows), writes.environmentId);
   for (const { no, ...entry } of renewed) noteWritten(writes, entry, no);
 }
 
@@ -123,7 +123,7 @@ export async function addEntries(writes: GroupWrites, planned: readonly EntryAdd
   ] as const) {
     if (entries.length === 0) continue;
     const rows = entries.map(entryColumns);
-    const written = await writes.rows<AddedRow>(text, JSON.stringify(rows), writes.environmentId);
+    const written = await writes.rows<AddedRow>(text, jsonRows(rows), writes.environmentId);
     noteAdded(writes, entries, written);
   }
 }
@@ -146,16 +146,8 @@ function noteAdded(writes: GroupWrites, entries: readonly EntryAdded[], rows: re
     else byKey.set(keyOf(entry.write), [entry]);
   }
   for (const row of rows) {
-    const { run_no, function_no, kind, event_no } = row;
-    const subject = row.subject === null ? null : fromStoreText(row.subject);
-    const write = {
-      runNo: run_no,
-      functionNo: function_no,
-      stepId: fromStoreText(row.step_id) || null,
-      kind,
-      subject,
-      eventSequence: event_no,
-    };
+    const { run_no, function_no, kind, subject, event_no } = row;
+    const write = { runNo: run_no, functionNo: function_no, stepId: row.step_id || null, kind, subject, eventSequence: event_no };
     const entry = byKey.get(keyOf(write))?.shift();
     if (entry) noteWritten(writes, entry, row.entry_no);
   }
@@ -175,15 +167,15 @@ function noteWritten(writes: GroupWrites, { allocation, write, position }: Entry
 
 function positionColumns(write: EntryWrite, { lane, rank, dueAt, lease }: EntryPosition) {
   const leased = { claims: lease ? 1 : 0, lease_id: lease?.id ?? null, leased_by: lease?.node ?? null };
-  return { lane: toStoreText(lane), rank, home_rank: write.rank, due_at: dueAt, ...leased };
+  return { lane, rank, home_rank: write.rank, due_at: dueAt, ...leased };
 }
 
 function entryColumns({ write, position }: EntryAdded) {
   const { lane, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
   return {
     ...positionColumns(write, position),
-    ...{ home_lane: toStoreText(lane), kind, run_no: runNo, function_no: functionNo, step_id: toStoreText(stepId ?? "") },
-    ...{ attempt, subject: subject === null ? null : toStoreText(subject), event_no: eventSequence },
+    ...{ home_lane: lane, kind, run_no: runNo, function_no: functionNo, step_id: stepId ?? "" },
+    ...{ attempt, subject, event_no: eventSequence },
   };
 }
 
@@ -196,13 +188,13 @@ export async function makeDue(writes: GroupWrites, arrivals: readonly Arrival[])
   }
   if (firsts.size === 0) return [];
   const rows = [...firsts.values()].map(({ runNo, stepId, eventSequence, endedRunNo, outcome, position: { rank, dueAt, lease } }) => ({
-    ...{ run_no: runNo, step_id: toStoreText(stepId), rank, due_at: dueAt, claims: lease ? 1 : 0 },
+    ...{ run_no: runNo, step_id: stepId, rank, due_at: dueAt, claims: lease ? 1 : 0 },
     ...{ lease_id: lease?.id ?? null, leased_by: lease?.node ?? null, event_no: eventSequence, ended_run_no: endedRunNo },
     outcome: outcome ? JSON.stringify(outcome) : null,
   }));
-  const moved = await writes.rows<AddedRow & { attempt: number }>(MAKE_DUE, JSON.stringify(rows), writes.environmentId);
+  const moved = await writes.rows<AddedRow & { attempt: number }>(MAKE_DUE, jsonRows(rows), writes.environmentId);
   const due = moved.flatMap((row) => {
-    const key = `${row.run_no} ${fromStoreText(row.step_id)}`;
+    const key = `${row.run_no} ${row.step_id}`;
     const arrival = firsts.get(key);
     if (!arrival) return [];
     firsts.delete(key);
@@ -216,7 +208,7 @@ export async function makeDue(writes: GroupWrites, arrivals: readonly Arrival[])
 function noteArrivals(writes: GroupWrites, arrivals: readonly Arrival[]): void {
   const events = arrivals.filter(({ eventSequence }) => eventSequence !== null);
   if (events.length === 0) return;
-  const columns = [events.map(({ runNo }) => runNo), events.map(({ stepId }) => toStoreText(stepId))];
+  const columns = [events.map(({ runNo }) => runNo), events.map(({ stepId }) => stepId)];
   writes.send(
     NOTE_ARRIVALS,
     writes.environmentId,

@@ -2,7 +2,7 @@
 
 import type { EntryNo, EnvironmentId, LeaseId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { fromStoreText, type LeasedEntry, type ProbePhase, type QueueStore, StoreUnavailable, TIMER_LANE } from "../../contract/index.ts";
+import { type LeasedEntry, type ProbePhase, type QueueStore, StoreUnavailable, TIMER_LANE } from "../../contract/index.ts";
 import { heldCallStore } from "../../held-calls/postgres.ts";
 import { freeSlots } from "../../limits/postgres.ts";
 import { leaveOrder } from "../../orders/postgres.ts";
@@ -87,7 +87,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
       const { rows } = await client.query<ReleasedRow>(text, [...values]);
       const notices = noNotices();
       await freeSlotsOfRows(client, notices, rows);
-      for (const { lane } of rows) noteLane(notices, fromStoreText(lane), dueAt);
+      for (const { lane } of rows) noteLane(notices, lane, dueAt);
       return notices;
     });
     notify(noted);
@@ -124,7 +124,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
     queueCallOf: (params) => queuedCall(database, params),
     queueFunctionDepths: () => queueFunctionDepths(database),
     async queueLanes() {
-      return (await database.query<{ lane: string }>(LANES_IN_USE)).map(({ lane }) => fromStoreText(lane));
+      return (await database.query<{ lane: string }>(LANES_IN_USE)).map(({ lane }) => lane);
     },
     async queueProbeBegin({ environmentId, no, leaseId, phase }) {
       await database.query(setProbes(phase, `${PROBE_COLUMNS[phase]} + 1`), [environmentId, no, leaseId]);

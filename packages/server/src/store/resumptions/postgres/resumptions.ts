@@ -1,7 +1,7 @@
 /** The rows of what is left of matching events with waits. */
 
 import type { EnvironmentId, StepId } from "@inlet/protocol";
-import { fromStoreText, type ResumptionKey, type RunKey, toStoreText } from "../../contract/index.ts";
+import type { ResumptionKey, RunKey } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
 import type { SeenEvent } from "../../waits/policy.ts";
@@ -33,37 +33,37 @@ export interface Resumption {
 
 /** Of these names, those with events that have not ended all of their waits. */
 export async function pendingNames(writes: GroupWrites, names: readonly string[]): Promise<Set<string>> {
-  const rows = await writes.rows<{ event_name: string }>(PENDING, writes.environmentId, names.map(toStoreText));
-  return new Set(rows.map(({ event_name }) => fromStoreText(event_name)));
+  const rows = await writes.rows<{ event_name: string }>(PENDING, writes.environmentId, names);
+  return new Set(rows.map(({ event_name }) => event_name));
 }
 
 export async function isWaitPending(database: Database, { environmentId, runNo, stepId }: RunKey & { stepId: StepId }): Promise<boolean> {
-  return (await database.query(PENDING_WAIT, [environmentId, runNo, toStoreText(stepId)])).length > 0;
+  return (await database.query(PENDING_WAIT, [environmentId, runNo, stepId])).length > 0;
 }
 
 /** The events end their waits in further transactions. */
 export function addResumptions(writes: GroupWrites, events: readonly SeenEvent[]): void {
   if (events.length === 0) return;
-  const columns = [events.map(({ event }) => toStoreText(event.name)), events.map(({ sequence }) => sequence)];
+  const columns = [events.map(({ event }) => event.name), events.map(({ sequence }) => sequence)];
   writes.send(ADD, writes.environmentId, ...columns);
   writes.notices.hasResumptions = true;
 }
 
 /** The oldest event of the name that has not ended all of its waits. */
 export async function nextResumption(writes: GroupWrites, eventName: string): Promise<Resumption | null> {
-  const rows = await writes.rows<{ event_no: number; after_wait_no: number }>(NEXT, writes.environmentId, toStoreText(eventName));
+  const rows = await writes.rows<{ event_no: number; after_wait_no: number }>(NEXT, writes.environmentId, eventName);
   const [row] = rows;
   return row ? { eventSequence: row.event_no, after: row.after_wait_no } : null;
 }
 
 /** `after` null: it has ended all of them. */
 export function noteResumption(writes: GroupWrites, eventName: string, sequence: number, after: number | null): void {
-  const key = [writes.environmentId, toStoreText(eventName), sequence];
+  const key = [writes.environmentId, eventName, sequence];
   if (after === null) writes.send(REMOVE, ...key);
   else writes.send(NOTE, ...key, after);
 }
 
 export async function listResumptions(database: Database, limit: number): Promise<ResumptionKey[]> {
   const rows = await database.query<{ environment_id: EnvironmentId; event_name: string }>(LIST, [limit]);
-  return rows.map(({ environment_id, event_name }) => ({ environmentId: environment_id, eventName: fromStoreText(event_name) }));
+  return rows.map(({ environment_id, event_name }) => ({ environmentId: environment_id, eventName: event_name }));
 }

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
-import { fromStoreText, type ResumptionKey, toStoreText } from "../../contract/index.ts";
+import type { ResumptionKey } from "../../contract/index.ts";
 
 export interface Resumption {
   eventSequence: number;
@@ -40,7 +40,7 @@ export class Resumptions {
   }
 
   isPending({ environmentId, eventName }: ResumptionKey): boolean {
-    return this.#pending.get(environmentId, toStoreText(eventName)) !== undefined;
+    return this.#pending.get(environmentId, eventName) !== undefined;
   }
 
   isWaitPending(runNo: RunNo, stepId: StepId): boolean {
@@ -49,19 +49,19 @@ export class Resumptions {
 
   /** The event ends its waits in further transactions. */
   add({ environmentId, eventName }: ResumptionKey, sequence: number): void {
-    this.#add.run(environmentId, toStoreText(eventName), sequence);
+    this.#add.run(environmentId, eventName, sequence);
     this.announce();
   }
 
   /** The oldest event of the name that has not ended all of its waits. */
   next({ environmentId, eventName }: ResumptionKey): Resumption | null {
-    const row = this.#next.get(environmentId, toStoreText(eventName));
+    const row = this.#next.get(environmentId, eventName);
     return row ? { eventSequence: row.event_no as number, after: row.after_wait_no as number } : null;
   }
 
   /** `after` null: it has ended all of them. */
   note({ environmentId, eventName }: ResumptionKey, sequence: number, after: number | null): void {
-    const key = [environmentId, toStoreText(eventName), sequence];
+    const key = [environmentId, eventName, sequence];
     if (after === null) this.#remove.run(...key);
     else this.#note.run(after, ...key);
   }
@@ -69,7 +69,7 @@ export class Resumptions {
   list(limit: number): ResumptionKey[] {
     return this.#list.all(limit).map(({ environment_id, event_name }) => ({
       environmentId: environment_id as EnvironmentId,
-      eventName: fromStoreText(event_name as string),
+      eventName: event_name as string,
     }));
   }
 

@@ -1,10 +1,10 @@
 /** Changes runs as was decided: collects the rows to write, and writes them. */
 
 import type { RunNo } from "@inlet/protocol";
-import { type CallRecord, type EventBatch, type FailedAttempt, type LateCall, toStoreText } from "../../contract/index.ts";
+import type { CallRecord, EventBatch, FailedAttempt, LateCall } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import { GroupWrites } from "../../postgres/group-writes.ts";
-import { insertInto, recordset } from "../../postgres/json-rows.ts";
+import { insertInto, jsonRows, recordset } from "../../postgres/json-rows.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { Arrival } from "../../queue/postgres/queue-entries.ts";
 import { figuresOfRun } from "../../traffic/policy.ts";
@@ -102,13 +102,13 @@ export function writeRuns(writes: GroupWrites): void {
     const rows = runsChanged.map(({ runNo, run }) => runColumns(runNo, run));
     writes.send(
       UPDATE_RUNS,
-      JSON.stringify(rows),
+      jsonRows(rows),
       environmentId,
       runsChanged.map(({ runNo }) => runNo),
     );
   }
   const insert = (text: string, rows: readonly object[]) => {
-    if (rows.length > 0) writes.send(text, JSON.stringify(rows.map((row) => ({ environment_id: environmentId, ...row }))));
+    if (rows.length > 0) writes.send(text, jsonRows(rows.map((row) => ({ environment_id: environmentId, ...row }))));
   };
   insert(WRITE_STEPS, lastOfEach(steps).map(writtenStep));
   insert(ADD_ATTEMPTS, attempts.map(attemptColumns));
@@ -139,7 +139,7 @@ function attemptColumns({ runNo, attempt: failed }: { runNo: RunNo; attempt: Fai
   const { stepId, attempt, startedAt, endedAt, httpStatus, error } = failed;
   return {
     run_no: runNo,
-    step_id: stepId === null ? null : toStoreText(stepId),
+    step_id: stepId,
     attempt,
     started_at: startedAt,
     ended_at: endedAt,
@@ -152,15 +152,15 @@ function callColumns({ runNo, call }: { runNo: RunNo; call: CallRecord }) {
   const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
   return {
     run_no: runNo,
-    step_id: stepId === null ? null : toStoreText(stepId),
+    step_id: stepId,
     attempt,
     started_at: startedAt,
     ended_at: endedAt,
     http_status: httpStatus,
     is_error: outcome === "error" ? 1 : 0,
-    path: toStoreText(path),
+    path,
     steps_given: stepsGiven,
-    answer: answer === null ? null : toStoreText(answer),
+    answer,
     answer_length: answerLength,
   };
 }
@@ -169,8 +169,7 @@ function callColumns({ runNo, call }: { runNo: RunNo; call: CallRecord }) {
 export async function noteLateCall(database: Database, { environmentId, runNo, call, failure }: LateCall): Promise<GroupWrites["notices"]> {
   return database.transaction(async (client) => {
     const writes = new GroupWrites(client, environmentId);
-    const step = call.stepId === null ? null : toStoreText(call.stepId);
-    const known = await writes.rows(FIND_CALL, environmentId, runNo, call.startedAt, step, call.attempt);
+    const known = await writes.rows(FIND_CALL, environmentId, runNo, call.startedAt, call.stepId, call.attempt);
     if (known.length > 0) return writes.notices;
     writes.calls.push({ runNo, call });
     if (failure) writes.attempts.push({ runNo, attempt: failure });

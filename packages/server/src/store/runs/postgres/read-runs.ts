@@ -1,15 +1,7 @@
 /** Reads single runs, and several by their numbers. */
 
 import type { EnvironmentId, EventId, JobId, RunId, RunNo } from "@inlet/protocol";
-import {
-  type EventRunCounts,
-  fromStoreText,
-  type RunCounts,
-  type RunDetails,
-  type RunRecord,
-  type RunStatus,
-  type RunSummary,
-} from "../../contract/index.ts";
+import type { EventRunCounts, RunCounts, RunDetails, RunRecord, RunStatus, RunSummary } from "../../contract/index.ts";
 import type { Database, Read } from "../../postgres/database.ts";
 import { originalOf } from "../rows/reruns.ts";
 import {
@@ -26,8 +18,6 @@ import {
   toRunSummary,
 } from "../rows/run-rows.ts";
 import { type StepRowWithValue, toStepRecord } from "../rows/step-rows.ts";
-import { readable } from "./run-state.ts";
-import { readableStep } from "./step-rows.ts";
 
 const SELECT_RUNS = (extra = "") => `SELECT ${RUN_COLUMNS}${extra} FROM runs`;
 const SUMMARY = ", error";
@@ -48,7 +38,7 @@ export async function findRun(database: Database, id: RunId): Promise<RunRecord 
     `${SELECT_RUNS()} WHERE (runs.environment_id, run_id) IN (SELECT environment_id, $1::text FROM environments)`,
     [id],
   );
-  return row ? toRunRecord(readable(row)) : null;
+  return row ? toRunRecord(row) : null;
 }
 
 export async function summariseRuns(
@@ -60,7 +50,7 @@ export async function summariseRuns(
     runNos,
   ]);
   const read: Read = (text, values) => database.read(text, values);
-  return (await asSummaries(read, environmentId, rows)).map((row) => toRunSummary(readable(row)));
+  return (await asSummaries(read, environmentId, rows)).map(toRunSummary);
 }
 
 type RowOfRun = RunRow & Pick<RunSummaryRow, "error">;
@@ -119,21 +109,16 @@ async function readRun(read: Read, environmentId: EnvironmentId, id: RunId): Pro
     all<AttemptRow>("SELECT * FROM failed_attempts WHERE environment_id = $1 AND run_no = $2 ORDER BY ended_at, attempt_no"),
     all<CallRow>("SELECT * FROM calls WHERE environment_id = $1 AND run_no = $2 ORDER BY call_no"),
   ]);
-  const done = doneSteps(steps.map(readableStep));
+  const done = doneSteps(steps);
   return {
-    ...toRunSummary(readable(row)),
+    ...toRunSummary(row),
     rerun: rerun ?? null,
     invokedBy: invoker?.id ?? null,
     output: row.output,
-    steps: steps.map((step) => ({ ...toStepRecord(readableStep(step)), value: step.value })),
-    attempts: attempts.map((attempt) => toFailedAttempt({ ...attempt, step_id: attempt.step_id && fromStoreText(attempt.step_id) })),
-    calls: calls.map((call) => toCallRecord(readableCall(call), done)),
+    steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
+    attempts: attempts.map(toFailedAttempt),
+    calls: calls.map((call) => toCallRecord(call, done)),
   };
-}
-
-function readableCall(row: CallRow): CallRow {
-  const { step_id, path, answer } = row;
-  return { ...row, step_id: step_id && fromStoreText(step_id), path: fromStoreText(path), answer: answer && fromStoreText(answer) };
 }
 
 export async function countByJob(

@@ -1,16 +1,7 @@
 /** Reads the data that calls need of their runs, for many calls at once: as many as hold a bounded size, at least one. */
 
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
-import {
-  fromStoreText,
-  type RunContext,
-  type RunEnd,
-  type RunError,
-  type RunKey,
-  type StepRequest,
-  type StoredEvent,
-  toStoreText,
-} from "../../contract/index.ts";
+import type { RunContext, RunEnd, RunError, RunKey, StepRequest, StoredEvent } from "../../contract/index.ts";
 import { eventsOfSome } from "../../events/postgres/select-events.ts";
 import { BatchedReads, type BatchRead } from "../../postgres/batched-reads.ts";
 import type { Database } from "../../postgres/database.ts";
@@ -19,7 +10,7 @@ import { type RequestRow, toStepRequest } from "../../secrets/rows/sealed-reques
 import type { SecretBox } from "../../secrets/rows/secret-box.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
 import { type RunRow, toRunRecord } from "../rows/run-rows.ts";
-import { readable, SELECT_RUNS, sequencesOf, unfinished } from "./run-state.ts";
+import { SELECT_RUNS, sequencesOf, unfinished } from "./run-state.ts";
 
 const RUNS_WITHIN = rowsWithin(
   `(${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[]) OFFSET 0)`,
@@ -49,7 +40,7 @@ async function readContexts(
 ): Promise<BatchRead<RunNo, RunContext>> {
   const rows = await database.query<ContextRow>(CONTEXTS, [environmentId, runNos]);
   const reached = isWholeSlice(rows) ? Number.POSITIVE_INFINITY : Math.max(...rows.map(({ run_no }) => run_no));
-  const active = unfinished(rows).map(readable);
+  const active = unfinished(rows);
   const sequences = new Map(active.map((row) => [row.run_no as RunNo, sequencesOf(row)]));
   const events = await eventsOfSome((text, values) => database.query(text, values), environmentId, sequences);
   const found = active.flatMap((row) => {
@@ -63,7 +54,7 @@ async function readContexts(
 }
 
 function toContext(row: ContextRow, events: readonly StoredEvent[]): RunContext {
-  const steps = row.steps.map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value }));
+  const steps = row.steps.map(({ id, value }) => ({ id: id as StepId, value }));
   return { run: toRunRecord(row), events, steps };
 }
 
@@ -88,6 +79,6 @@ export async function readStepRequest(
   box: SecretBox,
   { environmentId, runNo, stepId }: RunKey & { stepId: StepId },
 ): Promise<StepRequest | null> {
-  const [row] = await database.query<RequestRow>(REQUEST, [environmentId, [runNo], toStoreText(stepId)]);
-  return row ? toStepRequest(box, { runNo, stepId }, { ...row, detail: fromStoreText(row.detail) }) : null;
+  const [row] = await database.query<RequestRow>(REQUEST, [environmentId, [runNo], stepId]);
+  return row ? toStepRequest(box, { runNo, stepId }, row) : null;
 }

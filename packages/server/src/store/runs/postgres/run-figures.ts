@@ -1,14 +1,7 @@
 /** Figures about a function's runs: when its newest runs were created, started and ended, its ends, and its waits. */
 
 import { type FunctionNo, firstIdAt, type RunNo } from "@inlet/protocol";
-import {
-  RUN_STATUSES,
-  type RunEndCountParams,
-  type RunStore,
-  type RunTiming,
-  type RunTimingsParams,
-  toStoreText,
-} from "../../contract/index.ts";
+import { RUN_STATUSES, type RunEndCountParams, type RunStore, type RunTiming, type RunTimingsParams } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 
 const IN_TIME = "environment_id = $1 AND runs.function_no = f.function_no AND run_id >= $3 AND run_id < $4";
@@ -68,7 +61,7 @@ export async function countWaits(
 ): Promise<{ functionNo: FunctionNo; waits: number }[]> {
   const waits = await database.read<{ run_no: RunNo }>(
     "SELECT run_no FROM waits WHERE environment_id = $1 AND event_name = $2 AND kind = 'event' LIMIT $3",
-    [environmentId, toStoreText(eventName), limit],
+    [environmentId, eventName, limit],
   );
   const runs = await database.read<{ run_no: RunNo; function_no: FunctionNo }>(
     "SELECT run_no, function_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",

@@ -4,11 +4,11 @@
  */
 
 import type { EntryNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
-import { type EntryRecord, fromStoreText, type RunRecord, type RunState, type StepRecord } from "../../contract/index.ts";
+import type { EntryRecord, RunRecord, RunState, StepRecord } from "../../contract/index.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { RUN_COLUMNS, type RunRow, toRunRecord } from "../rows/run-rows.ts";
 import { type StepRow, toStepRecord } from "../rows/step-rows.ts";
-import { readableStep, SELECT_STEPS } from "./step-rows.ts";
+import { SELECT_STEPS } from "./step-rows.ts";
 
 /**
  * Runs are selected only by their numbers: with a condition on their state, PostgreSQL might scan an index of all unfinished runs.
@@ -63,7 +63,7 @@ export async function lockRunStates(
     writes.rows<StepRow & { run_no: RunNo }>(STEPS, environmentId, runNos),
     writes.rows<EntryRow>(ENTRIES, environmentId, runNos),
   ]);
-  const runs = unfinished(runRows).map(readable);
+  const runs = unfinished(runRows);
   const steps = groupBy(stepRows, ({ run_no }) => run_no);
   const entries = groupBy(entryRows, ({ run_no }) => run_no);
   return new Map(
@@ -71,7 +71,7 @@ export async function lockRunStates(
       const run = toRunRecord(row);
       const state: LockedState = {
         run,
-        steps: (steps.get(run.no) ?? []).map((step): StepRecord => toStepRecord(readableStep(step))),
+        steps: (steps.get(run.no) ?? []).map((step): StepRecord => toStepRecord(step)),
         entries: (entries.get(run.no) ?? []).map(toEntry),
         eventSequences: sequencesOf(row),
       };
@@ -122,18 +122,6 @@ export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key
 }
 
 function toEntry({ entry_no, kind, step_id, attempt, claims, lease_id, again, event_no }: EntryRow): EntryRecord {
-  const stepId = (fromStoreText(step_id) || null) as StepId | null;
+  const stepId = (step_id || null) as StepId | null;
   return { no: entry_no, kind, stepId, attempt, claims, leaseId: lease_id, goesAgain: again === 1, eventSequence: event_no };
-}
-
-/** User-chosen texts may contain characters that PostgreSQL cannot store: see store-text.ts. */
-export function readable<Row extends RunRow>(row: Row): Row {
-  const { lane, cron, invoker_step_id, order_key } = row;
-  return {
-    ...row,
-    lane: fromStoreText(lane),
-    cron: cron && fromStoreText(cron),
-    invoker_step_id: invoker_step_id && fromStoreText(invoker_step_id),
-    order_key: order_key && fromStoreText(order_key),
-  };
 }

@@ -1,10 +1,10 @@
 /** Writes runs with their first entries, inside the transaction of the events that start them. */
 
 import type { RunNo } from "@inlet/protocol";
-import { type NewRun, toStoreText } from "../../contract/index.ts";
+import type { NewRun } from "../../contract/index.ts";
 import { joinOrder } from "../../orders/postgres.ts";
 import type { GroupWrites, RunInsert } from "../../postgres/group-writes.ts";
-import { insertInto } from "../../postgres/json-rows.ts";
+import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
 import type { EntryWrite, LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 
 const INSERT = insertInto("runs", {
@@ -54,7 +54,7 @@ export function addEntry(writes: GroupWrites, allocation: LeaseAllocation, write
 export function insertRuns(writes: GroupWrites): void {
   const { runsAdded, environmentId } = writes;
   if (runsAdded.length === 0) return;
-  writes.send(INSERT, JSON.stringify(runsAdded.map((added) => runColumns(writes, added))));
+  writes.send(INSERT, jsonRows(runsAdded.map((added) => runColumns(writes, added))));
   joinOrder(writes);
   const batched = runsAdded.flatMap(({ runNo, run, eventSequence }) =>
     (run.eventSequences ?? []).filter((sequence) => sequence !== eventSequence).map((sequence) => ({ runNo, sequence })),
@@ -75,13 +75,13 @@ function runColumns({ environmentId }: GroupWrites, added: RunInsert) {
     event_no: eventSequence,
     status,
     event_nos: eventSequences ? JSON.stringify(eventSequences) : null,
-    lane: toStoreText(lane),
+    lane,
     created_at: createdAt,
-    cron: cron === undefined ? null : toStoreText(cron),
+    cron: cron ?? null,
     original_run_id: originalRunId ?? null,
     job_id: jobId ?? null,
     invoker_run_no: invoker?.runNo ?? null,
-    invoker_step_id: invoker ? toStoreText(invoker.stepId) : null,
-    order_key: order ? toStoreText(order.text) : null,
+    invoker_step_id: invoker?.stepId ?? null,
+    order_key: order?.text ?? null,
   };
 }

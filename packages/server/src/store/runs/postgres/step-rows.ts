@@ -1,9 +1,8 @@
 /** Reads and writes steps in PostgreSQL. */
 
 import type { RunNo } from "@inlet/protocol";
-import { fromStoreText, toStoreText } from "../../contract/index.ts";
 import { insertInto } from "../../postgres/json-rows.ts";
-import { STEP_COLUMNS, STEP_COLUMNS_CHANGED, type StepRow, type StepRowWithValue, toStepRow, type WrittenStep } from "../rows/step-rows.ts";
+import { STEP_COLUMNS, STEP_COLUMNS_CHANGED, type StepRowWithValue, toStepRow, type WrittenStep } from "../rows/step-rows.ts";
 
 const TYPES: Readonly<Record<keyof StepRowWithValue, string>> = {
   step_id: "text",
@@ -31,12 +30,5 @@ export const WRITE_STEPS = `
     event_id = coalesce(excluded.event_id, steps.event_id)`;
 
 export function writtenStep({ runNo, step }: { runNo: RunNo; step: WrittenStep }) {
-  const row = toStepRow(step);
-  const detail = row.detail === null ? null : toStoreText(row.detail);
-  return { run_no: runNo, ...row, step_id: toStoreText(row.step_id), name: toStoreText(row.name), detail };
-}
-
-export function readableStep<Row extends StepRow>(row: Row): Row {
-  const detail = row.detail === null ? null : fromStoreText(row.detail);
-  return { ...row, step_id: fromStoreText(row.step_id), name: fromStoreText(row.name), detail };
+  return { run_no: runNo, ...toStepRow(step) };
 }

@@ -1,15 +1,7 @@
 /** Converts rows of runs, failed attempts and calls to the contract's records. Used by the writer and by the read thread. */
 
 import type { EnvironmentId, EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
-import {
-  type FailedAttempt,
-  fromStoreText,
-  type RunDetails,
-  type RunError,
-  type RunRecord,
-  type RunStatus,
-  type RunSummary,
-} from "../../contract/index.ts";
+import type { FailedAttempt, RunDetails, RunError, RunRecord, RunStatus, RunSummary } from "../../contract/index.ts";
 
 /** Everything except the output, which may be large. */
 export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, lane, created_at, started_at, ended_at,
@@ -108,7 +100,7 @@ export function toRunSummary(row: RunSummaryRow): RunSummary {
 }
 
 function eventOf({ event_name, event_preview }: RunSummaryRow, id: EventId): RunSummary["event"] {
-  return { id, name: fromStoreText(event_name ?? ""), preview: event_preview ?? "" };
+  return { id, name: event_name ?? "", preview: event_preview ?? "" };
 }
 
 export function toFailedAttempt(row: AttemptRow): FailedAttempt {

@@ -2,14 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { type FunctionNo, firstIdAt } from "@inlet/protocol";
-import {
-  RUN_STATUSES,
-  type RunEndCountParams,
-  type RunStore,
-  type RunTiming,
-  type RunTimingsParams,
-  toStoreText,
-} from "../../contract/index.ts";
+import { RUN_STATUSES, type RunEndCountParams, type RunStore, type RunTiming, type RunTimingsParams } from "../../contract/index.ts";
 
 const COLUMNS = "run_id, status, created_at, started_at, ended_at";
 const IN_TIME = "environment_id = ? AND function_no = ? AND run_id >= ? AND run_id < ?";
@@ -67,5 +60,5 @@ export function countWaits(
   db: DatabaseSync,
   { environmentId, eventName, limit }: Parameters<RunStore["waitCountByFunction"]>[0],
 ): { functionNo: FunctionNo; waits: number }[] {
-  return db.prepare(WAITS).all(environmentId, toStoreText(eventName), limit) as { functionNo: FunctionNo; waits: number }[];
+  return db.prepare(WAITS).all(environmentId, eventName, limit) as { functionNo: FunctionNo; waits: number }[];
 }

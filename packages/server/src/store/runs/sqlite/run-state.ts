@@ -12,7 +12,6 @@ import {
   type RunState,
   type StepRequest,
   type StoredEvent,
-  toStoreText,
 } from "../../contract/index.ts";
 import { bytesOfEvent, type EventRow, toStoredEvent } from "../../events/rows/event-rows.ts";
 import { selectEvents } from "../../events/sqlite/select-events.ts";
@@ -107,14 +106,14 @@ export class RunStates {
 
   /** The newest events of this name received since then: bounded in number and size. */
   newestEvents(environmentId: EnvironmentId, name: string, since: number): NewestEvents {
-    const found = this.#newestEvents.iterate(environmentId, toStoreText(name), since, LOOK_BACK_EVENTS_MAX);
+    const found = this.#newestEvents.iterate(environmentId, name, since, LOOK_BACK_EVENTS_MAX);
     const { events, isEnd } = seenWithin(found);
     return { events: events.reverse(), isWhole: isEnd };
   }
 
   /** The next events of this name, bounded likewise. */
   eventsAfter(environmentId: EnvironmentId, name: string, after: LookedBack): { events: SeenEvent[]; isEnd: boolean } {
-    return seenWithin(this.#eventsAfter.iterate(environmentId, toStoreText(name), after.at, after.no, LOOK_BACK_EVENTS_MAX));
+    return seenWithin(this.#eventsAfter.iterate(environmentId, name, after.at, after.no, LOOK_BACK_EVENTS_MAX));
   }
 
   #entriesOf(runNo: RunNo): EntryRecord[] {

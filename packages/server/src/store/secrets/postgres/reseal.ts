@@ -4,7 +4,6 @@
  */
 
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
-import { fromStoreText, toStoreText } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import { resealedDetail } from "../rows/sealed-requests.ts";
 import { resealed, SEALED_COLUMNS, type SealedRow } from "../rows/sealed-rows.ts";
@@ -47,7 +46,7 @@ interface RequestRow {
 /** Used while keys are rotated. Every request of an open step has an entry in the queue. */
 async function resealRequests(database: Database, box: SecretBox): Promise<void> {
   for (const { environment_id, run_no, step_id, detail } of await database.read<RequestRow>(REQUESTS)) {
-    const after = resealedDetail(box, { runNo: run_no, stepId: fromStoreText(step_id) as StepId }, fromStoreText(detail));
-    if (after !== null) await database.query(WRITE_REQUEST, [toStoreText(after), environment_id, [run_no], step_id, detail]);
+    const after = resealedDetail(box, { runNo: run_no, stepId: step_id as StepId }, detail);
+    if (after !== null) await database.query(WRITE_REQUEST, [after, environment_id, [run_no], step_id, detail]);
   }
 }

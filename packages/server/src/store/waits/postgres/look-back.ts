@@ -5,7 +5,7 @@
  */
 
 import type { RunNo, StepId } from "@inlet/protocol";
-import { LOOK_BACK_EVENTS_MAX, toStoreText, type WaitRules } from "../../contract/index.ts";
+import { LOOK_BACK_EVENTS_MAX, type WaitRules } from "../../contract/index.ts";
 import { selectEvents } from "../../events/postgres/select-events.ts";
 import { type EventRow, toStoredEvent } from "../../events/rows/event-rows.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
@@ -77,14 +77,14 @@ async function lookBackFor(writes: GroupWrites, rules: WaitRules, eventName: str
 }
 
 async function newestEvents(writes: GroupWrites, eventName: string, since: number): Promise<NewestEvents> {
-  const found = await writes.rows<BoundedRow>(NEWEST, writes.environmentId, toStoreText(eventName), since);
+  const found = await writes.rows<BoundedRow>(NEWEST, writes.environmentId, eventName, since);
   const { rows, isEnd } = boundedSlice(found, LOOK_BACK_EVENTS_MAX);
   return { events: inOrder(rows), isWhole: isEnd };
 }
 
 /** The next events of a name: bounded in number and size. */
 export async function eventsAfter(writes: GroupWrites, eventName: string, { at, no }: LookedBack) {
-  const found = await writes.rows<BoundedRow>(AFTER, writes.environmentId, toStoreText(eventName), at, no);
+  const found = await writes.rows<BoundedRow>(AFTER, writes.environmentId, eventName, at, no);
   const { rows, isEnd } = boundedSlice(found, LOOK_BACK_EVENTS_MAX);
   return { events: inOrder(rows), isEnd };
 }

@@ -7,7 +7,7 @@
  */
 
 import type { RunNo } from "@inlet/protocol";
-import { type NewEvent, TIMER_LANE, toStoreText, WAITS_PER_EVENT_MAX, type WaitRules } from "../../contract/index.ts";
+import { type NewEvent, TIMER_LANE, WAITS_PER_EVENT_MAX, type WaitRules } from "../../contract/index.ts";
 import type { Appended } from "../../events/postgres/append-events.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
@@ -63,7 +63,7 @@ export async function resumeRuns(writes: GroupWrites, rules: WaitRules, stored: 
 
 /** The keys under which waits for the event's name may be found. */
 export function waitKeysOf(event: NewEvent, paths: ReadonlyMap<string, string[]>, rules: WaitRules): WaitKey[] {
-  const name = toStoreText(event.name);
+  const { name } = event;
   return (paths.get(name) ?? []).flatMap((path) => {
     if (path === ANY_PATH) return [{ name, path, key: "" }];
     const key = rules.keyAt(event, path);
@@ -72,7 +72,7 @@ export function waitKeysOf(event: NewEvent, paths: ReadonlyMap<string, string[]>
 }
 
 function keyIn(eventName: string, kept: FoundWait["kept"]): WaitKey {
-  return { name: toStoreText(eventName), path: kept?.path ?? ANY_PATH, key: kept?.key ?? "" };
+  return { name: eventName, path: kept?.path ?? ANY_PATH, key: kept?.key ?? "" };
 }
 
 function idOf({ name, path, key }: WaitKey): string {

@@ -4,10 +4,10 @@
  */
 
 import type { RunNo, StepId } from "@inlet/protocol";
-import { fromStoreText, type NewWait, type StoredWait, toStoreText } from "../../contract/index.ts";
+import type { NewWait, StoredWait } from "../../contract/index.ts";
 import { boundedKey, isShort } from "../../postgres/bounded-key.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
-import { insertInto } from "../../postgres/json-rows.ts";
+import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
 import type { MatchedWait } from "../policy.ts";
 
 /** Used instead of a path: every event of the name is tested. */
@@ -100,11 +100,9 @@ interface WaitRow {
 
 /** The key under which an event's value at this path is looked up. */
 export function waitKey(eventName: string, match: NewWait["match"]): WaitKey {
-  const name = toStoreText(eventName);
-  const path = match && toStoreText(match.path);
   // A path too long for the index: all such waits are tested.
-  if (!match || !path || !isShort(path)) return { name, path: ANY_PATH, key: "" };
-  return { name, path, key: boundedKey(match.key) };
+  if (!match?.path || !isShort(match.path)) return { name: eventName, path: ANY_PATH, key: "" };
+  return { name: eventName, path: match.path, key: boundedKey(match.key) };
 }
 
 export function insertWaits(writes: GroupWrites): void {
@@ -120,13 +118,13 @@ export function insertWaits(writes: GroupWrites): void {
       match_key: key,
       kind,
       run_no: runNo,
-      step_id: stepId === null ? null : toStoreText(stepId),
+      step_id: stepId,
       since,
       expires_at: expiresAt,
-      expression: expression === null ? null : toStoreText(expression),
+      expression,
     };
   });
-  writes.send(INSERT, JSON.stringify(rows));
+  writes.send(INSERT, jsonRows(rows));
 }
 
 /** Waits for signals, one after the other: two of a group may have the same signal. Returns those that another run already waits for. */
@@ -134,7 +132,7 @@ export async function claimSignals(writes: GroupWrites): Promise<GroupWrites["si
   const taken: GroupWrites["signalsAdded"] = [];
   for (const added of writes.signalsAdded) {
     const { eventName, stepId, since, expiresAt, onConflict } = added.wait;
-    const row = [toStoreText(eventName), added.runNo, toStoreText(stepId ?? ""), since, expiresAt];
+    const row = [eventName, added.runNo, stepId ?? "", since, expiresAt];
     const rule = [onConflict === "replace", added.allocation.now];
     const claimed = await writes.rows(CLAIM_SIGNAL, writes.environmentId, ...row, ...rule);
     if (claimed.length === 0) taken.push(added);
@@ -144,8 +142,8 @@ export async function claimSignals(writes: GroupWrites): Promise<GroupWrites["si
 
 /** The step that waits for the signal. Until this transaction ends, no other can end the wait. */
 export async function lockSignal(writes: GroupWrites, eventName: string, now: number): Promise<{ runNo: RunNo; stepId: StepId } | null> {
-  const [row] = await writes.rows<{ run_no: RunNo; step_id: string }>(FIND_SIGNAL, writes.environmentId, toStoreText(eventName), now);
-  return row ? { runNo: row.run_no, stepId: fromStoreText(row.step_id) as StepId } : null;
+  const [row] = await writes.rows<{ run_no: RunNo; step_id: string }>(FIND_SIGNAL, writes.environmentId, eventName, now);
+  return row ? { runNo: row.run_no, stepId: row.step_id as StepId } : null;
 }
 
 /** Waits of steps that no longer wait, and of ended runs. */
@@ -158,14 +156,13 @@ export function removeWaits(writes: GroupWrites): void {
 
 export function dropWaits(writes: GroupWrites, steps: readonly { runNo: RunNo; stepId: StepId }[]): void {
   if (steps.length === 0) return;
-  const columns = [steps.map(({ runNo }) => runNo), steps.map(({ stepId }) => toStoreText(stepId))];
+  const columns = [steps.map(({ runNo }) => runNo), steps.map(({ stepId }) => stepId)];
   writes.send(DROP, writes.environmentId, ...columns);
 }
 
-/** The paths of waits for these names, by stored name. */
+/** The paths of waits for these names, by name. */
 export async function waitPaths(writes: GroupWrites, names: Iterable<string>): Promise<Map<string, string[]>> {
-  const kept = [...new Set(names)].map(toStoreText);
-  const rows = await writes.rows<{ name: string; match_path: string }>(PATHS, writes.environmentId, kept);
+  const rows = await writes.rows<{ name: string; match_path: string }>(PATHS, writes.environmentId, [...new Set(names)]);
   const paths = new Map<string, string[]>();
   for (const { name, match_path } of rows) paths.set(name, [...(paths.get(name) ?? []), match_path]);
   return paths;
@@ -185,7 +182,7 @@ export async function findWaits(
 /** The waits that have just been stored look back in further transactions. */
 export function startLookBack(writes: GroupWrites, waits: readonly { runNo: RunNo; stepId: StepId }[]): void {
   if (waits.length === 0) return;
-  const columns = [waits.map(({ runNo }) => runNo), waits.map(({ stepId }) => toStoreText(stepId))];
+  const columns = [waits.map(({ runNo }) => runNo), waits.map(({ stepId }) => stepId)];
   writes.send(START_LOOK_BACK, writes.environmentId, ...columns);
   writes.notices.hasResumptions = true;
 }
@@ -196,7 +193,7 @@ export async function waitsLookingBack(
   eventName: string,
   limit: number,
 ): Promise<(FoundWait & { looked: LookedBack })[]> {
-  const rows = await writes.rows<WaitRow & LookRow>(LOOKING_BACK, writes.environmentId, toStoreText(eventName), limit);
+  const rows = await writes.rows<WaitRow & LookRow>(LOOKING_BACK, writes.environmentId, eventName, limit);
   return rows.map((row) => ({ ...toWait(row), looked: { at: row.look_at, no: row.look_no } }));
 }
 
@@ -221,12 +218,12 @@ function toWait(row: WaitRow): FoundWait {
   return {
     no: row.wait_no,
     kind: row.kind,
-    eventName: fromStoreText(row.event_name),
+    eventName: row.event_name,
     runNo: row.run_no,
     since: row.since,
     expiresAt: row.expires_at,
-    expression: row.expression === null ? null : fromStoreText(row.expression),
-    stepId: row.step_id === null ? null : (fromStoreText(row.step_id) as StepId),
+    expression: row.expression,
+    stepId: row.step_id as StepId | null,
     kept: keptOf({ path: row.match_path, key: row.match_key }),
   };
 }

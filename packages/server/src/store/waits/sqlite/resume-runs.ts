@@ -11,7 +11,6 @@ import {
   SIGNAL_TAKEN,
   signalEventName,
   TIMER_LANE,
-  toStoreText,
   WAITS_PER_EVENT_MAX,
   type WaitRules,
 } from "../../contract/index.ts";
@@ -82,8 +81,7 @@ export class ResumeRuns {
     if (kind !== "event" || stepId === null) return;
     const newest = states.newestEvents(run.environmentId, eventName, since);
     if (coversLookBack(wait, newest)) {
-      const kept = match && { path: match.path, key: toStoreText(match.key) };
-      this.endMatching(allocation, [{ kind, stepId, since, expiresAt, expression, runNo: run.no, kept }], newest.events);
+      this.endMatching(allocation, [{ kind, stepId, since, expiresAt, expression, runNo: run.no, kept: match }], newest.events);
     } else {
       waits.startLookBack(run.no, stepId);
       resumptions.announce();
@@ -93,7 +91,7 @@ export class ResumeRuns {
   /** Ends those of the waits for one name that one of these events matches; of several events, by the first. */
   endMatching(allocation: LeaseAllocation, waits: readonly (EndedWait & MatchedWait)[], seen: readonly SeenEvent[]): void {
     if (seen.length === 0) return;
-    const candidatesOf = candidateEvents(seen, this.#parts.rules, toStoreText);
+    const candidatesOf = candidateEvents(seen, this.#parts.rules, (key) => key);
     for (const wait of waits) {
       const candidates = candidatesOf(wait);
       const first = candidates.length > 0 && firstMatch(wait, candidates, this.#waitingRun(wait), this.#parts.rules);

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
-import { type NewWait, type StoredWait, toStoreText } from "../../contract/index.ts";
+import type { NewWait, StoredWait } from "../../contract/index.ts";
 import type { MatchedWait } from "../policy.ts";
 
 /** Used instead of a path: every event of the name is tested. */
@@ -73,7 +73,7 @@ export class Waits {
 
   add(environmentId: EnvironmentId, runNo: RunNo, { eventName, match, kind, stepId, expression, since, expiresAt }: NewWait): void {
     this.#mayExist = true;
-    const found = [environmentId, toStoreText(eventName), match ? match.path : ANY_PATH, match ? toStoreText(match.key) : ""];
+    const found = [environmentId, eventName, match ? match.path : ANY_PATH, match ? match.key : ""];
     this.#insert.run(...found, kind, runNo, stepId, expression, since, expiresAt);
   }
 
@@ -81,13 +81,13 @@ export class Waits {
   claimSignal(environmentId: EnvironmentId, runNo: RunNo, wait: NewWait, now: number): boolean {
     this.#mayExist = true;
     const { eventName, stepId, since, expiresAt, onConflict } = wait;
-    const row = [environmentId, toStoreText(eventName), runNo, stepId, since, expiresAt];
+    const row = [environmentId, eventName, runNo, stepId, since, expiresAt];
     return this.#claimSignal.run(...row, onConflict === "replace" ? 1 : 0, now).changes > 0;
   }
 
   /** The step that waits for the signal. */
   findSignal(environmentId: EnvironmentId, eventName: string, now: number): { runNo: RunNo; stepId: StepId } | null {
-    const row = this.#findSignal.get(environmentId, toStoreText(eventName), now) as { run_no: RunNo; step_id: StepId } | undefined;
+    const row = this.#findSignal.get(environmentId, eventName, now) as { run_no: RunNo; step_id: StepId } | undefined;
     return row ? { runNo: row.run_no, stepId: row.step_id } : null;
   }
 
@@ -98,12 +98,12 @@ export class Waits {
   ): FoundWait[] {
     if (!this.#mayExist) return [];
     this.#mayExist = this.#any.get() !== undefined;
-    const name = toStoreText(eventName);
+    const name = eventName;
     const found: FoundWait[] = [];
     for (let path = this.#pathAfter(environmentId, name, ""); path !== null; path = this.#pathAfter(environmentId, name, path)) {
       const key = path === ANY_PATH ? "" : keyAt(path);
       if (key === null) continue;
-      found.push(...(this.#find.all(environmentId, name, path, toStoreText(key), after, limit) as unknown as WaitRow[]).map(toWait));
+      found.push(...(this.#find.all(environmentId, name, path, key, after, limit) as unknown as WaitRow[]).map(toWait));
     }
     return found.sort((one, other) => one.no - other.no).slice(0, limit);
   }
@@ -115,7 +115,7 @@ export class Waits {
 
   /** Those that have come least far first. */
   lookingBack(environmentId: EnvironmentId, eventName: string, limit: number): (FoundWait & { looked: LookedBack })[] {
-    const rows = this.#lookingBack.all(environmentId, toStoreText(eventName), limit) as unknown as (WaitRow & LookRow)[];
+    const rows = this.#lookingBack.all(environmentId, eventName, limit) as unknown as (WaitRow & LookRow)[];
     return rows.map((row) => ({ ...toWait(row), looked: { at: row.look_at, no: row.look_no } }));
   }
 

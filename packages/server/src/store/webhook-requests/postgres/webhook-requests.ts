@@ -1,24 +1,22 @@
 /** Recorded webhook requests in PostgreSQL. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
-import {
-  type EventAppendResult,
-  type EventBatch,
-  type EventCursor,
-  fromStoreText,
-  type NewWebhookRequest,
-  toStoreText,
-  type WebhookRequest,
-  type WebhookRequestFollowParams,
-  type WebhookRequestListParams,
-  type WebhookRequestStore,
+import type {
+  EventAppendResult,
+  EventBatch,
+  EventCursor,
+  NewWebhookRequest,
+  WebhookRequest,
+  WebhookRequestFollowParams,
+  WebhookRequestListParams,
+  WebhookRequestStore,
 } from "../../contract/index.ts";
 import { FENCES, settledSequence } from "../../events/postgres/settled-sequence.ts";
 import { Conditions } from "../../postgres/conditions.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
-import { insertInto } from "../../postgres/json-rows.ts";
+import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
 import { boundedSlice, REQUEST_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
 import { tablesUntil } from "../../postgres/schema/partitions.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
@@ -60,14 +58,13 @@ export interface Recorded {
 export function recordRequests(writes: GroupWrites, recorded: readonly Recorded[]): void {
   if (recorded.length === 0) return;
   writes.send("SELECT hold_sequence($1, $2)", ...FENCES.requests);
-  writes.send(INSERT, JSON.stringify(recorded.map(requestColumns)));
+  writes.send(INSERT, jsonRows(recorded.map(requestColumns)));
   writes.notices.hasEvents = true;
 }
 
 function requestColumns({ request, eventId }: Recorded) {
   const { environmentId, webhookId, id, receivedAt, ip, method, headers, query, contentType, body, bodyBase64 } = request;
   const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs, verifiedAt } = request;
-  const text = (value: string | null) => (value === null ? null : toStoreText(value));
   return {
     environment_id: environmentId,
     webhook_id: webhookId,
@@ -77,12 +74,12 @@ function requestColumns({ request, eventId }: Recorded) {
     method,
     headers,
     query: writeQuery(query),
-    content_type: text(contentType),
-    body: text(body),
+    content_type: contentType,
+    body,
     body_base64: bodyBase64,
     status,
     outcome,
-    error: text(error),
+    error,
     event_id: eventId,
     delivered_to: deliveredTo,
     transform_version: transformVersion,
@@ -111,7 +108,7 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
         "SELECT * FROM webhook_requests WHERE environment_id = $1 AND webhook_id = $2 AND request_id = $3",
         [environmentId, webhookId, id],
       );
-      return row ? readRequest(row) : null;
+      return row ? toRequest(row) : null;
     },
     webhookRequestList: (params) => listRequests(database, params),
     webhookRequestFollow: (params) => followRequests(database, params),
@@ -182,7 +179,7 @@ function listRequests(database: Database, params: WebhookRequestListParams): Pro
     );
     return boundedSlice(found, rows);
   };
-  return pageOfRequests(params, readSlice, readRequest);
+  return pageOfRequests(params, readSlice, toRequest);
 }
 
 async function followRequests(
@@ -198,10 +195,5 @@ async function followRequests(
     [after, until, environmentId, webhookId, limit],
   );
   const slice = boundedSlice(found, limit);
-  return { requests: slice.rows.map(readRequest), reached: reachedBy(slice, after, until) };
-}
-
-function readRequest(row: RequestRow): WebhookRequest {
-  const text = (value: string | null) => (value === null ? null : fromStoreText(value));
-  return toRequest({ ...row, content_type: text(row.content_type), body: text(row.body), error: text(row.error) });
+  return { requests: slice.rows.map(toRequest), reached: reachedBy(slice, after, until) };
 }
