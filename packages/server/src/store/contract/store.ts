@@ -68,7 +68,11 @@ export interface Store
     TrafficStore,
     ActivityStore,
     ResumptionStore,
-    LeadershipStore {
+    LeadershipStore,
+    StoreItself {}
+
+/** What belongs to no noun. */
+export interface StoreItself {
   /** Waits for operations in progress, then closes the store. Idempotent. */
   stop(): Promise<void>;
   /** The name under which this process holds leases, unique among the nodes that share the store. */

@@ -16,7 +16,7 @@ import { refuseBadFile } from "../sqlite/folder/check-file.ts";
 import { lockFolder } from "../sqlite/folder/folder-lock.ts";
 import { readKeyFile } from "../sqlite/folder/key-file.ts";
 import { type Move, readMove, writeMove } from "../sqlite/folder/moved-folder.ts";
-import { openChecked } from "../sqlite/sqlite-store.ts";
+import { openChecked } from "../sqlite/folder/open-folder.ts";
 import { COPIED_TABLES } from "./copied-tables.ts";
 import { copyTable } from "./copy-table.ts";
 import { beginCopy, finishCopy } from "./copy-target.ts";

@@ -1,0 +1,27 @@
+/** Events in PostgreSQL: appended in groups, read in statements of their own. */
+
+import type { CompileWhere, EventAppendResult, EventBatch, EventStore } from "../../contract/index.ts";
+import type { Database } from "../../postgres/database.ts";
+import type { GroupCommit } from "../../postgres/group-commit.ts";
+import { followEvents, getEvent, sequenceBefore } from "./follow-events.ts";
+import { listEvents } from "./list-events.ts";
+import { settledSequence } from "./settled-sequence.ts";
+
+export interface EventStoreParts {
+  database: Database;
+  writer: GroupCommit<EventBatch, EventAppendResult>;
+  watch: EventStore["eventWatch"];
+  compileWhere: CompileWhere;
+}
+
+export function eventStore({ database, writer, watch, compileWhere }: EventStoreParts): EventStore {
+  return {
+    eventAppend: (batch) => writer.submit(batch, { environmentId: batch.environmentId, rows: batch.events.length, keys: [] }),
+    eventGet: (params) => getEvent(database, params),
+    eventList: (params) => listEvents(database, params, compileWhere),
+    eventFollow: (params) => followEvents(database, params),
+    eventSequence: () => settledSequence(database),
+    eventSequenceBefore: (params) => sequenceBefore(database, params),
+    eventWatch: watch,
+  };
+}

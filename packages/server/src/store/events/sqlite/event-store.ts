@@ -1,0 +1,31 @@
+/** Events in SQLite: appended by the writer, read on the read thread. */
+
+import type { EventAppendResult, EventBatch, EventStore } from "../../contract/index.ts";
+import type { CommitEffects } from "../../sqlite/commit-effects.ts";
+import type { GroupCommit } from "../../sqlite/group-commit.ts";
+import type { Reader } from "../../sqlite/reader.ts";
+
+export interface EventStoreParts {
+  events: { append(batch: EventBatch): EventAppendResult };
+  writer: GroupCommit;
+  reader: Reader;
+  effects: CommitEffects;
+}
+
+export function eventStore({ events, writer, reader, effects }: EventStoreParts): EventStore {
+  function append(batch: EventBatch): EventAppendResult {
+    const kept = events.append(batch);
+    effects.noteEvents(kept.ids.length - kept.duplicates);
+    return kept;
+  }
+
+  return {
+    eventAppend: (batch) => writer.submit(() => append(batch), batch.events.length),
+    eventGet: (params) => reader.read("eventGet", params),
+    eventList: (params) => reader.read("eventList", params),
+    eventFollow: (params) => reader.read("eventFollow", params),
+    eventSequence: () => reader.read("eventSequence", undefined),
+    eventSequenceBefore: (params) => reader.read("eventSequenceBefore", params),
+    eventWatch: (listener) => effects.watch(listener),
+  };
+}

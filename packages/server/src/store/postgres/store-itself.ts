@@ -1,0 +1,25 @@
+/** The shared store itself: one node of several, whose time is PostgreSQL's. */
+
+import type { StoreItself } from "../contract/index.ts";
+import type { OpenNode } from "./nodes/open-node.ts";
+
+export function storeItself({ node, database, notifications, heartbeat, keyHash }: OpenNode, close: () => Promise<void>): StoreItself {
+  let closed: Promise<void> | null = null;
+  return {
+    storeNode: node,
+    storeIsShared: true,
+    storeNow: () => database.now(),
+    storeKeyHash: keyHash,
+    storeWatch: (listener) => notifications.topics.add(listener),
+    async storeProbe() {
+      heartbeat.refuseTooOld();
+      await database.query("UPDATE probe SET written_at = written_at + 1");
+    },
+    async storeBytes() {
+      const [row] = await database.read<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
+      return row?.bytes ?? 0;
+    },
+    storeReport: () => heartbeat.report(),
+    stop: () => (closed ??= close()),
+  };
+}
