@@ -6,9 +6,10 @@ import { ConfigInvalid, readConfig, unknownVariables } from "./config/config.ts"
 import type { LogLevel, Mode } from "./config/settings.ts";
 import { logLine } from "./observe/log-lines.ts";
 import { readTelemetry } from "./observe/telemetry/telemetry-settings.ts";
+import { isLoopback } from "./service/loopback.ts";
 import { StartRefused } from "./service/start-refused.ts";
 import { curlSend, loginLink, welcome } from "./service/welcome.ts";
-import { isLoopback, type Service, startService } from "./service.ts";
+import { type Service, startService } from "./service.ts";
 import { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
 import type { CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
 

@@ -1,60 +1,36 @@
 /** The composition root: creates every part, connects them, starts and stops them in order. */
 
-import type { AddressInfo } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
-import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
-import type { FastifyInstance } from "fastify";
+import { createEventIdGenerator } from "@inlet/protocol";
 import type { Logger } from "pino";
-import packageFile from "../package.json" with { type: "json" };
-import { AttemptBudget } from "./api/access/attempt-budget.ts";
 import { LoginTokens } from "./api/access/login-tokens.ts";
-import { listenForMetrics, type MetricsListener } from "./api/metrics-route.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import { ShapeObserver } from "./catalogue/shape-observer.ts";
 import type { Config } from "./config/config.ts";
-import type { ListenAddress } from "./config/readings.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { systemClock } from "./execute/clock.ts";
-import { createEventLife, type EventLife } from "./flows/event-life.ts";
-import { EventMirror } from "./flows/mirror-events.ts";
 import { reportDrift } from "./flows/report-drift.ts";
-import { createAddressTrust, readTrustedAddresses } from "./flows/trusted-addresses.ts";
 import { DiskGuard } from "./maintenance/disk-guard.ts";
-import { Activity } from "./observe/activity.ts";
-import { createEventTypeCounter } from "./observe/event-type-counter.ts";
-import { createLiveLog } from "./observe/live-log.ts";
-import { Metrics } from "./observe/metrics/metrics.ts";
-import { QueueHistory } from "./observe/queue-history.ts";
-import { RefusalLog } from "./observe/refusal-log.ts";
-import type { Telemetry } from "./observe/telemetry/open-telemetry.ts";
+import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { TelemetrySettings } from "./observe/telemetry/telemetry-settings.ts";
-import { Traffic } from "./observe/traffic.ts";
-import { BodyBudget } from "./receive/bodies/body-budget.ts";
-import { createClientIp, createProxyCheck } from "./receive/connections/client-ip.ts";
-import { createDevGuard } from "./receive/connections/dev-guard.ts";
-import type { Accepted, Answered } from "./receive/inbound-request.ts";
-import { replayRequest } from "./receive/replay-request.ts";
 import { Directory } from "./receive/senders/directory.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./service/bootstrap.ts";
 import { connectOidc } from "./service/connect-oidc.ts";
 import { describeRetention, diskBudgetBytes } from "./service/disk-budget.ts";
 import { ChangeFollower } from "./service/follow-changes.ts";
-import { createFunctions } from "./service/functions.ts";
+import { createFunctions, type Functions } from "./service/functions.ts";
 import { registerHttpRoutes } from "./service/http-routes.ts";
-import { createHttpServer } from "./service/http-server.ts";
 import { createJobsAndAlerts } from "./service/jobs-and-alerts.ts";
 import { createMaintenance } from "./service/maintenance.ts";
+import { openObservation } from "./service/observation.ts";
+import { openHttp } from "./service/open-http.ts";
 import { openStore } from "./service/open-store.ts";
+import { createReceiving } from "./service/receiving.ts";
+import { ServiceLife } from "./service/service-life.ts";
 import { createSigning } from "./service/signing.ts";
-import { StartRefused } from "./service/start-refused.ts";
-import type { Environment, EventSource, Store, Webhook, WebhookRequest } from "./store/contract/index.ts";
+import type { EventSource, Store } from "./store/contract/index.ts";
 import { createTransformRunner } from "./transform/index.ts";
-
-const IDLE_CHECK_MS = 20;
-/** Senders with a wrong key keep sending, often many from one address: they have more attempts than a person who signs in. */
-const SENDER_LIMITS = { failuresMax: 100, forgivenEveryMs: 1_000 };
 
 export interface Service {
   /** Its URL, such as `http://127.0.0.1:8288`. */
@@ -67,8 +43,7 @@ export interface Service {
   newKeys: NewKey[];
   /** The token of a link that signs in to the dashboard once, within 15 minutes. */
   issueLoginToken(): string;
-  /** Stops accepting, waits for requests in flight (bounded), closes the store. Idempotent. */
-  /** `isUrgent`: without the delay for load balancers. */
+  /** Stops accepting, waits for requests in flight (bounded), closes the store. Idempotent. `isUrgent`: without the delay for load balancers. */
   stop(options?: { isUrgent?: boolean }): Promise<void>;
 }
 
@@ -96,53 +71,50 @@ export async function startService(config: Config, { now, ...surroundings }: Ser
   }
 }
 
+/** The parts, in the order in which they need each other. */
 async function serve(
   config: Config,
   store: Store,
-  { log, telemetry: exported = null, now, showLine, heartbeatMs, sweepEveryMs }: ServiceSurroundings & { now: () => number },
+  { log, telemetry = null, now, showLine, heartbeatMs, sweepEveryMs }: ServiceSurroundings & { now: () => number },
   observed: { metrics?: Metrics },
 ): Promise<Service> {
   const oidc = await connectOidc(config);
   const createKeys = await bootstrap(store, config, log, now);
+  const signals = { stopping: new AbortController(), draining: new AbortController() };
+  const defaultEnvironment = defaultEnvironmentOf(config);
+  const dedupWindow = createDedupWindow(config.dedupWindow);
+  const budgetBytes = await diskBudgetBytes(config, store);
+  const disk = budgetBytes === null ? null : new DiskGuard({ store, budgetBytes, log });
+  const ids = createEventIdGenerator();
+
   const changes = new ChangeFollower(store, log);
   const directory = new Directory(store);
   changes.follow("directory", directory);
   await directory.refresh();
-
-  const stopping = new AbortController();
-  const draining = new AbortController();
-  const defaultEnvironment = defaultEnvironmentOf(config);
-  const dedupWindow = createDedupWindow(config.dedupWindow);
-  const ids = createEventIdGenerator();
-  const refusals = new RefusalLog(log);
-  const traffic = new Traffic({ store, log, now });
-  const activity = new Activity({ store, log, now });
-  const eventTypeCounter = createEventTypeCounter({ store, log });
   const catalogue = new Catalogue({ store, directory, log, now });
   changes.follow("catalogue", catalogue);
   await catalogue.refresh();
-  const shapes = new ShapeObserver({ store, log, onDrift: (...drift) => reportDrift({ store, functions, ids, now }, ...drift) });
-  const metrics: Metrics = new Metrics({
-    store,
-    environmentName: (id) => directory.environment(id)?.name ?? String(id),
-    functionId: (no) => functions.functionId(no),
-    waitingSince: () => functions.functionsWaitingSince(),
-    now,
-  });
-  observed.metrics = metrics;
-  const telemetry = exported && (await loadTelemetry(exported, metrics, log));
-  const tracing = telemetry?.tracing ?? null;
-  const queueHistory = new QueueHistory({ store, waitingSince: () => functions.waitingSince(), log, now });
-  const budgetBytes = await diskBudgetBytes(config, store);
-  const disk = budgetBytes === null ? null : new DiskGuard({ store, budgetBytes, log });
 
+  const watched = { store, directory, functions: () => functions, defaultEnvironment };
+  const observation = await openObservation({ ...watched, exported: telemetry, showLine, log, now });
+  const { traffic, activity, eventTypeCounter, metrics, queueHistory, liveLog } = observation;
+  observed.metrics = metrics;
+  const shapes = new ShapeObserver({ store, log, onDrift: (...drift) => reportDrift({ store, functions, ids, now }, ...drift) });
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
   });
-  const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
-  const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
-  const functions = createFunctions({
-    ...{ config, store, directory, dedupWindow, eventIds: ids, defaultEnvironment, liveLog, activity, metrics, tracing, log },
+  const functions: Functions = createFunctions({
+    config,
+    store,
+    directory,
+    dedupWindow,
+    eventIds: ids,
+    defaultEnvironment,
+    liveLog,
+    activity,
+    metrics,
+    tracing: observation.telemetry?.tracing ?? null,
+    log,
     clock: systemClock(now),
     caller: new AppCaller({
       timeoutMs: config.callTimeout,
@@ -151,188 +123,59 @@ async function serve(
     }),
     signing: createSigning({ directory, isDev: config.mode === "dev" }),
   });
-  const keep = createAddressTrust({ store, workingKey: (id) => directory.workingKey(id), log, now });
-  const proofs = await readTrustedAddresses(store);
-  const attempts = new AttemptBudget({ now, keep });
-  const senderAttempts = new AttemptBudget({ now, keep, limits: SENDER_LIMITS });
-  for (const budget of [attempts, senderAttempts]) budget.restore(proofs);
-  const isMirroring = () => directory.webhooks().some(({ mirror, deletedAt }) => mirror !== null && deletedAt === null);
-  const mirror = new EventMirror({ ...{ store, functions, catalogue, dedupWindow, log, now }, isMirroring });
-  const receive = createEventLife({
-    ...{
-      directory,
-      functions,
-      transforms,
-      catalogue,
-      mirror,
-      dedupWindow,
-      store,
-      refusals,
-      traffic,
-      activity,
-      metrics,
-      disk,
-      defaultEnvironment,
-      liveLog,
-      now,
-    },
-    publicUrl: config.publicUrl,
-    maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
-    senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null, attempts: senderAttempts },
-    bodyBytesMax: config.bodyLimit,
-    tracing,
-    eventIds: ids,
-  });
+  changes.follow("registry", functions.registry);
 
-  const replay = (record: WebhookRequest, webhook: Webhook, seed?: string) =>
-    replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Answered | Refusal>;
+  const common = { config, store, directory, functions, transforms, catalogue, defaultEnvironment, ids, log, now };
+  const { attempts, mirror, receive, replay } = await createReceiving({ ...common, observation, dedupWindow, disk });
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
-  const jobsAndAlerts = createJobsAndAlerts({
-    ...{ store, directory, functions, activity, replay, sourceName, ids, log, now },
+  const { jobs, alerts, silences, work } = createJobsAndAlerts({
+    ...common,
+    activity,
+    replay,
+    sourceName,
     jobRate: config.jobRate,
     leaseMs: config.lease,
   });
-  const maintenance = [
-    ...createMaintenance({ config, store, dedupWindow, budgetBytes, disk, log, now, everyMs: sweepEveryMs }),
-    ...[traffic, activity, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
-  ];
+  const sweepers = createMaintenance({ config, store, dedupWindow, budgetBytes, disk, log, now, everyMs: sweepEveryMs });
 
   const loginTokens = new LoginTokens(now);
-  const app = openHttp({ config, directory, receive, isDraining: () => draining.signal.aborted, log });
+  const app = openHttp({ config, directory, receive, isDraining: () => signals.draining.signal.aborted, log });
   registerHttpRoutes(app, {
-    ...{ config, store, directory, functions, transforms, metrics, traffic, eventTypeCounter, catalogue, shapes, queueHistory },
-    ...{
-      jobs: jobsAndAlerts.jobs,
-      alerts: jobsAndAlerts.alerts,
-      silences: jobsAndAlerts.silences,
-      sourceName,
-      replay,
-      attempts,
-      loginTokens,
-      oidc,
-      defaultEnvironment,
-      ids,
-      log,
-      now,
-    },
-    ...{ isStopping: () => stopping.signal.aborted, drained: draining.signal, heartbeatMs },
+    ...common,
+    metrics,
+    traffic,
+    eventTypeCounter,
+    shapes,
+    queueHistory,
+    jobs,
+    alerts,
+    silences,
+    sourceName,
+    replay,
+    attempts,
+    loginTokens,
+    oidc,
+    isStopping: () => signals.stopping.signal.aborted,
+    drained: signals.draining.signal,
+    heartbeatMs,
   });
-  changes.follow("registry", functions.registry);
-  const work = [...jobsAndAlerts.work, mirror];
-  const listening: { metrics: MetricsListener | null } = { metrics: null };
-  let newKeys: NewKey[] = [];
-  async function start(): Promise<void> {
-    await functions.open();
-    await app.listen({ port: config.port, host: config.host });
-    listening.metrics = config.metricsListen && (await openMetrics(config.metricsListen, metrics));
-    if (listening.metrics) log.info(`metrics on ${listening.metrics.url}`);
-    newKeys = await createKeys();
-    if (newKeys.length > 0) await directory.refresh();
-    await functions.start((app.server.address() as AddressInfo).port);
-    for (const part of [...maintenance, ...work]) part.start();
-  }
 
-  let stopped: Promise<void> | null = null;
-  async function stop(): Promise<void> {
-    draining.abort();
-    // Apps that are being called still send events and checkpoints: HTTP is closed when their calls have ended.
-    await Promise.all([functions.stop(), ...work.map((part) => part.stop())]);
-    changes.stop();
-    await closeWithin(app, config.drainTimeout);
-    await Promise.all([...maintenance.map((part) => part.stop()), transforms.stop(), listening.metrics?.stop()]);
-    refusals.stop();
-    // The last export of metrics reads the store.
-    await telemetry?.stop();
-    await store.stop();
-  }
-  /** Requests are accepted during the delay, so that none is refused before load balancers have noticed. */
-  async function stopAfterDelay(isUrgent: boolean): Promise<void> {
-    stopping.abort();
-    if (!isUrgent && config.drainDelay > 0) await pause(config.drainDelay);
-    await stop();
-  }
-  try {
-    await start();
-  } catch (error) {
-    // What is open would keep the process alive. A fault while stopping follows from the first, which the caller gets.
-    await stop().catch((fault) => log.debug({ err: fault }, "the service could not be stopped in order"));
-    throw error;
-  }
+  const life = new ServiceLife({
+    ...common,
+    changes,
+    observation,
+    app,
+    createKeys,
+    signals,
+    work: [...work, mirror],
+    maintenance: [...sweepers, traffic, activity, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
+  });
+  const started = await life.start();
   return {
-    url: urlOf(app),
-    metricsUrl: listening.metrics?.url ?? null,
+    ...started,
     retentionNotice: describeRetention(config, budgetBytes),
-    newKeys,
     issueLoginToken: () => loginTokens.issue(),
-    stop: ({ isUrgent = false } = {}) => (stopped ??= stopAfterDelay(isUrgent)),
+    stop: ({ isUrgent = false } = {}) => life.stop(isUrgent),
   };
-}
-
-interface HttpParts {
-  config: Config;
-  directory: Directory;
-  receive: EventLife;
-  isDraining: () => boolean;
-  log: Logger;
-}
-
-/** The server with the routes that accept events. */
-function openHttp({ config, directory, receive, isDraining, log }: HttpParts): FastifyInstance {
-  const guard =
-    config.mode === "dev"
-      ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
-      : null;
-  const edge = {
-    ...{ receive, log, isDraining, guard },
-    hasHandshake: (keyText: string) => directory.webhookWithToken(keyText)?.webhook.handshake != null,
-    budget: new BodyBudget(config.queueLimit),
-    clientIp: createClientIp(config.trustProxy),
-    connections: {
-      firstByteMs: config.firstByteTimeout,
-      stallMs: config.stallTimeout,
-      connectionsMax: config.addressConnections,
-      isProxy: createProxyCheck(config.trustProxy),
-      log,
-    },
-  };
-  return createHttpServer(edge, config.trustProxy, log);
-}
-
-/** The packages are loaded only if something is exported. */
-async function loadTelemetry(settings: TelemetrySettings, metrics: Metrics, log: Logger): Promise<Telemetry> {
-  const { openTelemetry } = await import("./observe/telemetry/open-telemetry.ts");
-  return openTelemetry(settings, { metrics, version: packageFile.version, log });
-}
-
-async function openMetrics(address: ListenAddress, metrics: Metrics): Promise<MetricsListener> {
-  try {
-    return await listenForMetrics(address, metrics);
-  } catch (error) {
-    throw new StartRefused(`cannot listen on ${address.host}:${address.port}, see --metrics-listen: ${(error as Error).message}`, error);
-  }
-}
-
-function shownUnless(usual: string, name: string | undefined): string | null {
-  return name === undefined || name === usual ? null : name;
-}
-
-/** New connections are refused at once; requests in flight may finish until the timeout. */
-async function closeWithin(app: FastifyInstance, timeoutMs: number): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
-  // A connection that was just busy is idle now, and would be kept for the next request.
-  const closeIdle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
-  await app.close();
-  clearTimeout(cut);
-  clearInterval(closeIdle);
-}
-
-/** Whether a server that listens there can be reached only from this machine. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
-function urlOf(app: FastifyInstance): string {
-  const { address, family, port } = app.server.address() as AddressInfo;
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }

@@ -59,7 +59,6 @@ async function writeProgress(client: PoolClient, { name }: CopiedTable, { reache
   await client.query(
     `INSERT INTO store_copy_tables (table_name, reached, rows, is_done) VALUES ($1, $2, $3, $4)
      ON CONFLICT (table_name) DO UPDATE SET reached = excluded.reached, rows = excluded.rows, is_done = excluded.is_done`,
-    // A key may contain characters that PostgreSQL cannot store; JSON escapes them.
     [name, JSON.stringify(reached), rows, isDone],
   );
 }
@@ -95,12 +94,7 @@ function readRows(source: DatabaseSync, { name, key, columns, derived = {} }: Co
 function columnArrays({ columns, derived = {}, convert }: CopiedTable, rows: readonly SourceRow[], beganAt: number): Value[][] {
   const own = Object.keys(derived).map((column) => [column, column] as const);
   return [...Object.entries(columns), ...own].map(([column, from]) => {
-    const written = convert?.[column] ?? asText;
-    return rows.map((row) => written(row[from] ?? null, row, beganAt));
+    const converted = convert?.[column];
+    return rows.map((row) => (converted ? converted(row[from] ?? null, row, beganAt) : (row[from] ?? null)));
   });
-}
-
-/** PostgreSQL cannot store NUL. Where a service on PostgreSQL would have refused it, it is replaced by U+FFFD. */
-function asText(value: Value): Value {
-  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
 }

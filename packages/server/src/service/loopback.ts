@@ -1,0 +1,4 @@
+/** Whether a server that listens there can be reached only from this machine. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}

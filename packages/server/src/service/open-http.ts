@@ -1,0 +1,45 @@
+/** The HTTP server with the routes that accept events. */
+
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { EventLife } from "../flows/event-life.ts";
+import { BodyBudget } from "../receive/bodies/body-budget.ts";
+import { createClientIp, createProxyCheck } from "../receive/connections/client-ip.ts";
+import { createDevGuard } from "../receive/connections/dev-guard.ts";
+import type { Directory } from "../receive/senders/directory.ts";
+import { createHttpServer } from "./http-server.ts";
+import { isLoopback } from "./loopback.ts";
+
+export interface HttpParts {
+  config: Config;
+  directory: Directory;
+  receive: EventLife;
+  isDraining: () => boolean;
+  log: Logger;
+}
+
+export function openHttp({ config, directory, receive, isDraining, log }: HttpParts): FastifyInstance {
+  const guard =
+    config.mode === "dev"
+      ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
+      : null;
+  const connections = {
+    firstByteMs: config.firstByteTimeout,
+    stallMs: config.stallTimeout,
+    connectionsMax: config.addressConnections,
+    isProxy: createProxyCheck(config.trustProxy),
+    log,
+  };
+  const edge = {
+    receive,
+    log,
+    isDraining,
+    guard,
+    hasHandshake: (keyText: string) => directory.webhookWithToken(keyText)?.webhook.handshake != null,
+    budget: new BodyBudget(config.queueLimit),
+    clientIp: createClientIp(config.trustProxy),
+    connections,
+  };
+  return createHttpServer(edge, config.trustProxy, log);
+}

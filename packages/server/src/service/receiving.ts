@@ -1,0 +1,93 @@
+/** How events are accepted, over HTTP and again: the attempts of senders, the life of an event, its copies, and replays of requests. */
+
+import type { EventIdGenerator, Refusal } from "@inlet/protocol";
+import type { Logger } from "pino";
+import { AttemptBudget } from "../api/access/attempt-budget.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Config } from "../config/config.ts";
+import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import { createEventLife, type EventLife } from "../flows/event-life.ts";
+import { EventMirror } from "../flows/mirror-events.ts";
+import { createAddressTrust, readTrustedAddresses } from "../flows/trusted-addresses.ts";
+import type { DiskGuard } from "../maintenance/disk-guard.ts";
+import type { Accepted, Answered } from "../receive/inbound-request.ts";
+import { replayRequest } from "../receive/replay-request.ts";
+import type { Directory } from "../receive/senders/directory.ts";
+import type { Store, Webhook, WebhookRequest } from "../store/contract/index.ts";
+import type { TransformRunner } from "../transform/index.ts";
+import type { Functions } from "./functions.ts";
+import type { Observation } from "./observation.ts";
+
+/** Senders with a wrong key keep sending, often many from one address: they have more attempts than a person who signs in. */
+const SENDER_LIMITS = { failuresMax: 100, forgivenEveryMs: 1_000 };
+
+export interface ReceivingParts {
+  config: Config;
+  store: Store;
+  directory: Directory;
+  functions: Functions;
+  transforms: TransformRunner;
+  catalogue: Catalogue;
+  observation: Observation;
+  dedupWindow: DedupWindow;
+  /** Null without a disk budget. */
+  disk: DiskGuard | null;
+  /** The environment of requests that name none. */
+  defaultEnvironment: string;
+  ids: EventIdGenerator;
+  log: Logger;
+  now: () => number;
+}
+
+export interface Receiving {
+  /** Attempts of people who sign in, and of REST clients. */
+  attempts: AttemptBudget;
+  mirror: EventMirror;
+  receive: EventLife;
+  /** Accepts a recorded request of a webhook again. */
+  replay(record: WebhookRequest, webhook: Webhook, seed?: string): Promise<Accepted | Answered | Refusal>;
+}
+
+export async function createReceiving(parts: ReceivingParts): Promise<Receiving> {
+  const { config, store, directory, functions, transforms, catalogue, observation, dedupWindow, disk, defaultEnvironment, ids, log, now } =
+    parts;
+  const { refusals, traffic, activity, metrics, liveLog, telemetry } = observation;
+  const { attempts, senderAttempts } = await createAttemptBudgets(parts);
+  const isMirroring = () => directory.webhooks().some(({ mirror, deletedAt }) => mirror !== null && deletedAt === null);
+  const mirror = new EventMirror({ store, functions, catalogue, dedupWindow, log, now, isMirroring });
+  const receive = createEventLife({
+    directory,
+    functions,
+    transforms,
+    catalogue,
+    mirror,
+    dedupWindow,
+    store,
+    refusals,
+    traffic,
+    activity,
+    metrics,
+    disk,
+    defaultEnvironment,
+    liveLog,
+    now,
+    publicUrl: config.publicUrl,
+    maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
+    senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null, attempts: senderAttempts },
+    bodyBytesMax: config.bodyLimit,
+    tracing: telemetry?.tracing ?? null,
+    eventIds: ids,
+  });
+  const replay: Receiving["replay"] = (record, webhook, seed) =>
+    replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Answered | Refusal>;
+  return { attempts, mirror, receive, replay };
+}
+
+async function createAttemptBudgets({ store, directory, log, now }: ReceivingParts) {
+  const keep = createAddressTrust({ store, workingKey: (id) => directory.workingKey(id), log, now });
+  const proofs = await readTrustedAddresses(store);
+  const attempts = new AttemptBudget({ now, keep });
+  const senderAttempts = new AttemptBudget({ now, keep, limits: SENDER_LIMITS });
+  for (const budget of [attempts, senderAttempts]) budget.restore(proofs);
+  return { attempts, senderAttempts };
+}
