@@ -9,11 +9,11 @@ import { cutPage, type PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
+import { findWebhook, type WebhookDirectory } from "./find-webhook.ts";
 import { jsonDiff } from "./json-diff.ts";
 import { BACKTEST, PROVIDER_TEMPLATE, TRIAL_RESULT } from "./trial-schemas.ts";
 import { findRequest, withBody } from "./webhook-requests-routes.ts";
 import { WEBHOOK_TRIAL_FIELDS } from "./webhook-schemas.ts";
-import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
 
 export interface TrialParams {
   transform: string;

@@ -5,8 +5,8 @@ import type { Environment, Webhook, WebhookRequestStore } from "../../store/cont
 import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
 import { type MessageSource, readCursor, STREAM_READ_BYTES, type StoreStreamParts, sendStream } from "../streams/store-stream.ts";
+import { findWebhook } from "./find-webhook.ts";
 import { requestView } from "./webhook-requests-routes.ts";
-import { findWebhook } from "./webhooks-routes.ts";
 
 const READ_REQUESTS_MAX = 20;
 

@@ -9,7 +9,7 @@ import { readInstant } from "../instant.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, listOf, NUMBER, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
-import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
+import { findWebhook, type WebhookDirectory } from "./find-webhook.ts";
 
 export interface WebhookRequestsRoutesParts {
   audit: AuditTrail;

@@ -2,32 +2,22 @@
 
 import type { AcceptList, WebhookId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Environment, NO_SECRETS, type Webhook, type WebhookChanges, type WebhookStore } from "../../store/contract/index.ts";
-import type { AuditTrail } from "../access/audit-trail.ts";
-import { checkMayUse, checkMayUseBranches, principalOf } from "../access/principal.ts";
+import { type Environment, NO_SECRETS, type WebhookChanges, type WebhookStore, type WebhookVersion } from "../../store/contract/index.ts";
+import { checkMayUse, checkMayUseBranches } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
-import { seesSecrets } from "../access/roles.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
-import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
+import { findWebhook } from "./find-webhook.ts";
 import { type GivenSettings, readSettings, type SettingsParts } from "./verify-settings.ts";
-import { checkLists, WEBHOOK, WEBHOOK_CREATE, WEBHOOK_UPDATE, WEBHOOK_VERSION, webhookView } from "./webhook-schemas.ts";
+import { WebhookResponses, type WebhookResponsesParts } from "./webhook-responses.ts";
+import { checkLists, WEBHOOK, WEBHOOK_CREATE, WEBHOOK_UPDATE, WEBHOOK_VERSION } from "./webhook-schemas.ts";
 
-export interface WebhookDirectory {
-  webhooks(): Webhook[];
-  environment(id: Webhook["environmentId"]): Environment | undefined;
-}
-
-export interface WebhooksRoutesParts extends OwnAddressRules, SettingsParts {
-  audit: AuditTrail;
+export interface WebhooksRoutesParts extends WebhookResponsesParts, SettingsParts {
   access: AccessRules;
   store: WebhookStore;
-  directory: WebhookDirectory & {
-    environmentNamed(name: string): Environment | undefined;
-    refresh(): Promise<void>;
-  };
+  directory: WebhookResponsesParts["directory"] & { environmentNamed(name: string): Environment | undefined };
   issueWebhookToken(): string;
   newId(): string;
   isIpRange(text: string): boolean;
@@ -45,7 +35,6 @@ interface CreateBody extends GivenSettings {
 
 type UpdateBody = Omit<WebhookChanges, keyof GivenSettings | "secrets" | "handedOver"> & GivenSettings;
 
-const SHOWN_CHARACTERS = 8;
 /** What a new webhook has before its settings are read. */
 const NEW_WEBHOOK = { verify: null, handshake: null, answer: null, mirror: null, secrets: NO_SECRETS };
 
@@ -55,47 +44,28 @@ const ONE = { querystring: closed({}), response: { 200: dataOf(WEBHOOK) }, error
 const config = { about: "item", ingest: true } as const;
 
 export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRoutesParts): void {
-  const { store, directory } = parts;
-  const view = (request: FastifyRequest, webhook: Webhook) => {
-    const environment = directory.environment(webhook.environmentId)?.name ?? "";
-    const baseUrl = ownAddress(parts, request);
-    // Anyone who knows the URL can send: a read-only key must not see it.
-    const url = `${baseUrl}/e/${seesSecrets(principalOf(request).role) ? webhook.token : `${webhook.token.slice(0, SHOWN_CHARACTERS)}…`}`;
-    return webhookView(webhook, environment, url);
-  };
-  const note = (request: FastifyRequest, action: string, { id, name, version, environmentId }: Webhook, fields?: string[]) =>
-    parts.audit.note(request, {
-      action: `webhook.${action}`,
-      target: { kind: "webhook", id, name },
-      environment: directory.environment(environmentId)?.name ?? null,
-      details: { version, ...(fields && { fields }) },
-    });
-  const changed = async (request: FastifyRequest, action: string, webhook: Webhook | null, fields?: string[]) => {
-    if (!webhook) throw webhookNotFound((request.params as { id: string }).id);
-    await directory.refresh();
-    await note(request, action, webhook, fields);
-    return { data: view(request, webhook) };
-  };
-  const refuseBadTransform = async (source: string | undefined) => {
-    const fault = source === undefined ? null : await parts.checkTransform(source);
-    if (!fault) return;
-    throw new RestRefusal("request_invalid", `The transform cannot be used: ${fault.message}.`, [{ field: "transform", ...fault }]);
-  };
+  const responses = new WebhookResponses(parts);
+  registerListAndGet(app, parts, responses);
+  registerCreate(app, parts, responses);
+  registerUpdate(app, parts, responses);
+  registerDeleteAndRotate(app, parts, responses);
+  registerVersions(app, parts);
+}
 
-  app.get<{ Querystring: { limit: number; cursor?: string } }>(
-    "/webhooks",
-    {
-      config: { ingest: true },
-      schema: { summary: "List webhooks, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(WEBHOOK) } },
-    },
-    async (request) => {
-      const environment = environmentOf(parts.access, request);
-      const here = directory.webhooks().filter(({ environmentId }) => environmentId === environment.id);
-      const { items, next } = cutPage(here, ({ createdAt, id }) => ({ rank: createdAt, id }), request.query);
-      return { data: items.map((webhook) => view(request, webhook)), page: { next } };
-    },
-  );
+function registerListAndGet(app: FastifyInstance, { access, directory }: WebhooksRoutesParts, responses: WebhookResponses): void {
+  const list = { summary: "List webhooks, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(WEBHOOK) } };
+  app.get<{ Querystring: { limit: number; cursor?: string } }>("/webhooks", { config: { ingest: true }, schema: list }, async (request) => {
+    const environment = environmentOf(access, request);
+    const here = directory.webhooks().filter(({ environmentId }) => environmentId === environment.id);
+    const { items, next } = cutPage(here, ({ createdAt, id }) => ({ rank: createdAt, id }), request.query);
+    return { data: items.map((webhook) => responses.view(request, webhook)), page: { next } };
+  });
+  app.get<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Get a webhook" } }, async (request) => ({
+    data: responses.view(request, findWebhook(directory, request, request.params.id)),
+  }));
+}
 
+function registerCreate(app: FastifyInstance, parts: WebhooksRoutesParts, responses: WebhookResponses): void {
   const create = { summary: "Create a webhook", body: WEBHOOK_CREATE, querystring: closed({}), response: { 201: dataOf(WEBHOOK) } };
   app.post<{ Body: CreateBody }>(
     "/webhooks",
@@ -104,81 +74,74 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
       const environment = chosenEnvironment(parts, request, request.body.environment);
       checkLists(request.body, parts.isIpRange);
-      await refuseBadTransform(transform);
+      await refuseBadTransform(parts, transform);
       const settings = await readSettings(parts, request.body, NEW_WEBHOOK, { isNew: true });
       refuseMirror(request, environment, settings.mirror);
-      const id = `wh_${parts.newId()}` as WebhookId;
-      const token = parts.issueWebhookToken();
-      const createdAt = parts.now();
-      const created = await store.webhookInsert({
-        id,
+      const created = await parts.store.webhookInsert({
+        id: `wh_${parts.newId()}` as WebhookId,
         environmentId: environment.id,
         name,
-        token,
+        token: parts.issueWebhookToken(),
         transform,
         eventNames,
         ips,
         enabled,
-        createdAt,
+        createdAt: parts.now(),
         ...NEW_WEBHOOK,
         ...settings,
         secrets: { ...NO_SECRETS, ...settings.secrets },
       });
-      await directory.refresh();
-      await note(request, "created", created);
       reply.code(201);
-      return { data: view(request, created) };
+      return responses.changed(request, "created", created);
     },
   );
+}
 
-  app.get<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Get a webhook" } }, async (request) => ({
-    data: view(request, findWebhook(directory, request, request.params.id)),
-  }));
+function registerUpdate(app: FastifyInstance, parts: WebhooksRoutesParts, responses: WebhookResponses): void {
+  const { store, directory } = parts;
+  const update = {
+    ...ONE,
+    summary: "Change a webhook",
+    description: "Updates the given fields. A new transform becomes the current version.",
+    body: WEBHOOK_UPDATE,
+    errors: ["webhook_not_found", "webhook_version_not_found"],
+  } as const;
+  app.put<ById & { Body: UpdateBody }>("/webhooks/:id", { config, schema: update }, async (request) => {
+    const webhook = findWebhook(directory, request, request.params.id);
+    const { verify: _, handshake: __, answer: ___, mirror: ____, ...given } = request.body;
+    if (given.version !== undefined && given.transform !== undefined) throw invalid("version", "cannot be given together with transform");
+    checkLists(given, parts.isIpRange);
+    await refuseBadTransform(parts, given.transform);
+    const settings = await readSettings(parts, request.body, webhook, { isNew: false });
+    refuseMirror(request, directory.environment(webhook.environmentId), settings.mirror === undefined ? webhook.mirror : settings.mirror);
+    const updated = await store.webhookUpdate({
+      environmentId: webhook.environmentId,
+      id: webhook.id,
+      updatedAt: parts.now(),
+      changes: { ...given, ...settings },
+    });
+    if (!updated && given.version !== undefined) {
+      throw new RestRefusal("webhook_version_not_found", `The webhook has no version ${given.version}.`);
+    }
+    return responses.changed(request, "updated", updated, Object.keys(request.body));
+  });
+}
 
-  app.put<ById & { Body: UpdateBody }>(
-    "/webhooks/:id",
-    {
-      config,
-      schema: {
-        ...ONE,
-        summary: "Change a webhook",
-        description: "Updates the given fields. A new transform becomes the current version.",
-        body: WEBHOOK_UPDATE,
-        errors: ["webhook_not_found", "webhook_version_not_found"],
-      },
-    },
-    async (request) => {
-      const webhook = findWebhook(directory, request, request.params.id);
-      const { verify: _, handshake: __, answer: ___, mirror: ____, ...changes } = request.body;
-      if (changes.version !== undefined && changes.transform !== undefined)
-        throw invalid("version", "cannot be given together with transform");
-      checkLists(changes, parts.isIpRange);
-      await refuseBadTransform(changes.transform);
-      const settings = await readSettings(parts, request.body, webhook, { isNew: false });
-      refuseMirror(request, directory.environment(webhook.environmentId), settings.mirror === undefined ? webhook.mirror : settings.mirror);
-      const updated = await store.webhookUpdate({
-        ...{ environmentId: webhook.environmentId, id: webhook.id, updatedAt: parts.now() },
-        changes: { ...changes, ...settings },
-      });
-      if (!updated && changes.version !== undefined) {
-        throw new RestRefusal("webhook_version_not_found", `The webhook has no version ${changes.version}.`);
-      }
-      return changed(request, "updated", updated, Object.keys(request.body));
-    },
-  );
-
+function registerDeleteAndRotate(app: FastifyInstance, parts: WebhooksRoutesParts, responses: WebhookResponses): void {
+  const { store, directory } = parts;
   app.delete<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Delete a webhook" } }, async (request) => {
     const { environmentId, id } = findWebhook(directory, request, request.params.id);
-    return changed(request, "deleted", await store.webhookDelete({ environmentId, id, deletedAt: parts.now() }));
+    return responses.changed(request, "deleted", await store.webhookDelete({ environmentId, id, deletedAt: parts.now() }));
   });
-
   const rotate = { ...ONE, summary: "Give a webhook a new URL", description: "The old URL stops working immediately." };
   app.post<ById>("/webhooks/:id/rotate", { config, schema: rotate }, async (request) => {
     const { environmentId, id } = findWebhook(directory, request, request.params.id);
     const rotation = { environmentId, id, token: parts.issueWebhookToken(), rotatedAt: parts.now() };
-    return changed(request, "rotated", await store.webhookRotate(rotation));
+    return responses.changed(request, "rotated", await store.webhookRotate(rotation));
   });
+}
 
+function registerVersions(app: FastifyInstance, { store, directory }: WebhooksRoutesParts): void {
   const versions = {
     summary: "List the versions of a webhook's transform, newest first",
     querystring: closed(PAGE_PARAMETERS),
@@ -188,35 +151,26 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   app.get<ById & { Querystring: PageQuery }>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
     const webhook = findWebhook(directory, request, request.params.id);
     const { items, next } = cutPage(await store.webhookVersionList(webhook), ({ version }) => ({ rank: version }), request.query);
-    return {
-      data: items.map(({ version, transform, createdAt }) => ({
-        version,
-        transform,
-        createdAt: new Date(createdAt).toISOString(),
-        current: version === webhook.version,
-      })),
-      page: { next },
-    };
+    const view = ({ version, transform, createdAt }: WebhookVersion) => ({
+      version,
+      transform,
+      createdAt: new Date(createdAt).toISOString(),
+      current: version === webhook.version,
+    });
+    return { data: items.map(view), page: { next } };
   });
+}
+
+async function refuseBadTransform({ checkTransform }: WebhooksRoutesParts, source: string | undefined): Promise<void> {
+  const fault = source === undefined ? null : await checkTransform(source);
+  if (!fault) return;
+  throw new RestRefusal("request_invalid", `The transform cannot be used: ${fault.message}.`, [{ field: "transform", ...fault }]);
 }
 
 /** A webhook of all branches delivers to the branch that each request names. A mirror writes to other environments than its own, whatever else of the webhook is changed. */
 function refuseMirror(request: FastifyRequest, environment: Environment | undefined, mirror: WebhookChanges["mirror"]): void {
   if (mirror) checkMayUseBranches(request, mirror.to);
   if (mirror && environment?.kind === "shared") throw invalid("mirror", "is for webhooks of one environment, not of branch");
-}
-
-/** By id alone: ids are unique across environments. */
-export function findWebhook(directory: WebhookDirectory, request: FastifyRequest, id: string): Webhook {
-  const webhook = directory.webhooks().find((candidate) => candidate.id === id);
-  const environment = webhook && directory.environment(webhook.environmentId);
-  if (!webhook || !environment) throw webhookNotFound(id);
-  checkMayUse(request, environment);
-  return webhook;
-}
-
-function webhookNotFound(id: string): RestRefusal {
-  return new RestRefusal("webhook_not_found", `There is no webhook ${id}.`);
 }
 
 /** The field of the body takes precedence over the header. A branch environment has no webhooks of its own. */
