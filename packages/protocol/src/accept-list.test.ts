@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listAdmits, nameAdmitted, nameMatches } from "./accept-list.ts";
+import { listAllows, nameAllowed, nameMatches } from "./accept-list.ts";
 
 test("a pattern matches itself, or with a star at its end every name that begins so", () => {
   const cases: [pattern: string, name: string, matches: boolean][] = [
@@ -22,26 +22,26 @@ test("a pattern matches itself, or with a star at its end every name that begins
 
 test("an allow list admits what it names, a deny list what it does not name", () => {
   assert.deepEqual(
-    [true, false].map((named) => listAdmits({ mode: "allow", list: [] }, named)),
+    [true, false].map((named) => listAllows({ mode: "allow", list: [] }, named)),
     [true, false],
   );
   assert.deepEqual(
-    [true, false].map((named) => listAdmits({ mode: "deny", list: [] }, named)),
+    [true, false].map((named) => listAllows({ mode: "deny", list: [] }, named)),
     [false, true],
   );
 });
 
 test("a name is admitted by any pattern of its list, and by no list", () => {
-  assert.equal(nameAdmitted(null, "a"), true);
+  assert.equal(nameAllowed(null, "a"), true);
   const list = ["orders/*", "pay"];
   for (const [name, isNamed] of [
     ["orders/x", true],
     ["pay", true],
     ["payment", false],
   ] as const) {
-    assert.equal(nameAdmitted({ mode: "allow", list }, name), isNamed, name);
-    assert.equal(nameAdmitted({ mode: "deny", list }, name), !isNamed, name);
+    assert.equal(nameAllowed({ mode: "allow", list }, name), isNamed, name);
+    assert.equal(nameAllowed({ mode: "deny", list }, name), !isNamed, name);
   }
-  assert.equal(nameAdmitted({ mode: "allow", list: [] }, "a"), false, "an empty list names nothing");
-  assert.equal(nameAdmitted({ mode: "deny", list: [] }, "a"), true);
+  assert.equal(nameAllowed({ mode: "allow", list: [] }, "a"), false, "an empty list names nothing");
+  assert.equal(nameAllowed({ mode: "deny", list: [] }, "a"), true);
 });

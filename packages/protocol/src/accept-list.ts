@@ -9,7 +9,7 @@ export interface AcceptList {
 }
 
 /** Whether a list accepts a value, given whether the list names it. */
-export function listAdmits(list: AcceptList, named: boolean): boolean {
+export function listAllows(list: AcceptList, named: boolean): boolean {
   return (list.mode === "allow") === named;
 }
 
@@ -18,9 +18,9 @@ export function nameMatches(pattern: string, name: string): boolean {
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-export function nameAdmitted(list: AcceptList | null, name: string): boolean {
+export function nameAllowed(list: AcceptList | null, name: string): boolean {
   if (!list) return true;
-  return listAdmits(
+  return listAllows(
     list,
     list.list.some((pattern) => nameMatches(pattern, name)),
   );

@@ -13,7 +13,7 @@ import {
   readProviderFixtures,
   readProviderTransform,
 } from "@inlet/providers";
-import { type Admission, admitRequest } from "../../server/src/transform/admit-request.ts";
+import { type Authentication, authenticateRequest } from "../../server/src/transform/authenticate-request.ts";
 import { readRequestBody } from "../../server/src/transform/body/request-body.ts";
 import { testRunner } from "../../server/src/transform/threads/run-for-test.ts";
 import { completeVerify, verifySettingFault } from "../../server/src/transform/verify/check-verify.ts";
@@ -64,10 +64,13 @@ for (const provider of PROVIDERS) {
     if (verify) {
       it("refuses every sample that was changed on the way, or is not signed", async () => {
         for (const fixture of fixtures) {
-          const changed = await admission({ verify, handshake }, fixture, { suffix: " ", signs: true });
+          const changed = await authentication({ verify, handshake }, fixture, { suffix: " ", signs: true });
           const isCredential: boolean = verify.scheme === "basic" || verify.scheme === "header";
           assert.equal(changed.refused?.code, isCredential ? undefined : "signature_invalid");
-          assert.equal((await admission({ verify, handshake }, fixture, { suffix: "", signs: false })).refused?.code, "signature_invalid");
+          assert.equal(
+            (await authentication({ verify, handshake }, fixture, { suffix: "", signs: false })).refused?.code,
+            "signature_invalid",
+          );
         }
       });
     }
@@ -75,8 +78,8 @@ for (const provider of PROVIDERS) {
     if (!verify && secretFrom !== null) {
       it("has a handshake that refuses every sample with another secret, and none where there is no secret", async () => {
         for (const fixture of fixtures) {
-          const admit = (secrets: string[]): Promise<Admission> =>
-            admission({ verify, handshake }, fixture, { suffix: "", signs: false, secrets });
+          const admit = (secrets: string[]): Promise<Authentication> =>
+            authentication({ verify, handshake }, fixture, { suffix: "", signs: false, secrets });
           assert.equal((await admit(["another secret"])).refused?.code, "handshake_failed");
           assert.deepEqual(endingOf(await admit([])), {});
         }
@@ -104,11 +107,11 @@ it("each folder is in the list, and the list leads nowhere else", async () => {
 });
 
 /** What stands before the transform, for a sample that is signed first. */
-function admission(
+function authentication(
   { verify, handshake }: Pick<Provider, "verify" | "handshake">,
   { request }: ProviderFixture,
   { suffix, signs, secrets = [SECRET] }: { suffix: string; signs: boolean; secrets?: string[] },
-): Promise<Admission> {
+): Promise<Authentication> {
   const given = canonicalHeaders(Object.entries(request.headers).flat());
   const bytes = Buffer.from(request.text ?? JSON.stringify(request.json));
   const settings = verify && completeVerify(verify);
@@ -118,7 +121,7 @@ function admission(
   const signature = settings && signs ? signRequest({ verify: settings, secret: SECRET, bytes, headers, urls: URLS, contentType, at }) : {};
   // Without verification, the secrets are those of the handshake.
   const known = settings ? { verify: secrets, handshake: null } : { verify: [], handshake: secrets };
-  return admitRequest(runner, {
+  return authenticateRequest(runner, {
     rules: { verify: settings, handshake, secrets: { ...known, isHandedOver: false } },
     ...{ method: "POST", contentType, contentEncoding: undefined, bytesMax: 524_288, query: request.query ?? "", urls: URLS },
     bytes: Buffer.concat([bytes, Buffer.from(suffix)]),
@@ -128,12 +131,12 @@ function admission(
 }
 
 /** What ended the request, if anything did. */
-function endingOf({ refused, answer }: Admission) {
+function endingOf({ refused, answer }: Authentication) {
   return { ...(refused && { refused }), ...(answer && { answer }) };
 }
 
 async function admitted(provider: Pick<Provider, "verify" | "handshake">, fixture: ProviderFixture): Promise<ProviderFixture> {
-  const { refused, answer, isVerified } = await admission(provider, fixture, { suffix: "", signs: true });
+  const { refused, answer, isVerified } = await authentication(provider, fixture, { suffix: "", signs: true });
   assert.equal(refused?.message, undefined);
   assert.equal(answer, undefined, "a handshake lets events go on");
   assert.equal(isVerified, provider.verify !== null);

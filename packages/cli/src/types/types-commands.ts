@@ -26,12 +26,12 @@ export async function checkTypes({ options }: Call<typeof TYPES_FLAGS>): Promise
   const kept = await readFile(out, "utf8").catch(() => null);
   const isCurrent = kept === text;
   const command = `inlet types --sdk ${options.sdk} --out ${out}`;
-  const told = isCurrent
+  const report = isCurrent
     ? `${out} is up to date.`
     : kept === null
       ? `${out} does not exist. Run "${command}".`
       : `${out} is out of date. Run "${command}".`;
-  return { exitCode: isCurrent ? EXIT.ok : EXIT.failed, text: told, json: { out, isCurrent } };
+  return { exitCode: isCurrent ? EXIT.ok : EXIT.failed, text: report, json: { out, isCurrent } };
 }
 
 export async function pushTypes({ options, names }: Call<typeof PUSH_FLAGS>): Promise<CommandResult> {

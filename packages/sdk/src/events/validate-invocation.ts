@@ -13,24 +13,24 @@ import { faultText } from "./validate-events.ts";
 export const INVOKED_EVENT = "inngest/function.invoked";
 
 /** The schema's output, or a sentence about what is wrong. */
-export type InvocationVerdict = { ok: true; data: unknown } | { ok: false; fault: string };
+export type CheckedInvocation = { ok: true; data: unknown } | { ok: false; fault: string };
 
-type Verdict = InvocationVerdict | Promise<InvocationVerdict>;
+type Outcome = CheckedInvocation | Promise<CheckedInvocation>;
 
 /** Synchronous if the schemas are. */
-export function validateInvocation(fn: Pick<InletFunction, "id" | "client" | "triggers">, data: unknown): Verdict {
+export function validateInvocation(fn: Pick<InletFunction, "id" | "client" | "triggers">, data: unknown): Outcome {
   return validate(fn.id, fn.client.validates ? schemasOf(fn) : [], data);
 }
 
 /** A reference with a schema is checked whether or not the client validates: the schema is given for this. */
-export function validateReference({ id, schema }: Pick<FunctionReference, "id" | "schema">, data: unknown): Verdict {
+export function validateReference({ id, schema }: Pick<FunctionReference, "id" | "schema">, data: unknown): Outcome {
   return validate(id, schema ? [schema] : [], data);
 }
 
-function validate(id: string, schemas: readonly StandardSchemaV1[], data: unknown): Verdict {
+function validate(id: string, schemas: readonly StandardSchemaV1[], data: unknown): Outcome {
   const results = schemas.map((schema) => schema["~standard"].validate(data));
-  if (results.every((result) => !(result instanceof Promise))) return verdict(id, data, results as SchemaResult<unknown>[]);
-  return Promise.all(results).then((settled) => verdict(id, data, settled));
+  if (results.every((result) => !(result instanceof Promise))) return checked(id, data, results as SchemaResult<unknown>[]);
+  return Promise.all(results).then((settled) => checked(id, data, settled));
 }
 
 /** The invoked function's event, with the schema's output as its data. `_inngest` is the service's, not a part of what the caller gave. */
@@ -42,7 +42,7 @@ export async function validateInvoked(fn: InletFunction, event: ReceivedEvent): 
 }
 
 /** Data that matches the schema of any trigger is accepted, and so is everything if a trigger has none. */
-function verdict(id: string, data: unknown, results: readonly SchemaResult<unknown>[]): InvocationVerdict {
+function checked(id: string, data: unknown, results: readonly SchemaResult<unknown>[]): CheckedInvocation {
   const [first] = results;
   if (first === undefined) return { ok: true, data };
   for (const result of results) if (!result.issues) return { ok: true, data: result.value };

@@ -9,7 +9,7 @@ import type { RealtimeTopic } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
 import { type EventMeta, type Sessions, stampedMeta } from "../events/sessions.ts";
 import { validateReceived } from "../events/validate-events.ts";
-import { type InvocationVerdict, validateInvocation, validateReference } from "../events/validate-invocation.ts";
+import { type CheckedInvocation, validateInvocation, validateReference } from "../events/validate-invocation.ts";
 import type { FetchOptions, InferOptions } from "../functions/ai-tools.ts";
 import { type FunctionReference, isReference } from "../functions/function-reference.ts";
 import { fullId, type InletFunction } from "../functions/inlet-function.ts";
@@ -103,12 +103,12 @@ interface InvokeParameters {
 
 /** Data that breaks the schema of the invoked function always will: no retry. */
 function checkInvocation(called: InletFunction | FunctionReference, data: unknown): void | Promise<void> {
-  const verdict = isReference(called) ? validateReference(called, data) : validateInvocation(called, data);
-  return verdict instanceof Promise ? verdict.then(refuse) : refuse(verdict);
+  const checked = isReference(called) ? validateReference(called, data) : validateInvocation(called, data);
+  return checked instanceof Promise ? checked.then(refuse) : refuse(checked);
 }
 
-function refuse(verdict: InvocationVerdict): void {
-  if (!verdict.ok) throw new NonRetriableError(verdict.fault);
+function refuse(checked: CheckedInvocation): void {
+  if (!checked.ok) throw new NonRetriableError(checked.fault);
 }
 
 /** A wait that timed out returns null. */

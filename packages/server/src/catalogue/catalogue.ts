@@ -17,7 +17,7 @@ import { type CompiledSchema, compileSchema, type SchemaFault } from "./compile-
 
 const FLUSH_EVERY_MS = 1_000;
 /** Events of one request are marked with this many errors in total; each further one that does not match, with its first error. */
-const MARKED_ERRORS_MAX = 1_000;
+const STORED_ERRORS_MAX = 1_000;
 
 export interface CatalogueParts {
   store: EventSchemaStore;
@@ -91,27 +91,30 @@ export class Catalogue {
     return "fault" in compiled ? compiled.fault : null;
   }
 
-  /** The events with their marks, in order; or a refusal that lists the faults. Builds no more errors than are reported. */
-  admit<Event extends SentEvent>(environmentId: EnvironmentId, events: readonly Event[]): readonly (Event & Marked)[] | Refusal {
+  /** The events in order, each with its errors if its schema warns; or a refusal that lists the faults. Builds no more errors than are reported. */
+  checkAll<Event extends SentEvent>(
+    environmentId: EnvironmentId,
+    events: readonly Event[],
+  ): readonly (Event & WithSchemaErrors)[] | Refusal {
     if (this.#declared.size === 0) return events;
     const scope = this.scopeOf(environmentId);
     const refused: Fault[] = [];
-    let marksLeft = MARKED_ERRORS_MAX;
-    const marked = events.map((event, index): Event & Marked => {
+    let errorsLeft = STORED_ERRORS_MAX;
+    const checked = events.map((event, index): Event & WithSchemaErrors => {
       const declared = this.#declaredFor(scope, event.name);
       if (!declared) return event;
-      const errorsMax = { observe: 0, warn: Math.max(marksLeft, 1), refuse: FAULTS_REPORTED_MAX - refused.length }[declared.mode];
+      const errorsMax = { observe: 0, warn: Math.max(errorsLeft, 1), refuse: FAULTS_REPORTED_MAX - refused.length }[declared.mode];
       const errors = this.#errorsOf(declared, event.data, errorsMax);
       if (errors.length === 0) return event;
       this.#note(declared.key);
       if (declared.mode === "refuse" && errorsMax > 0)
         refused.push(...errors.map(({ path, message }) => ({ index, field: "data", path, message })));
       if (declared.mode !== "warn") return event;
-      marksLeft -= errors.length;
+      errorsLeft -= errors.length;
       return { ...event, schemaErrors: JSON.stringify(errors) };
     });
     const [first] = refused;
-    if (!first) return marked;
+    if (!first) return checked;
     const message = `Event ${first.index}: data${first.path ?? ""} ${first.message}, by the schema declared for "${events[first.index ?? 0]?.name}".`;
     return new Refusal("event_schema", message, refused);
   }
@@ -173,7 +176,7 @@ export class Catalogue {
   }
 }
 
-interface Marked {
+interface WithSchemaErrors {
   schemaErrors?: string;
 }
 

@@ -35,7 +35,7 @@ import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-req
 import { checkNames } from "../receive/senders/check-names.ts";
 import { environmentConcerned } from "../receive/senders/environment-concerned.ts";
 import { identifySender, type SenderRules } from "../receive/senders/identify-sender.ts";
-import { ipAdmitted } from "../receive/senders/ip-list.ts";
+import { ipAllowed } from "../receive/senders/ip-list.ts";
 import {
   type ClaimedEntry,
   type EventAppendResult,
@@ -85,7 +85,7 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   const webhooks: WebhookLifeParts = {
     ...parts,
     keep: (batch, span) => keep(parts, batch, span),
-    identified: (event, request, receivedAt) => identified(parts, event, marksOf(request), 0, receivedAt),
+    identified: (event, request, receivedAt) => identified(parts, event, headersOf(request), 0, receivedAt),
     isSeeded: (request) => seedOf(request) !== null,
   };
   return async (request) => {
@@ -119,7 +119,7 @@ function keyTooLong({ refusals, metrics }: EventLifeParts): Refusal {
 async function fromClient(parts: EventLifeParts, request: InboundRequest): Promise<Answer> {
   const sender = identifySender(parts.senders, request);
   if (sender instanceof Refusal) return sender;
-  if (sender.key?.ips && !ipAdmitted(sender.key.ips, request.ip)) return ipDenied(request.ip);
+  if (sender.key?.ips && !ipAllowed(sender.key.ips, request.ip)) return ipDenied(request.ip);
 
   const body = await request.readBody(sender.environment.bodyBytesMax ?? parts.bodyBytesMax);
   if (body === ABORTED || body instanceof Refusal) return body;
@@ -131,20 +131,20 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   if (events instanceof Refusal) return events;
   const denied = checkNames(sender.key?.eventNames ?? null, events);
   if (denied) return denied;
-  const admitted = parts.catalogue.admit(sender.environment.id, events);
-  if (admitted instanceof Refusal) return admitted;
+  const checked = parts.catalogue.checkAll(sender.environment.id, events);
+  if (checked instanceof Refusal) return checked;
 
   const runId = request.headers[RUN_HEADER];
   const run = typeof runId === "string" ? await parts.functions.sendingRun(sender.environment.id, runId) : null;
-  const marks = marksOf(request, run && sentTrace(request) === null ? await run.trace() : null);
+  const sent = headersOf(request, run && sentTrace(request) === null ? await run.trace() : null);
   const receivedAt = parts.now();
   const batch = {
     environmentId: sender.environment.id,
     receivedAt,
     source: run?.source ?? sender.source,
-    idsFromSender: marks.seed !== null,
-    events: admitted.map((event, index) => {
-      const found = identified(parts, event, marks, index, receivedAt);
+    idsFromSender: sent.seed !== null,
+    events: checked.map((event, index) => {
+      const found = identified(parts, event, sent, index, receivedAt);
       return isSdk ? { ...found, extras: settleSessions(found.extras) } : found;
     }),
   };
@@ -214,13 +214,13 @@ function seedOf({ headers }: InboundRequest): EventIdSeed | null {
 }
 
 /** What a request says about all of its events. */
-interface RequestMarks {
+interface RequestHeaders {
   seed: EventIdSeed | null;
   trace: string | null;
 }
 
 /** `ofRun` is the trace of the run that sends the events, which continues if the request names none. */
-function marksOf(request: InboundRequest, ofRun: string | null = null): RequestMarks {
+function headersOf(request: InboundRequest, ofRun: string | null = null): RequestHeaders {
   return { seed: seedOf(request), trace: request.span?.traceparent(ofRun) ?? sentTrace(request) ?? ofRun };
 }
 
@@ -236,9 +236,9 @@ function endSpan(span: RequestSpan, outcome: Answer): void {
   span.end({ "inlet.outcome": "accepted", "inlet.events": outcome.ids.length });
 }
 
-function identified(parts: EventLifeParts, event: CheckedEvent, marks: RequestMarks, index: number, receivedAt: number): NewEvent {
+function identified(parts: EventLifeParts, event: CheckedEvent, sent: RequestHeaders, index: number, receivedAt: number): NewEvent {
   const { name, ts, dedupId, data, extras, schemaErrors } = event;
-  const { seed, trace } = marks;
+  const { seed, trace } = sent;
   const id = seed ? seededEventId(seed, index + 1) : parts.eventIds.next(receivedAt);
   const optional = { ...(schemaErrors !== undefined && { schemaErrors }), ...(trace !== null && { trace }) };
   return { id, name, ts: ts ?? receivedAt, dedupId, data, extras, ...optional };

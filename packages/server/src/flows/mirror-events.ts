@@ -101,9 +101,9 @@ export class EventMirror {
     const { receivedAt, name, ts, dedupId, data, extras, trace } = event;
     const id = copyId(event, environmentId);
     if (await store.eventGet({ environmentId, id })) return;
-    const admitted = catalogue.admit(environmentId, [{ name, ts, dedupId, data, extras }]);
-    if (admitted instanceof Refusal) return;
-    const copies = admitted.map((one) => ({ ...one, id, ts, ...(trace !== undefined && { trace }) }));
+    const checked = catalogue.checkAll(environmentId, [{ name, ts, dedupId, data, extras }]);
+    if (checked instanceof Refusal) return;
+    const copies = checked.map((one) => ({ ...one, id, ts, ...(trace !== undefined && { trace }) }));
     const { leased } = await store.eventAppend({
       ...{ environmentId, receivedAt, source: mirroredSource(webhookId), idsFromSender: true, lease: functions.lease() },
       duplicateSince: dedupWindow.duplicateSince(receivedAt),

@@ -22,7 +22,7 @@ export function toTransformTest(
   const tokens = receipt ? parts.directory.tokensOf(webhook.id) : [webhook.token];
   return {
     ...request,
-    admission: {
+    authentication: {
       ...{ rules: webhook, method, query, signs: sign },
       urls: bases.flatMap((base) => tokens.map((token) => base + targetOf(token, query))),
       receipt: receipt ?? { at: parts.now(), wasVerified: null },

@@ -24,7 +24,7 @@ import { mirrorTargets } from "../receive/mirror-targets.ts";
 import { routeWebhook } from "../receive/route-webhook.ts";
 import { checkNames } from "../receive/senders/check-names.ts";
 import type { Directory, WebhookTarget } from "../receive/senders/directory.ts";
-import { ipAdmitted } from "../receive/senders/ip-list.ts";
+import { ipAllowed } from "../receive/senders/ip-list.ts";
 import { webhookUrls } from "../receive/webhook-urls.ts";
 import {
   type EventAppendResult,
@@ -34,7 +34,7 @@ import {
   type WebhookRequestStore,
   type WebhookStore,
 } from "../store/contract/index.ts";
-import { type Admission, admitRequest, type TransformRunner, transformRequest } from "../transform/index.ts";
+import { type Authentication, authenticateRequest, type TransformRunner, transformRequest } from "../transform/index.ts";
 
 export interface WebhookLifeParts {
   directory: Directory;
@@ -59,7 +59,7 @@ export interface WebhookLifeParts {
 
 /** Checks events against the schemas declared for their names: returns them, marked if so configured, or refuses them. */
 export interface CataloguePart {
-  admit(environmentId: EnvironmentId, events: readonly SentEvent[]): readonly CheckedEvent[] | Refusal;
+  checkAll(environmentId: EnvironmentId, events: readonly SentEvent[]): readonly CheckedEvent[] | Refusal;
 }
 
 export type CheckedEvent = SentEvent & Pick<NewEvent, "schemaErrors">;
@@ -87,25 +87,31 @@ export async function fromWebhook(parts: WebhookLifeParts, request: InboundReque
   const received = { request, target, seen, bytes, bytesMax, headers: canonicalHeaders(seen.rawHeaders) };
   const shut = closedFor(target, seen.ip);
   if (shut) return refuse(parts, seen, unread(received), { refused: shut });
-  const admission = await admitRequest(parts.transforms, admitParams(parts, received));
-  const verifiedAt = webhook.verify && (admission.isVerified || admission.fault) ? (request.receipt?.at ?? seen.receivedAt) : null;
-  if (admission.refused) return refuse(parts, seen, halted(received, admission), { refused: admission.refused, verifiedAt });
-  if (admission.answer) return shake(parts, received, admission);
-  return toEvent(parts, received, admission, verifiedAt);
+  const authentication = await authenticateRequest(parts.transforms, authenticateParams(parts, received));
+  const verifiedAt =
+    webhook.verify && (authentication.isVerified || authentication.fault) ? (request.receipt?.at ?? seen.receivedAt) : null;
+  if (authentication.refused) return refuse(parts, seen, halted(received, authentication), { refused: authentication.refused, verifiedAt });
+  if (authentication.answer) return shake(parts, received, authentication);
+  return toEvent(parts, received, authentication, verifiedAt);
 }
 
 /** Passes the body to the transform, and its result to an environment. */
-async function toEvent(parts: WebhookLifeParts, received: Received, admission: Admission, verifiedAt: number | null): Promise<Answer> {
+async function toEvent(
+  parts: WebhookLifeParts,
+  received: Received,
+  authentication: Authentication,
+  verifiedAt: number | null,
+): Promise<Answer> {
   const { request, seen } = received;
   const { webhook } = seen;
-  const transformed = await transform(parts, received, admission);
+  const transformed = await transform(parts, received, authentication);
   const event = transformed.result;
   if (event instanceof Refusal) return refuse(parts, seen, transformed, { refused: event, verifiedAt });
   const denied = checkNames(webhook.eventNames, [event]);
   const environment = denied ?? routeWebhook(parts.directory, webhook, request);
   if (environment instanceof Refusal) return refuse(parts, seen, transformed, { refused: environment, verifiedAt });
-  const admitted = parts.catalogue.admit(environment.id, [event]);
-  if (admitted instanceof Refusal) return refuse(parts, seen, transformed, { refused: admitted, verifiedAt });
+  const checked = parts.catalogue.checkAll(environment.id, [event]);
+  if (checked instanceof Refusal) return refuse(parts, seen, transformed, { refused: checked, verifiedAt });
 
   const { answer } = webhook;
   const ending: Ending = { refused: null, deliveredTo: environment.id, verifiedAt, ...(answer && { status: answer.status }) };
@@ -115,7 +121,7 @@ async function toEvent(parts: WebhookLifeParts, received: Received, admission: A
     receivedAt: seen.receivedAt,
     source: { kind: "webhook", id: webhook.id } as const,
     idsFromSender: parts.isSeeded(request),
-    events: admitted.map((one) => parts.identified(one, request, seen.receivedAt)),
+    events: checked.map((one) => parts.identified(one, request, seen.receivedAt)),
     webhookRequest: webhookRecord(seen, transformed, ending, parts.maskedHeaders),
     ...(targets.length > 0 && { mirror: { webhookId: webhook.id, targets: targets.map(({ id }) => id) } }),
   };
@@ -128,7 +134,7 @@ async function toEvent(parts: WebhookLifeParts, received: Received, admission: A
 async function transform(
   parts: WebhookLifeParts,
   { request, target, seen, bytes, bytesMax, headers }: Received,
-  admission: Admission,
+  authentication: Authentication,
 ): Promise<SeenTransform & { result: SentEvent | Refusal }> {
   const { webhook } = target;
   const transforming = request.span?.begin("transform");
@@ -136,7 +142,7 @@ async function transform(
     versionKey: target.versionKey,
     owner: { webhook: webhook.id, environment: String(webhook.environmentId) },
     transform: webhook.transform,
-    bytes: admission.bytes ?? bytes,
+    bytes: authentication.bytes ?? bytes,
     bytesMax,
     memory: request.memory,
     contentType: seen.contentType,
@@ -147,21 +153,21 @@ async function transform(
   return {
     result,
     body: seenBody(bytes, body, request.headers["content-encoding"]),
-    logs: [...admission.logs, ...logs],
-    durationMs: admission.durationMs + durationMs,
+    logs: [...authentication.logs, ...logs],
+    durationMs: authentication.durationMs + durationMs,
   };
 }
 
 /** A handshake creates no event. A secret that the provider sent is stored before it is accepted. */
-async function shake(parts: WebhookLifeParts, received: Received, admission: Admission): Promise<Answer> {
+async function shake(parts: WebhookLifeParts, received: Received, authentication: Authentication): Promise<Answer> {
   const { seen } = received;
-  const { answer, handedOver } = admission;
+  const { answer, handedOver } = authentication;
   if (!answer) throw new Error("a handshake without an answer is none");
   try {
     const refused = handedOver === undefined ? null : await keepHandedOver(parts, seen.webhook.id, handedOver);
-    if (refused) return refuse(parts, seen, halted(received, admission), { refused });
+    if (refused) return refuse(parts, seen, halted(received, authentication), { refused });
     const ending: Ending = { refused: null, outcome: "handshake", status: answer.status, deliveredTo: seen.webhook.environmentId };
-    await parts.store.webhookRequestInsert(webhookRecord(seen, halted(received, admission), ending, parts.maskedHeaders));
+    await parts.store.webhookRequestInsert(webhookRecord(seen, halted(received, authentication), ending, parts.maskedHeaders));
     parts.metrics?.webhookRequest(seen.webhook.environmentId, "handshake", null);
     return { handshake: answer };
   } catch (error) {
@@ -214,7 +220,7 @@ function seenRequest(parts: WebhookLifeParts, request: InboundRequest, { webhook
   };
 }
 
-function admitParams(parts: WebhookLifeParts, { request, target, seen, bytes, bytesMax, headers }: Received) {
+function authenticateParams(parts: WebhookLifeParts, { request, target, seen, bytes, bytesMax, headers }: Received) {
   const { webhook } = target;
   return {
     rules: webhook,
@@ -235,13 +241,13 @@ function unread({ bytes, request }: Received): SeenTransform {
   return { body: seenBody(bytes, null, request.headers["content-encoding"]), logs: [], durationMs: 0 };
 }
 
-function halted({ bytes, request }: Received, { logs, durationMs }: Pick<Admission, "logs" | "durationMs">): SeenTransform {
+function halted({ bytes, request }: Received, { logs, durationMs }: Pick<Authentication, "logs" | "durationMs">): SeenTransform {
   return { body: seenBody(bytes, null, request.headers["content-encoding"]), logs, durationMs };
 }
 
 function closedFor({ webhook, isOpen }: WebhookTarget, ip: string): Refusal | null {
   if (!isOpen) return webhookClosed();
-  return ipAdmitted(webhook.ips, ip) ? null : ipDenied(ip);
+  return ipAllowed(webhook.ips, ip) ? null : ipDenied(ip);
 }
 
 function webhookClosed(): Refusal {

@@ -1,6 +1,6 @@
 /** Turns webhook requests into events: reads the request, and runs the user's transform in a sandbox. */
 
-export * from "./admit-request.ts";
+export * from "./authenticate-request.ts";
 export * from "./body/request-body.ts";
 export * from "./handshake/handshake-answer.ts";
 export * from "./threads/transform-runner.ts";

@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { canonicalName, Refusal } from "@inlet/protocol";
-import { type AdmissionRules, type AdmitParams, admitRequest, MASK, type Receipt } from "./admit-request.ts";
+import { type AuthenticateParams, type AuthenticationRules, authenticateRequest, MASK, type Receipt } from "./authenticate-request.ts";
 import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
 import type { TransformRunner } from "./threads/transform-runner.ts";
 import { resultOf, type TransformedRequest, transformRequest } from "./transform-request.ts";
@@ -24,11 +24,11 @@ export interface TrialRequest {
   headers: Readonly<Record<string, string>>;
   queryParams: Readonly<Record<string, readonly string[]>>;
   /** The checks before the transform; absent: none. */
-  admission?: TrialAdmission;
+  authentication?: TrialAuthentication;
 }
 
-export interface TrialAdmission {
-  rules: AdmissionRules;
+export interface TrialAuthentication {
+  rules: AuthenticationRules;
   method: string;
   query: string;
   urls: readonly string[];
@@ -60,31 +60,35 @@ export interface TrialLimits {
 }
 
 export async function tryTransform(runner: TransformRunner, request: TrialRequest, limits: TrialLimits): Promise<Trial> {
-  const { admission } = request;
-  if (!admission) return runTransform(runner, request, limits);
+  const { authentication } = request;
+  if (!authentication) return runTransform(runner, request, limits);
   const bytes = request.bytes.length === 0 && request.bodyJson !== undefined ? Buffer.from(request.bodyJson) : request.bytes;
   const unsigned = withContentType(canonical(request.headers), request.contentType);
-  const headers = admission.signs ? { ...unsigned, ...signatureOf(admission, bytes, unsigned) } : unsigned;
-  const { refused, answer, fault, isVerified, logs, durationMs } = await admitRequest(runner, {
-    ...{ ...admission, bytes, headers, bytesMax: limits.bytesMax, explains: true },
+  const headers = authentication.signs ? { ...unsigned, ...signatureOf(authentication, bytes, unsigned) } : unsigned;
+  const { refused, answer, fault, isVerified, logs, durationMs } = await authenticateRequest(runner, {
+    ...{ ...authentication, bytes, headers, bytesMax: limits.bytesMax, explains: true },
     contentType: headers["Content-Type"],
     contentEncoding: request.contentEncoding,
-  } satisfies AdmitParams);
+  } satisfies AuthenticateParams);
   const verification = fault ? { verification: { ok: false, ...fault } } : isVerified ? { verification: { ok: true } } : {};
   if (refused) return { error: { code: refused.code, message: refused.message }, ...verification, logs, durationMs };
   if (answer) return { handshake: answer, logs, durationMs };
-  const trial = await runTransform(runner, { ...request, bytes, headers: { ...headers, ...maskOf(admission) } }, limits);
+  const trial = await runTransform(runner, { ...request, bytes, headers: { ...headers, ...maskOf(authentication) } }, limits);
   return { ...trial, ...verification, logs: [...logs, ...trial.logs], durationMs: durationMs + trial.durationMs };
 }
 
-function signatureOf({ rules, urls, receipt }: TrialAdmission, bytes: Buffer, headers: Record<string, string>): Record<string, string> {
+function signatureOf(
+  { rules, urls, receipt }: TrialAuthentication,
+  bytes: Buffer,
+  headers: Record<string, string>,
+): Record<string, string> {
   const [secret] = rules.secrets.verify;
   if (!rules.verify || secret === undefined) return {};
   return signRequest({ verify: rules.verify, secret, bytes, headers, urls, contentType: headers["Content-Type"], at: receipt.at });
 }
 
 /** A secret that was added to a header here must not be visible to the transform, which could expose it. */
-function maskOf({ rules: { verify }, signs }: TrialAdmission): Record<string, string> {
+function maskOf({ rules: { verify }, signs }: TrialAuthentication): Record<string, string> {
   const name = signs && verify ? credentialHeader(verify) : null;
   return name === null ? {} : { [canonicalName(name)]: MASK };
 }
@@ -101,7 +105,7 @@ async function runTransform(runner: TransformRunner, request: TrialRequest, { by
     const { versionKey, transform: source, queryParams } = params;
     const raw = request.bytes.length > 0 ? request.bytes.toString() : request.bodyJson;
     const outcome = await runner.run({ versionKey, source, headers, queryParams, evtJson: request.bodyJson, raw });
-    return verdict(
+    return trialOf(
       { ...resultOf(outcome), logs: outcome.logs, durationMs: outcome.durationMs },
       outcome.ok ? outcome.eventJson : undefined,
     );
@@ -109,10 +113,10 @@ async function runTransform(runner: TransformRunner, request: TrialRequest, { by
   const { bytes, contentEncoding } = request;
   const contentType = headers["Content-Type"];
   const transformed = await transformRequest(runner, { ...params, bytes, contentType, contentEncoding, bytesMax });
-  return verdict(transformed, transformed.eventJson);
+  return trialOf(transformed, transformed.eventJson);
 }
 
-function verdict({ result, fault, logs, durationMs }: Omit<TransformedRequest, "body">, eventJson: string | undefined): Trial {
+function trialOf({ result, fault, logs, durationMs }: Omit<TransformedRequest, "body">, eventJson: string | undefined): Trial {
   if (result instanceof Refusal) return { error: fault ?? { code: result.code, message: result.message }, logs, durationMs };
   return { ...(eventJson !== undefined && { eventJson }), logs, durationMs };
 }

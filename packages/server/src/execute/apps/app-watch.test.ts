@@ -5,7 +5,7 @@ import { AppWatch } from "./app-watch.ts";
 
 test("a store that cannot be written while an app is synced: told, and tried again in the next round", async (t) => {
   const url = "http://127.0.0.1:1/api/inlet";
-  const told: string[] = [];
+  const faults: string[] = [];
   let rounds = 0;
   // The watch itself keeps no process alive.
   const alive = setInterval(() => undefined, 1_000);
@@ -22,11 +22,11 @@ test("a store that cannot be written while an app is synced: told, and tried aga
         resolve();
         return { url } as App;
       },
-      onFault: (_url, fault) => void told.push(fault),
+      onFault: (_url, fault) => void faults.push(fault),
     });
     t.after(() => watch.stop());
     watch.start();
   });
   await synced;
-  assert.deepEqual(told, ["the disk is full"]);
+  assert.deepEqual(faults, ["the disk is full"]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppAddresses } from "./app-addresses.ts";
 
-const admits = (addresses: AppAddresses, ...texts: string[]) => texts.map((text) => addresses.refusal(text) === null);
+const allows = (addresses: AppAddresses, ...texts: string[]) => texts.map((text) => addresses.refusal(text) === null);
 
 test("link-local and metadata addresses are refused always, in every way of writing them", () => {
   const never = ["169.254.169.254", "169.254.0.1", "::ffff:169.254.169.254", "::ffff:a9fe:a9fe", "fe80::1", "fe80::1%eth0"];
@@ -10,20 +10,20 @@ test("link-local and metadata addresses are refused always, in every way of writ
   for (const rules of [null, { mode: "allow", ranges: ["0.0.0.0/0", "::/0"] }] as const) {
     const addresses = new AppAddresses(rules);
     for (const text of [...never, ...clouds]) assert.match(addresses.refusal(text)?.message ?? "", /link-local or metadata/, text);
-    assert.deepEqual(admits(addresses, "127.0.0.1", "10.0.0.1", "::1", "fd00::1", "203.0.113.9", "2001:db8::1"), Array(6).fill(true));
+    assert.deepEqual(allows(addresses, "127.0.0.1", "10.0.0.1", "::1", "fd00::1", "203.0.113.9", "2001:db8::1"), Array(6).fill(true));
   }
 });
 
 test("a list allows or denies, addresses and ranges of both families", () => {
   const allow = new AppAddresses({ mode: "allow", ranges: ["10.0.0.0/8", "fd00::/8", "203.0.113.9"] });
-  assert.deepEqual(admits(allow, "10.1.2.3", "::ffff:10.1.2.3", "fd12::1", "203.0.113.9"), [true, true, true, true]);
-  assert.deepEqual(admits(allow, "127.0.0.1", "203.0.113.8", "2001:db8::1"), [false, false, false]);
+  assert.deepEqual(allows(allow, "10.1.2.3", "::ffff:10.1.2.3", "fd12::1", "203.0.113.9"), [true, true, true, true]);
+  assert.deepEqual(allows(allow, "127.0.0.1", "203.0.113.8", "2001:db8::1"), [false, false, false]);
   const deny = new AppAddresses({ mode: "deny", ranges: ["127.0.0.0/8", "::1"] });
-  assert.deepEqual(admits(deny, "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"), [false, false, false, false]);
-  assert.deepEqual(admits(deny, "10.0.0.1", "2001:db8::1"), [true, true]);
+  assert.deepEqual(allows(deny, "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"), [false, false, false, false]);
+  assert.deepEqual(allows(deny, "10.0.0.1", "2001:db8::1"), [true, true]);
 });
 
-test("a name is resolved to what is admitted, one address or all", async () => {
+test("a name is resolved to what is allowed, one address or all", async () => {
   const lookUp = (addresses: AppAddresses, all: boolean) =>
     new Promise((resolve, reject) =>
       addresses.lookup("localhost", { all, family: 4 }, (error, found) => (error ? reject(error) : resolve(found))),

@@ -56,10 +56,10 @@ export class AppAddresses {
   readonly lookup: LookupFunction = (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error) return done(error, []);
-      const admitted = found.filter(({ address }) => !this.refusal(address));
-      const [first] = admitted as [LookupAddress?];
+      const allowed = found.filter(({ address }) => !this.refusal(address));
+      const [first] = allowed as [LookupAddress?];
       if (!first) return done(this.refusal(found[0]?.address ?? "") ?? new AddressRefused(`${hostname} has no address`), []);
-      if (options.all) done(null, admitted);
+      if (options.all) done(null, allowed);
       else done(null, first.address, first.family);
     });
   };

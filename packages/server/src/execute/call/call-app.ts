@@ -60,7 +60,7 @@ export class AppCaller {
   /** Throws NoAnswer. */
   async call(request: AppRequest): Promise<AppAnswer> {
     try {
-      return withoutMark(await this.#follow(request, request.url, REDIRECTS_MAX));
+      return withoutByteOrderMark(await this.#follow(request, request.url, REDIRECTS_MAX));
     } catch (error) {
       if (error instanceof NoAnswer) throw error;
       throw withReason(error, request.timeoutMs ?? this.#timeoutMs);
@@ -148,7 +148,7 @@ function redirected({ method, url, headers, body, ...rest }: WebRequest, target:
 }
 
 /** Some programs write a byte order mark. */
-function withoutMark(answer: AppAnswer): AppAnswer {
+function withoutByteOrderMark(answer: AppAnswer): AppAnswer {
   return answer.body.charCodeAt(0) === 0xfeff ? { ...answer, body: answer.body.slice(1) } : answer;
 }
 

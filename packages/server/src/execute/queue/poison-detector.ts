@@ -49,7 +49,7 @@ export class PoisonDetector {
   /** Does work that might crash the node. A probe waits until no other is in progress; it ends with the work, or after a while. */
   async guard<Result>(entry: ClaimedEntry, phase: ProbePhase, work: () => Promise<Result>): Promise<Result> {
     if (entry.claims <= CLAIMS_MAX) return work();
-    await this.#turn(entry);
+    await this.#mayProbe(entry);
     let cleared: Promise<void> | null = null;
     const clear = () => {
       cleared ??= this.#parts.clear(entry, phase).finally(() => this.#end());
@@ -66,7 +66,7 @@ export class PoisonDetector {
     }
   }
 
-  #turn({ probes }: ClaimedEntry): Promise<void> {
+  #mayProbe({ probes }: ClaimedEntry): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push({ probes: probes.calling + probes.concluding, begin: resolve });
       // Entries arrive together, after a start: all of them are known before one is chosen.
@@ -82,8 +82,8 @@ export class PoisonDetector {
   #next(): void {
     if (this.#isProbing || this.#waiting.length === 0) return;
     this.#isProbing = true;
-    const next = this.#waiting.reduce((most, turn) => (turn.probes > most.probes ? turn : most));
-    this.#waiting = this.#waiting.filter((turn) => turn !== next);
+    const next = this.#waiting.reduce((most, waiting) => (waiting.probes > most.probes ? waiting : most));
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== next);
     next.begin();
   }
 }

@@ -66,7 +66,7 @@ export class Scheduler {
   /** For each limit, the lanes that wait for a slot, longest waiting first. */
   readonly #full = new Map<string, Set<Lane>>();
   /** Limits whose lanes are claiming in turn, and whether more slots were freed in the meantime. */
-  readonly #turns = new Map<string, boolean>();
+  readonly #claimingInOrder = new Map<string, boolean>();
   readonly #working = new Set<Promise<void>>();
   readonly #claiming = new Set<Promise<void>>();
   readonly #inWork = new Map<LeaseId, { entry: ClaimedEntry; lease: AbortController }>();
@@ -124,7 +124,7 @@ export class Scheduler {
 
   /** Slots of these limits may be free. */
   noteFreed(limitIds: readonly string[]): void {
-    for (const id of limitIds) if (this.#full.has(id)) void this.#giveTurns(id);
+    for (const id of limitIds) if (this.#full.has(id)) void this.#claimInOrder(id);
   }
 
   /** Limits may have changed: functions were registered again. */
@@ -210,7 +210,7 @@ export class Scheduler {
   /** One more call is possible: blocked lanes continue, the longest blocked first. */
   #release(app: AppCalls): void {
     app.inUse--;
-    for (let turns = app.blocked.size; turns > 0 && app.inUse < app.cap; turns--) {
+    for (let left = app.blocked.size; left > 0 && app.inUse < app.cap; left--) {
       const [next] = app.blocked;
       if (!next) return;
       app.blocked.delete(next);
@@ -265,17 +265,17 @@ export class Scheduler {
   }
 
   /** One lane after the other, until the limit is full again: concurrent claims would conflict with each other. */
-  async #giveTurns(id: string): Promise<void> {
-    if (this.#turns.has(id)) return void this.#turns.set(id, true);
+  async #claimInOrder(id: string): Promise<void> {
+    if (this.#claimingInOrder.has(id)) return void this.#claimingInOrder.set(id, true);
     do {
-      this.#turns.set(id, false);
+      this.#claimingInOrder.set(id, false);
       for (const lane of [...(this.#full.get(id) ?? [])]) {
         this.#unblock(lane);
         await this.#refill(lane);
         if (this.#full.get(id)?.has(lane)) break;
       }
-    } while (this.#turns.get(id) && !this.#stopped);
-    this.#turns.delete(id);
+    } while (this.#claimingInOrder.get(id) && !this.#stopped);
+    this.#claimingInOrder.delete(id);
   }
 
   #forget(lane: Lane): void {

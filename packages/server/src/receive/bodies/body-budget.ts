@@ -11,7 +11,7 @@ export class BodyBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** Reserves space for a request; null if there is none. A request that is alone is always admitted, however large. */
+  /** Reserves space for a request; null if there is none. A request that is alone is always accepted, however large. */
   enter(): BodyShare | null {
     const share = new BodyShare(this);
     return this.take(share, OVERHEAD_BYTES) ? share : null;

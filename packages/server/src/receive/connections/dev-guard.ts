@@ -21,7 +21,7 @@ export interface DevGuardRules {
 export type DevGuard = (request: Pick<IncomingMessage, "headers" | "method">) => Refusal | null;
 
 const LOCAL_NAME = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
-const SITES_ADMITTED: ReadonlySet<unknown> = new Set([undefined, "same-origin", "none"]);
+const SITES_ALLOWED: ReadonlySet<unknown> = new Set([undefined, "same-origin", "none"]);
 
 export function createDevGuard({ loopbackOnly, publicUrl, allowedOrigins }: DevGuardRules): DevGuard {
   const publicHost = publicUrl === null ? null : new URL(publicUrl).host;
@@ -38,7 +38,7 @@ export function createDevGuard({ loopbackOnly, publicUrl, allowedOrigins }: DevG
     }
     // Following a link to the dashboard is not a call: the browser shows the page, and the linking site cannot read it.
     const isLink = mode === "navigate" && (method === "GET" || method === "HEAD");
-    return SITES_ADMITTED.has(site) || isLink ? null : foreignPage(null);
+    return SITES_ALLOWED.has(site) || isLink ? null : foreignPage(null);
   };
 }
 

@@ -22,7 +22,7 @@ export function guardConnections(server: Server, rules: ConnectionRules): void {
   const open = new Map<string, number>();
   const warn = createSparseLog(rules.log);
 
-  function admit(address: string, { remoteAddress = "" }: Socket): boolean {
+  function accept(address: string, { remoteAddress = "" }: Socket): boolean {
     const connections = open.get(address) ?? 0;
     if (rules.connectionsMax === 0 || connections < rules.connectionsMax || rules.isProxy(remoteAddress)) return true;
     warn(address, "an address has reached --address-connections: further connections are closed at once", { connections });
@@ -31,7 +31,7 @@ export function guardConnections(server: Server, rules: ConnectionRules): void {
 
   server.on("connection", (socket: Socket) => {
     const address = addressGroup(socket.remoteAddress ?? "");
-    if (!admit(address, socket)) return void socket.destroy();
+    if (!accept(address, socket)) return void socket.destroy();
     open.set(address, (open.get(address) ?? 0) + 1);
     socket.once("close", () => {
       const left = (open.get(address) ?? 0) - 1;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ipAdmitted, isIpRange } from "./ip-list.ts";
+import { ipAllowed, isIpRange } from "./ip-list.ts";
 
 test("no list lets everybody through", () => {
-  assert.ok(ipAdmitted(null, "203.0.113.7"));
+  assert.ok(ipAllowed(null, "203.0.113.7"));
 });
 
 test("allow and deny, single addresses and ranges of both families", () => {
@@ -11,18 +11,18 @@ test("allow and deny, single addresses and ranges of both families", () => {
   const inside = ["203.0.113.7", "10.255.0.1", "2001:db8::42", "::1", "::ffff:10.1.2.3", "::FFFF:203.0.113.7"];
   const outside = ["203.0.113.8", "11.0.0.1", "2001:db9::1", "::2", "", "unknown"];
   for (const address of inside) {
-    assert.ok(ipAdmitted({ mode: "allow", list }, address), address);
-    assert.ok(!ipAdmitted({ mode: "deny", list }, address), address);
+    assert.ok(ipAllowed({ mode: "allow", list }, address), address);
+    assert.ok(!ipAllowed({ mode: "deny", list }, address), address);
   }
   for (const address of outside) {
-    assert.ok(!ipAdmitted({ mode: "allow", list }, address), address);
-    assert.ok(ipAdmitted({ mode: "deny", list }, address), address);
+    assert.ok(!ipAllowed({ mode: "allow", list }, address), address);
+    assert.ok(ipAllowed({ mode: "deny", list }, address), address);
   }
 });
 
 test("an empty allow list lets nobody through, an empty deny list everybody", () => {
-  assert.ok(!ipAdmitted({ mode: "allow", list: [] }, "10.0.0.1"));
-  assert.ok(ipAdmitted({ mode: "deny", list: [] }, "10.0.0.1"));
+  assert.ok(!ipAllowed({ mode: "allow", list: [] }, "10.0.0.1"));
+  assert.ok(ipAllowed({ mode: "deny", list: [] }, "10.0.0.1"));
 });
 
 test("what is an address or a range", () => {

@@ -4,15 +4,15 @@
  */
 
 import { BlockList, isIP } from "node:net";
-import { type AcceptList, listAdmits } from "@inlet/protocol";
+import { type AcceptList, listAllows } from "@inlet/protocol";
 
 const RANGE = /^(?<address>[^/]+)\/(?<bits>\d+)$/;
 
 const compiled = new WeakMap<AcceptList, BlockList>();
 
-export function ipAdmitted(list: AcceptList | null, address: string): boolean {
+export function ipAllowed(list: AcceptList | null, address: string): boolean {
   if (!list) return true;
-  return listAdmits(list, isIP(address) !== 0 && rangesOf(list).check(address, family(address)));
+  return listAllows(list, isIP(address) !== 0 && rangesOf(list).check(address, family(address)));
 }
 
 /** Whether a text is an address or a range such as `10.0.0.0/8`. */

@@ -65,7 +65,7 @@ export interface FunctionStartParams {
 export interface FunctionStartStore {
   /** The event of a `start` entry; null if it no longer exists. */
   eventAt(params: { environmentId: EnvironmentId; sequence: number }): Promise<StoredEvent | null>;
-  /** The marks that exist, in no particular order. */
+  /** The events that exist, in no particular order. */
   eventsAt(params: { environmentId: EnvironmentId; sequences: readonly number[] }): Promise<StoredEvent[]>;
   markGet(params: MarkKey & { environmentId: EnvironmentId; functionNo: FunctionNo }): Promise<string | null>;
   functionStart(

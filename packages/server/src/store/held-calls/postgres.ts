@@ -56,12 +56,12 @@ export function heldCallStore({
         const { rows: paused } = await client.query<{ paused_at: number | null }>(PAUSED, [environmentId, functionNo]);
         const dueAt = (paused[0]?.paused_at ?? null) === null ? now : HELD_UNTIL;
         const { rows } = await client.query<{ run_no: RunNo | null }>(HOLD, [environmentId, no, leaseId, dueAt]);
-        const told = noNotices();
+        const notices = noNotices();
         const runNo = rows[0]?.run_no ?? null;
         const read = async (text: string, values: readonly unknown[]) => (await client.query(text, [...values])).rows;
-        if (runNo !== null) await freeSlots({ read: read as never, environmentId, notices: told }, { entries: [{ runNo, entryNo: no }] });
-        if (rows.length > 0) noteLane(told, TIMER_LANE, dueAt);
-        return told;
+        if (runNo !== null) await freeSlots({ read: read as never, environmentId, notices }, { entries: [{ runNo, entryNo: no }] });
+        if (rows.length > 0) noteLane(notices, TIMER_LANE, dueAt);
+        return notices;
       });
       notify(notices);
     },

@@ -81,14 +81,14 @@ export class GroupWrites {
     this.#sent.push(this.client.query(text, values as unknown[]).then(() => {}, noteFault));
   }
 
-  /** Marks an event that started a function, or resumed a run, after it was stored. */
-  markMatched(...sequences: readonly number[]): void {
+  /** Notes that an event started a function, or resumed a run, after the event was stored. */
+  noteMatched(...sequences: readonly number[]): void {
     for (const sequence of sequences) this.#matched.add(sequence);
   }
 
   /** Resolves when every statement sent has completed. */
   async settle(): Promise<void> {
-    if (this.#matched.size > 0) this.send(MARK_MATCHED, this.environmentId, [...this.#matched]);
+    if (this.#matched.size > 0) this.send(SET_MATCHED, this.environmentId, [...this.#matched]);
     await Promise.all(this.#sent);
     if (this.#fault !== null) throw this.#fault;
   }
@@ -96,7 +96,7 @@ export class GroupWrites {
   readonly read: Read = (text, values) => this.rows(text, ...values);
 }
 
-const MARK_MATCHED = "UPDATE events SET matched = 1 WHERE environment_id = $1 AND sequence = ANY ($2::bigint[]) AND matched = 0";
+const SET_MATCHED = "UPDATE events SET matched = 1 WHERE environment_id = $1 AND sequence = ANY ($2::bigint[]) AND matched = 0";
 
 /** What listeners and other nodes are notified of after the commit. */
 export interface Notices {

@@ -38,7 +38,7 @@ function send({ store, environment }: Scene, { signal = "go", value = "{}", now 
   return store.signalSend({ environmentId: environment.id, signal, value, now, lease: sampleLease() });
 }
 
-const told = (entries: readonly ClaimedEntry[]) => entries.map(({ runNo, kind, stepId: id, outcome }) => [runNo, kind, id, outcome]);
+const outcomes = (entries: readonly ClaimedEntry[]) => entries.map(({ runNo, kind, stepId: id, outcome }) => [runNo, kind, id, outcome]);
 
 export function signalConformance(engine: Engine): void {
   test(`${engine.name}: a signal makes the entry due of the step that waits for it, with what was sent, once`, async (t) => {
@@ -50,10 +50,14 @@ export function signalConformance(engine: Engine): void {
     const value = '{"data":{"signal":"go","data":12345678901234567890}}';
     const { runId, leased } = await send(scene, { value });
     assert.equal(runId, begun.run.id);
-    assert.deepEqual(told(leased), [[begun.runNo, "timeout", "wait", { value }]]);
+    assert.deepEqual(outcomes(leased), [[begun.runNo, "timeout", "wait", { value }]]);
     assert.equal((await send(scene)).runId, null, "the second of them finds nobody");
     await scene.store.queueRelease({ entries: leased, now: 3_000 });
-    assert.deepEqual(told(await claimAll(scene, 4_000)), [[begun.runNo, "timeout", "wait", { value }]], "whoever takes the entry is told");
+    assert.deepEqual(
+      outcomes(await claimAll(scene, 4_000)),
+      [[begun.runNo, "timeout", "wait", { value }]],
+      "whoever takes the entry is told",
+    );
   });
 
   test(`${engine.name}: of two runs that wait for one signal the second fails`, async (t) => {
@@ -61,7 +65,7 @@ export function signalConformance(engine: Engine): void {
     const [first, second] = [await beginOne(scene), await beginOne(scene)];
     await wait(scene, first);
     const { leased } = await wait(scene, second);
-    assert.deepEqual(told(leased), [[second.runNo, "timeout", "wait", { fault: SIGNAL_TAKEN }]]);
+    assert.deepEqual(outcomes(leased), [[second.runNo, "timeout", "wait", { fault: SIGNAL_TAKEN }]]);
     assert.equal((await send(scene)).runId, first.run.id);
   });
 
@@ -72,7 +76,7 @@ export function signalConformance(engine: Engine): void {
     assert.deepEqual((await wait(scene, second, { onConflict: "replace" })).leased, []);
     assert.equal((await send(scene)).runId, second.run.id);
     assert.deepEqual(
-      told(await claimAll(scene, 50_000, NODE, ["timers"])).filter(([runNo]) => runNo === first.runNo),
+      outcomes(await claimAll(scene, 50_000, NODE, ["timers"])).filter(([runNo]) => runNo === first.runNo),
       [[first.runNo, "timeout", "wait", null]],
     );
   });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HandshakePreset, WebhookVerify } from "@inlet/protocol";
-import { admitRequest } from "../admit-request.ts";
+import { authenticateRequest } from "../authenticate-request.ts";
 import type { TransformRunner } from "../threads/transform-runner.ts";
 import { CLAIMS } from "../verify/schemes.ts";
 import { signRequest } from "../verify/sign-request.ts";
@@ -62,12 +62,12 @@ test("no handshake signs what verification accepts", async () => {
           query: "",
           bytesMax: 10_000,
         };
-        const admission = await admitRequest({} as TransformRunner, {
+        const authentication = await authenticateRequest({} as TransformRunner, {
           ...params,
           contentEncoding: undefined,
           receipt: { at: AT, wasVerified: null },
         });
-        if (!admission.isVerified) continue;
+        if (!authentication.isVerified) continue;
         accepted++;
         const claim = CLAIMS[verify.scheme as keyof typeof CLAIMS]({ ...request, headers }, verify);
         if ("reason" in claim) throw new Error(claim.reason);

@@ -80,7 +80,7 @@ export async function collect(
     for (const row of rows) {
       const event = toStoredEvent(row);
       after = cursorOf(event);
-      if (!filters.every((admits) => admits(event))) continue;
+      if (!filters.every((matches) => matches(event))) continue;
       found.push(event);
       bytes += bytesOfEvent(row);
       if (found.length > limit || bytes >= bytesMax) return { found, leftAt: after };

@@ -27,7 +27,7 @@ const VALUES_PER_ROW = 13;
 
 export class InsertEvents {
   readonly #lastSequence: StatementSync;
-  readonly #markMatched: StatementSync;
+  readonly #noteMatched: StatementSync;
   readonly #statements: readonly { rows: number; insert: StatementSync }[];
   readonly #waiting: SQLInputValue[] = [];
   /** Null: not looked up yet. */
@@ -35,7 +35,7 @@ export class InsertEvents {
 
   constructor(db: DatabaseSync) {
     this.#lastSequence = db.prepare("SELECT max(sequence) AS last FROM events");
-    this.#markMatched = db.prepare("UPDATE events SET matched = 1 WHERE sequence = ? AND matched = 0");
+    this.#noteMatched = db.prepare("UPDATE events SET matched = 1 WHERE sequence = ? AND matched = 0");
     this.#statements = SIZES.map((rows) => ({ rows, insert: db.prepare(insertOf(rows)) }));
   }
 
@@ -58,10 +58,10 @@ export class InsertEvents {
     values.length = 0;
   }
 
-  /** Marks an event that started a function, or resumed a run, after it was stored. */
-  markMatched(sequence: number): void {
+  /** Notes that an event started a function, or resumed a run, after the event was stored. */
+  noteMatched(sequence: number): void {
     if (this.#waiting.length > 0) this.flush();
-    this.#markMatched.run(sequence);
+    this.#noteMatched.run(sequence);
   }
 
   /** Discards rows of a transaction that was rolled back. */

@@ -7,7 +7,7 @@
  */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import type { CompileWhere, EventCursor, EventListParams, EventPage } from "../../contract/index.ts";
 import { sliceWithin } from "../../shared/byte-bounds.ts";
 import { NAMES_READ, namesToMerge } from "../policy.ts";
@@ -35,12 +35,12 @@ export async function listEvents(db: DatabaseSync, params: EventListParams, comp
   const search = newSearch(params, filters, streams.length);
   const collected: Collected[] = [];
   for (const stream of streams) {
-    const readTurn = async (after: EventCursor | undefined, rows: number, bytesMax: number) => {
+    const readAndYield = async (after: EventCursor | undefined, rows: number, bytesMax: number) => {
       const slice = sliceWithin(readRows(db, params, stream, after, rows), rows, bytesMax, bytesOfEvent);
-      await nextTurn();
+      await nextTick();
       return slice;
     };
-    collected.push(await collect(params, search, readTurn));
+    collected.push(await collect(params, search, readAndYield));
   }
   return mergeStreams(collected, params.limit);
 }

@@ -13,7 +13,7 @@ import { Notifications } from "./notifications.ts";
 
 export interface NodeOptions extends Pick<DatabaseOptions, "url" | "timeoutMs" | "onFault" | "onRecovery"> {
   connectionsMax?: number;
-  /** How often this node looks for what no notification told it of. */
+  /** How often this node polls for what no notification announced. */
   pollIntervalMs?: number;
   /** The URL for LISTEN, if it differs: a transaction-pooling proxy does not support it. "off": no LISTEN. */
   listenUrl?: string;

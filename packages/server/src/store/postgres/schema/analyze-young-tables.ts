@@ -16,8 +16,8 @@ const YOUNG = `
 /** Returns the tables that it analysed. */
 export function analyzeYoungTables(database: Database): Promise<string[]> {
   return database.transaction(async (client) => {
-    const { rows: turn } = await client.query<{ mine: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS mine", [ANALYZE_LOCK]);
-    if (!turn[0]?.mine) return [];
+    const { rows: lock } = await client.query<{ mine: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS mine", [ANALYZE_LOCK]);
+    if (!lock[0]?.mine) return [];
     const { rows } = await client.query<{ name: string }>(YOUNG, [BYTES_MIN]);
     for (const { name } of rows) await client.query(`ANALYZE ${name}`);
     return rows.map(({ name }) => name);

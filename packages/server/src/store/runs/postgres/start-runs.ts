@@ -43,7 +43,7 @@ export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo
 
 /** For an event that was stored earlier: from now on it counts as matched. */
 export function startRunForStored(...[writes, allocation, runNo, eventSequence, run]: Parameters<typeof startRun>): void {
-  writes.markMatched(...(run.eventSequences ?? [eventSequence]));
+  writes.noteMatched(...(run.eventSequences ?? [eventSequence]));
   startRun(writes, allocation, runNo, eventSequence, run);
 }
 

@@ -27,18 +27,18 @@ export function hasRunFilters({ where, errorText, errorPattern: pattern }: RunLi
 
 export async function filterRuns(source: RunSource, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
   const { where, limit, after: start } = params;
-  const admits = where === undefined ? null : compileWhere(where);
+  const matches = where === undefined ? null : compileWhere(where);
   const budget = new SearchBudget(start);
   const found: RunSummary[] = [];
   let after = start;
   for (;;) {
     const { runs, next } = await source.page({ ...params, limit: SLICE_RUNS, ...(after !== undefined && { after }) });
-    const events = admits ? await source.events(runs.map(({ eventSequence }) => eventSequence)) : [];
+    const events = matches ? await source.events(runs.map(({ eventSequence }) => eventSequence)) : [];
     const bySequence = new Map(events.map((event) => [event.sequence, event]));
     for (const run of runs) {
       const event = bySequence.get(run.eventSequence);
       if (!hasError(run, params)) continue;
-      if (admits && !(event && admits(event))) continue;
+      if (matches && !(event && matches(event))) continue;
       if (found.length === limit) return { runs: found, next: found.at(-1)?.id ?? null };
       found.push(run);
     }

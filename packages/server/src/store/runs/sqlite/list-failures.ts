@@ -1,7 +1,7 @@
 /** Failed runs grouped by function and error, on the read thread. */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { firstIdAt } from "@inlet/protocol";
 import type { FailureGroup, FailureListParams } from "../../contract/index.ts";
 import { FAILURE_SLICE_ROWS, type FailedRunRow, groupFailures } from "../rows/failure-groups.ts";
@@ -20,7 +20,7 @@ export function listFailures(db: DatabaseSync, params: FailureListParams): Promi
     require("run_id >= ?", firstIdAt(from));
     if (to !== undefined) require("run_id < ?", firstIdAt(to));
     if (functionNos) require(`function_no IN (${functionNos.map(() => "?").join(",")})`, ...functionNos);
-    await nextTurn();
+    await nextTick();
     return db
       .prepare(`
         SELECT run_id, function_no, ended_at, error, ${IS_RERUN} AS is_rerun FROM runs INDEXED BY runs_by_status

@@ -4,7 +4,7 @@
  */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type JobId, type RunId, type RunNo } from "@inlet/protocol";
 import {
   type CompileWhere,
@@ -60,7 +60,7 @@ export async function listRuns(db: DatabaseSync, params: RunListParams, compileW
       const row = event.get(sequence) as EventRow | undefined;
       return row ? [toStoredEvent(row)] : [];
     });
-  return filterRuns({ page: (page) => pageOf(db, page), events, pause: nextTurn }, params, compileWhere);
+  return filterRuns({ page: (page) => pageOf(db, page), events, pause: nextTick }, params, compileWhere);
 }
 
 function pageOf(db: DatabaseSync, params: RunListParams): RunPage {

@@ -76,7 +76,7 @@ export class StartRuns {
 
   /** For an event that was stored earlier: from now on it counts as matched. */
   startForStored(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
-    for (const sequence of run.eventSequences ?? [eventSequence]) this.#rows.markMatched(sequence);
+    for (const sequence of run.eventSequences ?? [eventSequence]) this.#rows.noteMatched(sequence);
     return this.start(allocation, environmentId, eventSequence, run);
   }
 }

@@ -16,7 +16,7 @@ export interface SecretBox {
 /** Anyone with the encrypted rows could guess shorter texts. */
 export const ENCRYPTION_KEY_UNITS_MIN = 32;
 
-const MARK = "sealed1:";
+const PREFIX = "sealed1:";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
@@ -35,11 +35,11 @@ export function createSecretBox(keyTexts: readonly string[]): SecretBox {
   return {
     seal: (text, owner) => seal(first, text, owner),
     open(sealed, owner) {
-      if (!sealed.startsWith(MARK)) return sealed;
+      if (!sealed.startsWith(PREFIX)) return sealed;
       const key = keys.find(({ id }) => id === idOf(sealed));
       return key ? open(key, sealed, owner) : null;
     },
-    isCurrent: (sealed) => sealed.startsWith(MARK) && idOf(sealed) === first.id,
+    isCurrent: (sealed) => sealed.startsWith(PREFIX) && idOf(sealed) === first.id,
   };
 }
 
@@ -57,7 +57,7 @@ function seal({ id, bytes }: BoxKey, text: string, owner: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", bytes, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(owner));
   const sealed = Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
-  return `${MARK}${id}:${sealed.toString("base64")}`;
+  return `${PREFIX}${id}:${sealed.toString("base64")}`;
 }
 
 function open({ bytes }: BoxKey, sealed: string, owner: string): string | null {
@@ -73,5 +73,5 @@ function open({ bytes }: BoxKey, sealed: string, owner: string): string | null {
 }
 
 function idOf(sealed: string): string {
-  return sealed.slice(MARK.length, sealed.lastIndexOf(":"));
+  return sealed.slice(PREFIX.length, sealed.lastIndexOf(":"));
 }

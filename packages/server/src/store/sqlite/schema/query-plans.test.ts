@@ -179,10 +179,10 @@ test("the first page of every list the dashboard asks for reads a few rows of an
   ];
   for (const [filters, rowsMax] of answered) {
     const reads = await readWhile(() => listEvents(db, { environmentId, limit: LIMIT, ...filters }));
-    const told = JSON.stringify(filters);
+    const shown = JSON.stringify(filters);
     const ofEvents = reads.filter(({ sql }) => /FROM events/.test(sql));
-    assert.ok(ofEvents.length > 0 || filters.name === "shop/none", told);
-    assert.ok(sum(ofEvents) <= rowsMax, `${told} read ${sum(ofEvents)} rows`);
+    assert.ok(ofEvents.length > 0 || filters.name === "shop/none", shown);
+    assert.ok(sum(ofEvents) <= rowsMax, `${shown} read ${sum(ofEvents)} rows`);
     for (const { sql } of reads) assertBounded(db, sql);
   }
   // What none answers is looked through in slices of such ranges, and the search may be left after any of them.

@@ -106,7 +106,7 @@ export async function endWaits(
 /** The entries of these steps are due, and their waits are removed. */
 export async function resumeBy(writes: GroupWrites, arrivals: readonly Arrival[]): Promise<void> {
   const resumed = await makeDue(writes, arrivals);
-  for (const { eventSequence } of resumed) if (eventSequence !== null) writes.markMatched(eventSequence);
+  for (const { eventSequence } of resumed) if (eventSequence !== null) writes.noteMatched(eventSequence);
   dropWaits(writes, resumed);
 }
 

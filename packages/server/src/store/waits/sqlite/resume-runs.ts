@@ -128,7 +128,7 @@ export class ResumeRuns {
     if (!this.#parts.entries.makeDue(allocation, runNo, stepId, { eventSequence: sequence }))
       return this.#parts.entries.noteArrival(runNo, stepId, sequence);
     this.#parts.waits.dropStep(runNo, stepId);
-    this.#parts.rows.markMatched(sequence);
+    this.#parts.rows.noteMatched(sequence);
   }
 
   /** The node that claims the entry cancels the run. A run has at most one such entry. */

@@ -1,7 +1,7 @@
 /** Reads recorded webhook requests, on the read thread. */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import type { EnvironmentId, WebhookId, WebhookRequestId } from "@inlet/protocol";
 import type { EventCursor, WebhookRequest, WebhookRequestListParams } from "../../contract/index.ts";
 import { sliceWithin } from "../../shared/byte-bounds.ts";
@@ -22,12 +22,12 @@ export function getRequest(db: DatabaseSync, { environmentId, webhookId, id }: R
 }
 
 export function listRequests(db: DatabaseSync, params: WebhookRequestListParams): Promise<RequestPage> {
-  const readTurn = async (after: EventCursor | undefined, rows: number, bytesMax: number) => {
+  const readAndYield = async (after: EventCursor | undefined, rows: number, bytesMax: number) => {
     const slice = sliceWithin(readRows(db, params, after, rows), rows, bytesMax, bytesOfRequest);
-    await nextTurn();
+    await nextTick();
     return slice;
   };
-  return pageOfRequests(params, readTurn, toRequest);
+  return pageOfRequests(params, readAndYield, toRequest);
 }
 
 function readRows(db: DatabaseSync, params: WebhookRequestListParams, after: EventCursor | undefined, rows: number): Iterable<RequestRow> {

@@ -16,10 +16,10 @@ import type { TransformOwner } from "./transform-outcome.ts";
 import { credentialHeader, headersRead, type VerifyFault, verifyRequest } from "./verify/verify-request.ts";
 
 /** What a webhook requires of a request before its transform. */
-export type AdmissionRules = Pick<Webhook, "verify" | "handshake" | "secrets">;
+export type AuthenticationRules = Pick<Webhook, "verify" | "handshake" | "secrets">;
 
-export interface AdmitParams {
-  rules: AdmissionRules;
+export interface AuthenticateParams {
+  rules: AuthenticationRules;
   owner?: TransformOwner | undefined;
   method: string;
   bytes: Buffer;
@@ -44,7 +44,7 @@ export interface Receipt {
   wasVerified: boolean | null;
 }
 
-export interface Admission {
+export interface Authentication {
   /** After content decoding; absent if that failed. */
   bytes?: Buffer;
   refused?: Refusal;
@@ -64,7 +64,7 @@ export const MASK = "***";
 const UNCOUNTED: DecodeMemory = { take: () => true, give: () => undefined };
 const NOTHING_RUN = { logs: [], durationMs: 0, isVerified: false };
 
-export async function admitRequest(runner: TransformRunner, params: AdmitParams): Promise<Admission> {
+export async function authenticateRequest(runner: TransformRunner, params: AuthenticateParams): Promise<Authentication> {
   const decoding = decodeContent(params.bytes, params.contentEncoding, params.bytesMax, params.memory ?? UNCOUNTED);
   const bytes = decoding instanceof Promise ? await decoding : decoding;
   if (!Buffer.isBuffer(bytes)) return { ...NOTHING_RUN, refused: bytes };
@@ -88,7 +88,7 @@ export async function admitRequest(runner: TransformRunner, params: AdmitParams)
   return { bytes, refused: new Refusal("signature_invalid", fault.reason), isVerified: false, fault, logs, durationMs };
 }
 
-function shake(runner: TransformRunner, params: AdmitParams, bytes: Buffer): Promise<HandshakeOutcome> {
+function shake(runner: TransformRunner, params: AuthenticateParams, bytes: Buffer): Promise<HandshakeOutcome> {
   const { method, query, owner, contentType, rules } = params;
   const { handshake } = rules;
   if (!handshake) throw new Error("a webhook without a handshake has none to run");
@@ -100,14 +100,17 @@ function shake(runner: TransformRunner, params: AdmitParams, bytes: Buffer): Pro
  * Presets use the secrets of verify, since they return none of them and sign nothing that it accepts. Code could do both: it is given only
  * secrets of its own, and no credentials that verify reads.
  */
-function knownToHandshake({ headers, rules: { handshake, verify, secrets } }: AdmitParams): Pick<HandshakeParams, "headers" | "secrets"> {
+function knownToHandshake({
+  headers,
+  rules: { handshake, verify, secrets },
+}: AuthenticateParams): Pick<HandshakeParams, "headers" | "secrets"> {
   if (handshake && "preset" in handshake) return { headers, secrets: secrets.handshake ?? secrets.verify };
   const credential = verify && credentialHeader(verify);
   const name = credential && canonicalName(credential);
   return { headers: name && name in headers ? { ...headers, [name]: MASK } : headers, secrets: secrets.handshake ?? [] };
 }
 
-function verification(params: AdmitParams, bytes: Buffer): VerifyFault | null {
+function verification(params: AuthenticateParams, bytes: Buffer): VerifyFault | null {
   const { rules, headers, contentType, urls, receipt, explains = false } = params;
   const { verify, secrets, handshake } = rules;
   if (!verify) return null;
@@ -116,14 +119,14 @@ function verification(params: AdmitParams, bytes: Buffer): VerifyFault | null {
     return { reason: "The credentials of this request were masked when it was recorded, and it was not verified then." };
   }
   const request = { bytes, headers, contentType, urls, at: receipt.at, explains };
-  const verdict = verifyRequest({
+  const verified = verifyRequest({
     ...{ ...request, verify, secrets: secrets.verify },
     isChallenge: (text) => isChallenge(handshake, text),
   });
-  return verdict.ok ? null : verdict;
+  return verified.ok ? null : verified;
 }
 
 /** Whether the headers that verification needs are masked. Only possible for recorded requests. */
-function isMasked({ rules: { verify }, headers, receipt }: AdmitParams): boolean {
+function isMasked({ rules: { verify }, headers, receipt }: AuthenticateParams): boolean {
   return verify !== null && receipt.wasVerified !== null && headersRead(verify).some((name) => headers[name] === MASK);
 }
