@@ -66,8 +66,15 @@ async function rounds(options: PostgresIngestOptions, inlet: Server, urls: { inl
     const two = await bareClients(2, urls.floor, size, options.seconds);
     const { perSecond, groupRows, p50Ms, p99Ms, cpuPerRequest: cpu } = ours;
     done.push({
-      ...{ inlet: perSecond, byHttp: byHttp.perSecond, one, two, groupRows, floorGroupRows: byHttp.groupRows },
-      ...{ p50Ms, p99Ms, cpu },
+      inlet: perSecond,
+      byHttp: byHttp.perSecond,
+      one,
+      two,
+      groupRows,
+      floorGroupRows: byHttp.groupRows,
+      p50Ms,
+      p99Ms,
+      cpu,
     });
   }
   return done;

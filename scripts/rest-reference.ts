@@ -41,9 +41,20 @@ interface OpenApi {
 
 /** Errors that any call can return. They are described once, not with each call. */
 const SHARED_CODES = new Set([
-  ...["api_key_missing", "api_key_invalid", "session_missing", "too_many_attempts", "role_forbidden", "environment_forbidden"],
-  ...["origin_forbidden", "environment_not_found", "request_invalid", "body_invalid", "body_too_large", "content_type_unsupported"],
-  ...["store_unavailable", "internal_error"],
+  "api_key_missing",
+  "api_key_invalid",
+  "session_missing",
+  "too_many_attempts",
+  "role_forbidden",
+  "environment_forbidden",
+  "origin_forbidden",
+  "environment_not_found",
+  "request_invalid",
+  "body_invalid",
+  "body_too_large",
+  "content_type_unsupported",
+  "store_unavailable",
+  "internal_error",
 ]);
 
 export async function restReference(header: string): Promise<string> {

@@ -99,8 +99,15 @@ function compile(t: TestContext, sdk: keyof typeof USES, text: string): void {
   writeFileSync(join(folder, "events.ts"), text);
   writeFileSync(join(folder, "use.ts"), USES[sdk]);
   const compilerOptions = {
-    ...{ strict: true, noEmit: true, target: "es2024", module: "nodenext", types: ["node"], skipLibCheck: true },
-    ...{ allowImportingTsExtensions: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+    strict: true,
+    noEmit: true,
+    target: "es2024",
+    module: "nodenext",
+    types: ["node"],
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
   const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));

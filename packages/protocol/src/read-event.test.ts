@@ -17,10 +17,18 @@ const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(de
 
 test("an event is read in the sender's own words", () => {
   assert.deepEqual(read('{"name":"a/b","data":{"n":1.0, "n":12345678901234567890}}'), {
-    ...{ name: "a/b", data: '{"n":1.0, "n":12345678901234567890}', extras: null, dedupId: null, ts: null },
+    name: "a/b",
+    data: '{"n":1.0, "n":12345678901234567890}',
+    extras: null,
+    dedupId: null,
+    ts: null,
   });
   assert.deepEqual(read('{ "v" : "2" , "id":"o\\u002d1","user":{"x":1e400},"ts":5,"name":"caf\\u00e9","data": { } }'), {
-    ...{ name: "café", data: "{ }", extras: '{"v":"2","user":{"x":1e400}}', dedupId: "o-1", ts: 5 },
+    name: "café",
+    data: "{ }",
+    extras: '{"v":"2","user":{"x":1e400}}',
+    dedupId: "o-1",
+    ts: 5,
   });
 });
 

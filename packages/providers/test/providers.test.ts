@@ -123,7 +123,12 @@ function authentication(
   const known = settings ? { verify: secrets, handshake: null } : { verify: [], handshake: secrets };
   return authenticateRequest(runner, {
     rules: { verify: settings, handshake, secrets: { ...known, isHandedOver: false } },
-    ...{ method: "POST", contentType, contentEncoding: undefined, bytesMax: 524_288, query: request.query ?? "", urls: URLS },
+    method: "POST",
+    contentType,
+    contentEncoding: undefined,
+    bytesMax: 524_288,
+    query: request.query ?? "",
+    urls: URLS,
     bytes: Buffer.concat([bytes, Buffer.from(suffix)]),
     headers: { ...headers, ...signature },
     receipt: { at, wasVerified: null },

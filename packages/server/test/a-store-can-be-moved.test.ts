@@ -320,12 +320,24 @@ async function everythingTold(service: TestService, webhook: string): Promise<Re
 }
 
 const SESSION = {
-  ...{ id: "ses_1", hash: "0f".repeat(32), keyId: null, createdAt: 1, lastSeenAt: 2, expiresAt: 4_000_000_000_000 },
-  ...{ ip: "127.0.0.1", userAgent: "back\\slash" },
+  id: "ses_1",
+  hash: "0f".repeat(32),
+  keyId: null,
+  createdAt: 1,
+  lastSeenAt: 2,
+  expiresAt: 4_000_000_000_000,
+  ip: "127.0.0.1",
+  userAgent: "back\\slash",
 } as never;
 const CANCELLATION = {
-  ...{ id: "01ARZ3NDEKTSV4RRFFQ69G5FAV", environmentId: 1, functionId: "shop-ship", expression: 'event.data.a == "\\\\"' },
-  ...{ startedAfter: null, startedBefore: 3, createdAt: 4, endedAt: 5 },
+  id: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  environmentId: 1,
+  functionId: "shop-ship",
+  expression: 'event.data.a == "\\\\"',
+  startedAfter: null,
+  startedBefore: 3,
+  createdAt: 4,
+  endedAt: 5,
 } as never;
 const CALL = {
   owner: "own\\er",
@@ -338,21 +350,36 @@ const CALL = {
 
 /** About a run that never was. */
 const JOB = {
-  ...{
-    id: "01HZZZZZZZZZZZZZZZZZZZZZZZ",
-    environmentId: 1,
-    kind: "runs.cancel",
-    filter: '{"function":"b\\\\s"}',
-    functionId: "back\\slash",
-  },
-  ...{ rate: 1, createdAt: 5, items: [999_999_999], listCursor: "c\\1", lease: null },
+  id: "01HZZZZZZZZZZZZZZZZZZZZZZZ",
+  environmentId: 1,
+  kind: "runs.cancel",
+  filter: '{"function":"b\\\\s"}',
+  functionId: "back\\slash",
+  rate: 1,
+  createdAt: 5,
+  items: [999_999_999],
+  listCursor: "c\\1",
+  lease: null,
 } as never as NewJob;
 
 const MIRROR = { environmentId: 1, eventId: "01ARYZ6S41TSV4RRFFQ69G5FAV", webhookId: "whk_1", targets: [2] };
 
 const ALERT_RULE = {
-  ...{ id: "alr_1", environmentId: 1, name: "back\\slash", kind: "queue_age", functionId: null, threshold: 9_999_999, windowMs: 60_000 },
-  ...{ quietHours: null, isEnabled: false, createdAt: 1, updatedAt: 2, raisedAt: null, lastRaisedAt: null, value: null, changes: 0 },
+  id: "alr_1",
+  environmentId: 1,
+  name: "back\\slash",
+  kind: "queue_age",
+  functionId: null,
+  threshold: 9_999_999,
+  windowMs: 60_000,
+  quietHours: null,
+  isEnabled: false,
+  createdAt: 1,
+  updatedAt: 2,
+  raisedAt: null,
+  lastRaisedAt: null,
+  value: null,
+  changes: 0,
 } as never as AlertRule;
 
 /** What no call of REST leaves behind at will. */
@@ -367,7 +394,10 @@ async function addRest(folder: string): Promise<void> {
   await store.stop();
   const db = new DatabaseSync(join(folder, "inlet.db"));
   db.prepare("INSERT INTO pending_mirrors (environment_id, event_id, webhook_id, targets) VALUES (?, ?, ?, ?)").run(
-    ...[MIRROR.environmentId, MIRROR.eventId, MIRROR.webhookId, JSON.stringify(MIRROR.targets)],
+    MIRROR.environmentId,
+    MIRROR.eventId,
+    MIRROR.webhookId,
+    JSON.stringify(MIRROR.targets),
   );
   db.prepare("INSERT INTO resumptions (environment_id, event_name, event_no, after_wait_no) VALUES (1, 'shop/rest', 999999999, 7)").run();
   db.close();

@@ -128,7 +128,11 @@ testOnce("an alert ends with its environment or its rule, and a rule that cannot
   const told: string[] = [];
   let archivedAt: number | null = null;
   const watch = new AlertWatch({
-    ...{ store, everyMs: 5, now: Date.now, takeLeadership: async () => true, log: pino({ level: "silent" }) },
+    store,
+    everyMs: 5,
+    now: Date.now,
+    takeLeadership: async () => true,
+    log: pino({ level: "silent" }),
     environment: () => ({ name: "production", archivedAt }),
     measure: async ({ id }) => (id === "broken" ? Promise.reject(new Error("no figures")) : { value: 7, isOver: true }),
     async emit({ name, dedupId, data }) {

@@ -33,7 +33,9 @@ async function postgres(t: TestContext): Promise<Place> {
   const databaseUrl = await freshDatabase(t);
   const query = (text: string) => inDatabase(databaseUrl, (client) => client.query(text));
   return {
-    ...{ options: { databaseUrl }, flags: ["--database-url", databaseUrl], search: () => searchTables(databaseUrl) },
+    options: { databaseUrl },
+    flags: ["--database-url", databaseUrl],
+    search: () => searchTables(databaseUrl),
     spread: () => query("ANALYZE"),
     afterKill: () => query("UPDATE jobs SET leased_until = 0"),
   };

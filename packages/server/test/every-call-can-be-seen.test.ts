@@ -33,7 +33,10 @@ test("calls that went well and calls that failed, with what they were given and 
   const [run] = await runsOf(service, await sendOne(service, "shop/order.created"));
   const calls = await callsOf(service, run.id);
   const told = calls.map(({ attempt, outcome, httpStatus, request }: (typeof calls)[0]) => [
-    ...[attempt, outcome, httpStatus, request.steps.length],
+    attempt,
+    outcome,
+    httpStatus,
+    request.steps.length,
   ]);
   assert.deepEqual(told, [
     [0, "ok", 206, 0],

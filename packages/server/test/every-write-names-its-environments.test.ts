@@ -70,16 +70,18 @@ async function scene(t: Parameters<typeof startApp>[0], service: TestService) {
   const job = (await service.rest("POST", "/jobs", { body: jobBody })).body.data;
   return {
     ids: {
-      ...{ jobs: job.id, webhooks: webhook.id, requestId: (await first(`/webhooks/${webhook.id}/requests`)).id, "alert-rules": rule.id },
-      ...{
-        runs: run.id,
-        functions: run.function.id,
-        apps: (await first("/apps")).id,
-        holds: "1",
-        "event-types": "shop/a",
-        environments: "production",
-      },
-      ...{ keys: (await first("/keys?kind=event")).id, sessions: "none" },
+      jobs: job.id,
+      webhooks: webhook.id,
+      requestId: (await first(`/webhooks/${webhook.id}/requests`)).id,
+      "alert-rules": rule.id,
+      runs: run.id,
+      functions: run.function.id,
+      apps: (await first("/apps")).id,
+      holds: "1",
+      "event-types": "shop/a",
+      environments: "production",
+      keys: (await first("/keys?kind=event")).id,
+      sessions: "none",
     } as Record<string, string>,
     bodies: {
       "POST /jobs": [

@@ -266,7 +266,11 @@ test("an SDK that writes its fields in another case, and says null for what it l
     method: "POST",
     headers: { authorization: `Bearer ${SIGNING_KEY}`, "x-inngest-sdk": "inngest-py:v0.5.19" },
     body: JSON.stringify({
-      ...{ appname: "py", framework: "flask", sdk: "inngest-py:v0.5.19", url: "http://127.0.0.1:9/api", v: "0.1" },
+      appname: "py",
+      framework: "flask",
+      sdk: "inngest-py:v0.5.19",
+      url: "http://127.0.0.1:9/api",
+      v: "0.1",
       functions: [{ ...registered, triggers: [{ event: "py/hello", expression: null }] }],
     }),
   });

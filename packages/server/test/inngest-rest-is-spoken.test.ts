@@ -198,9 +198,14 @@ async function keep(where: TestService, { function_id, started_before, if: expre
   const store = url === undefined ? openSqliteStore({ folder, ...hooks }) : await openPostgresStore({ url, ...hooks });
   const [environment] = (await store.environmentList()).filter(({ name }) => name === "production");
   await store.cancellationInsert({
-    ...{ id: "7ZZZZZZZZZZZZZZZZZZZZZZZZZ" as CancellationId, environmentId: environment?.id as EnvironmentId },
-    ...{ functionId: function_id as string, startedAfter: null, startedBefore: Date.parse(started_before as string) },
-    ...{ expression: expression as string, createdAt: Date.now(), endedAt: null },
+    id: "7ZZZZZZZZZZZZZZZZZZZZZZZZZ" as CancellationId,
+    environmentId: environment?.id as EnvironmentId,
+    functionId: function_id as string,
+    startedAfter: null,
+    startedBefore: Date.parse(started_before as string),
+    expression: expression as string,
+    createdAt: Date.now(),
+    endedAt: null,
   });
   await store.stop();
 }

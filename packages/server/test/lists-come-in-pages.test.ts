@@ -27,8 +27,18 @@ const PATHS: Readonly<Record<string, (ids: Ids) => string>> = {
 };
 
 const FILLED = [
-  ...["/v1/apps", "/v1/functions", "/v1/runs", "/v1/events", "/v1/event-types", "/v1/webhooks", "/v1/keys", "/v1/environments"],
-  ...["/v1/sessions", "/v1/audit-log", "/v1/transforms/providers", ...Object.keys(PATHS).filter((path) => path.includes("{id}"))],
+  "/v1/apps",
+  "/v1/functions",
+  "/v1/runs",
+  "/v1/events",
+  "/v1/event-types",
+  "/v1/webhooks",
+  "/v1/keys",
+  "/v1/environments",
+  "/v1/sessions",
+  "/v1/audit-log",
+  "/v1/transforms/providers",
+  ...Object.keys(PATHS).filter((path) => path.includes("{id}")),
 ];
 
 async function fill(t: TestContext, service: TestService): Promise<Ids> {

@@ -25,7 +25,8 @@ async function operationsOf(service: TestService): Promise<Operation[]> {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .map(([method, { parameters = [], requestBody }]) => ({
-        ...{ method: method.toUpperCase(), path: path.slice("/v1".length) },
+        method: method.toUpperCase(),
+        path: path.slice("/v1".length),
         query: parameters.filter((parameter) => parameter.in === "query"),
         body: requestBody?.content["application/json"]?.schema ?? null,
       }))

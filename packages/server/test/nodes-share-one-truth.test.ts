@@ -178,7 +178,12 @@ test("what a dead node held is taken up by another after its lease, and only the
   const run = { id: `02${"0".repeat(24)}`, functionNo: target.no, lane: `app:${target.appNo}`, dueAt: at, rank: at };
   const lease = { node: "dead", until: at + 2_000, newId: () => "of the dead" as LeaseId, roomIn: () => 1 };
   const { leased } = await store.eventAppend({
-    ...{ environmentId: home.id, receivedAt: at, source: { kind: "key", id: "k" }, duplicateSince: 0, idsFromSender: false, lease },
+    environmentId: home.id,
+    receivedAt: at,
+    source: { kind: "key", id: "k" },
+    duplicateSince: 0,
+    idsFromSender: false,
+    lease,
     events: [{ ...event, runs: [run] }] as never,
   });
   assert.equal(leased.length, 1);

@@ -31,8 +31,20 @@ const skip = whyNoPostgres() ?? false;
 const HOOKS = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
 /** NUL, both halves of a pair alone and together, quotes, backslashes, what looks like an escape, and what SQL and arrays use. */
 const ODD_TEXTS = [
-  ...["nul \0 inside", "\0", "back\\slash", "\\u0000", "\\\\u0000", "trailing\\", "quote \" and ' and `"],
-  ...["emoji 😀👩‍👩‍👧", "line\nbreak\r\n\ttab", '{a,"b",NULL}', "NULL", "%s $1 :x ?", "é\u0301 \u202e \ufeff", "\u0001\u001f\u007f"],
+  "nul \0 inside",
+  "\0",
+  "back\\slash",
+  "\\u0000",
+  "\\\\u0000",
+  "trailing\\",
+  "quote \" and ' and `",
+  "emoji 😀👩‍👩‍👧",
+  "line\nbreak\r\n\ttab",
+  '{a,"b",NULL}',
+  "NULL",
+  "%s $1 :x ?",
+  "é\u0301 \u202e \ufeff",
+  "\u0001\u001f\u007f",
 ];
 
 /** Fills an embedded store, copies it, and opens what it was copied to. */
@@ -68,8 +80,13 @@ test("names, ids, details and results of steps with odd characters", { skip }, a
     );
     const begun = await beginOne(scene);
     const waits = ODD_TEXTS.map((text) => ({
-      ...{ kind: "event" as const, eventName: `wait ${text}`, expression: null, match: { path: "n", key: JSON.stringify(text) } },
-      ...{ stepId: stepId(`id ${text}`), since: 0, expiresAt: 90_000 },
+      kind: "event" as const,
+      eventName: `wait ${text}`,
+      expression: null,
+      match: { path: "n", key: JSON.stringify(text) },
+      stepId: stepId(`id ${text}`),
+      since: 0,
+      expiresAt: 90_000,
     }));
     await advance(scene, begun, { status: "waiting", steps: [...steps, ...done], waits });
   });
@@ -101,8 +118,13 @@ test("what a run with odd steps waited for resumes it where it was moved to", { 
   const { target } = await moved(t, async (scene) => {
     const step = sampleStep(text, { kind: "wait", status: "waiting", until: 90_000, detail: text });
     const wait = {
-      ...{ kind: "event" as const, eventName: text, expression: null, match: { path: "n", key: JSON.stringify(text) } },
-      ...{ stepId: stepId(text), since: 0, expiresAt: 90_000 },
+      kind: "event" as const,
+      eventName: text,
+      expression: null,
+      match: { path: "n", key: JSON.stringify(text) },
+      stepId: stepId(text),
+      since: 0,
+      expiresAt: 90_000,
     };
     const entries = [{ kind: "timeout", stepId: step.id, dueAt: 90_000 } as const];
     await advance(scene, await beginOne(scene), { status: "waiting", steps: [step], waits: [wait], entries });

@@ -35,8 +35,13 @@ const SDK = {
   command: [APP],
   hasSignals: true,
   expected: {
-    ...{ first: "ünïcode ✓", sent: true, answer: 2, missed: true, signal: "Ada" },
-    ...{ invoked: { doubled: 42, user: { id: 7 } }, fetched: 200 },
+    first: "ünïcode ✓",
+    sent: true,
+    answer: 2,
+    missed: true,
+    signal: "Ada",
+    invoked: { doubled: 42, user: { id: 7 } },
+    fetched: 200,
   },
   doubled: { doubled: 42, user: null },
 } as const;

@@ -38,8 +38,13 @@ const SDK = {
   command: [PYTHON, APP],
   hasSignals: false,
   expected: {
-    ...{ first: { text: "ünïcode ✓", number: 0.1 }, ids: 1, answer: 2, missed: null },
-    ...{ invoked: { doubled: 42 }, both: ["pair", "pair"], inferred: "Bearer sk-secret" },
+    first: { text: "ünïcode ✓", number: 0.1 },
+    ids: 1,
+    answer: 2,
+    missed: null,
+    invoked: { doubled: 42 },
+    both: ["pair", "pair"],
+    inferred: "Bearer sk-secret",
   },
   doubled: { doubled: 42 },
 } as const;

@@ -34,7 +34,12 @@ interface Message {
 
 function clientOf(service: TestService, options: object = {}) {
   return new Inngest({
-    ...{ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, signingKey: SIGNING_KEY, isDev: false, logger: SILENT_LOGGER },
+    id: "app",
+    baseUrl: service.url,
+    eventKey: EVENT_KEY,
+    signingKey: SIGNING_KEY,
+    isDev: false,
+    logger: SILENT_LOGGER,
     ...options,
   });
 }
@@ -43,7 +48,9 @@ function clientOf(service: TestService, options: object = {}) {
 async function follow(t: TestContext, service: TestService, channel = "user:1", topics = ["status", "done"]): Promise<Message[]> {
   const messages: Message[] = [];
   const subscription = await subscribe({
-    ...{ app: clientOf(service), channel, topics },
+    app: clientOf(service),
+    channel,
+    topics,
     onMessage: (message: Message) => void messages.push(message),
   });
   onEnd(t, async () => subscription.close());

@@ -39,7 +39,8 @@ async function open(t: TestContext): Promise<Scene> {
     }),
   ]);
   return {
-    ...{ service, accepted },
+    service,
+    accepted,
     async charge(card) {
       const { body } = await service.send({ name: "shop/payment.due", data: { card } });
       const [run] = await runsOf(service, body.ids[0]);

@@ -68,8 +68,18 @@ async function fill(store: Store): Promise<void> {
     createdAt: 1,
   });
   await store.webhookInsert({
-    ...{ id: "wh_1" as WebhookId, environmentId: environment.id, name: "w", token: "token", transform: "x", enabled: true, createdAt: 1 },
-    ...{ ...lists, verify: { scheme: "github", toleranceSeconds: 300 }, handshake: null, answer: null, mirror: null },
+    id: "wh_1" as WebhookId,
+    environmentId: environment.id,
+    name: "w",
+    token: "token",
+    transform: "x",
+    enabled: true,
+    createdAt: 1,
+    ...lists,
+    verify: { scheme: "github", toleranceSeconds: 300 },
+    handshake: null,
+    answer: null,
+    mirror: null,
     secrets: { ...NO_SECRETS, verify: [SECRET] },
   });
 }

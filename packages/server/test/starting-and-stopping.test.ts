@@ -12,7 +12,10 @@ import { call, temporaryFolder } from "./support/service.ts";
 import { storeFlags } from "./support/store-flags.ts";
 
 const here = async (t: TestContext) => [
-  ...["--port", "0", "--host", "127.0.0.1"],
+  "--port",
+  "0",
+  "--host",
+  "127.0.0.1",
   ...(await storeFlags(t, { dataDir: temporaryFolder(t) })).flags,
 ];
 

@@ -13,22 +13,22 @@ test("create, read, list, update, delete", async (t) => {
   assert.match(webhook.url, /^https:\/\/in\.example\.com\/e\/whk_[0-9a-f]{48}$/);
   const { data } = (await service.rest("GET", `/webhooks/${webhook.id}`)).body;
   const fields = [
-    ...[
-      "id",
-      "name",
-      "environment",
-      "url",
-      "transform",
-      "eventNames",
-      "ips",
-      "enabled",
-      "verify",
-      "handshake",
-      "answer",
-      "mirror",
-      "state",
-    ],
-    ...["version", "createdAt", "updatedAt"],
+    "id",
+    "name",
+    "environment",
+    "url",
+    "transform",
+    "eventNames",
+    "ips",
+    "enabled",
+    "verify",
+    "handshake",
+    "answer",
+    "mirror",
+    "state",
+    "version",
+    "createdAt",
+    "updatedAt",
   ];
   assert.deepEqual(Object.keys(data), fields);
   assert.deepEqual([data.environment, data.enabled, data.version, data.ips], ["production", true, 1, null]);

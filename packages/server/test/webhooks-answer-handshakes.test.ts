@@ -93,8 +93,12 @@ test("a wrong verify token is refused, and neither kind gets into the record", a
 
 test("without secrets of its own a handshake uses those of verify, and comes before it", async (t) => {
   const verify = {
-    ...{ scheme: "hmac", header: "x-zm-signature", prefix: "v0=", signed: "v0:{timestamp}:{raw}" },
-    ...{ timestampHeader: "x-zm-request-timestamp", secrets: [SECRET] },
+    scheme: "hmac",
+    header: "x-zm-signature",
+    prefix: "v0=",
+    signed: "v0:{timestamp}:{raw}",
+    timestampHeader: "x-zm-request-timestamp",
+    secrets: [SECRET],
   };
   const { webhook } = await open(t, { preset: "zoom" }, { verify });
   const asked = await PRESETS.zoom?.ask(webhook.url);

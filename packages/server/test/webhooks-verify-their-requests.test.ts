@@ -61,11 +61,17 @@ const SCHEMES: Record<string, Signing> = {
   linear: { verify: { scheme: "linear" }, headers: (body, secret) => ({ "linear-signature": hmac("sha256", secret, body) }) },
   hmac: {
     verify: {
-      ...{ scheme: "hmac", algorithm: "sha512", encoding: "base64", header: "X-Sig", prefix: "v9=" },
-      ...{ signed: "{header:X-Id}|{timestamp}|{url}|{raw}", timestampHeader: "X-At" },
+      scheme: "hmac",
+      algorithm: "sha512",
+      encoding: "base64",
+      header: "X-Sig",
+      prefix: "v9=",
+      signed: "{header:X-Id}|{timestamp}|{url}|{raw}",
+      timestampHeader: "X-At",
     },
     headers: (body, secret, at, url) => ({
-      ...{ "x-id": "7", "x-at": at },
+      "x-id": "7",
+      "x-at": at,
       "x-sig": `v9=${hmac("sha512", secret, `7|${at}|${url}|${body}`, "base64")}`,
     }),
   },

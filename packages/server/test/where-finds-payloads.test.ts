@@ -11,7 +11,8 @@ import { makeWebhook, post } from "./support/webhooks.ts";
 test("events and runs are found by what their payload says", async (t) => {
   const { service } = await openShop(t);
   const orders = Array.from({ length: 20 }, (_, n) => ({
-    ...{ name: "shop/order", data: { amount: n * 10, customer: { id: `c_${n % 2}` }, ...(n === 3 && { note: null }) } },
+    name: "shop/order",
+    data: { amount: n * 10, customer: { id: `c_${n % 2}` }, ...(n === 3 && { note: null }) },
     ...(n === 5 && { user: { id: 7 }, v: "2" }),
   }));
   await service.send(orders);

@@ -23,8 +23,16 @@ export interface RequestCopy {
 
 /** Hop-by-hop headers, which each sender sets itself. */
 const OF_THE_JOURNEY: ReadonlySet<string> = new Set([
-  ...["host", "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect"],
-  ...["content-length", "transfer-encoding"],
+  "host",
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "upgrade",
+  "expect",
+  "content-length",
+  "transfer-encoding",
 ]);
 /** Outcomes that are not forwarded: requests from denied addresses, to closed URLs or with a wrong signature, and handshakes. */
 const TURNED_AWAY: ReadonlySet<string> = new Set(["webhook_not_found", "ip_denied", "signature_invalid", "secret_missing", "handshake"]);

@@ -17,7 +17,12 @@ export async function listRuns({ options, io }: Call<typeof LIST_FLAGS>): Promis
   const { items, next } = await createRestClient(options).list<RunFields>({ path: "/runs", query }, Number(limit));
   const hasErrors = items.some((run) => run.error);
   const rows = items.map((run) => [
-    ...[run.createdAt, run.id, run.status, run.function.id, run.event?.name ?? run.cron, durationOf(run)],
+    run.createdAt,
+    run.id,
+    run.status,
+    run.function.id,
+    run.event?.name ?? run.cron,
+    durationOf(run),
     ...(hasErrors ? [onOneLine(run.error?.message ?? "")] : []),
   ]);
   const headings = ["CREATED", "ID", "STATUS", "FUNCTION", "EVENT", "TOOK", ...(hasErrors ? ["ERROR"] : [])];

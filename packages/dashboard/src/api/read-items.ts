@@ -4,7 +4,17 @@ import { entriesOf, type JsonText, membersOf, objectText } from "./json-text.ts"
 import type { EventItem, Run, RunAttempt, RunCall, RunStep, SchemaFault, TestResult } from "./types.ts";
 
 const EVENT_FIELDS: ReadonlySet<string> = new Set([
-  ...["id", "name", "data", "ts", "receivedAt", "environment", "source", "duplicates", "dedupId", "schema", "runs"],
+  "id",
+  "name",
+  "data",
+  "ts",
+  "receivedAt",
+  "environment",
+  "source",
+  "duplicates",
+  "dedupId",
+  "schema",
+  "runs",
 ]);
 
 export function readEvent(text: JsonText): EventItem {

@@ -13,8 +13,13 @@ test("the interval stays within the limit of points", () => {
 
 test("bars sum their points", () => {
   const points = Array.from({ length: 1_440 }, (_, n) => ({
-    ...{ at: new Date(n * 60_000).toISOString(), accepted: n, duplicates: 1, refused: 0 },
-    ...{ runsStarted: 2, runsCompleted: 0, runsFailed: 0 },
+    at: new Date(n * 60_000).toISOString(),
+    accepted: n,
+    duplicates: 1,
+    refused: 0,
+    runsStarted: 2,
+    runsCompleted: 0,
+    runsFailed: 0,
   }));
   const stats: Stats = { interval: "minute", points, queue: { waiting: 0, oldestAgeMs: 0, history: [] } };
   const bars = inBars(stats).points;

@@ -9,8 +9,20 @@ const at = (ms: number) => new Date(T0 + ms).toISOString();
 function step(changes: Partial<RunStep> & { from: number; to: number | null }): RunStep {
   const { from, to, ...rest } = changes;
   return {
-    ...{ id: "s", name: "Step", kind: "run", status: "completed", attempts: 1, output: null, error: null, until: null },
-    ...{ eventName: null, eventId: null, signal: null, childRunId: null, startedAt: at(from), endedAt: to === null ? null : at(to) },
+    id: "s",
+    name: "Step",
+    kind: "run",
+    status: "completed",
+    attempts: 1,
+    output: null,
+    error: null,
+    until: null,
+    eventName: null,
+    eventId: null,
+    signal: null,
+    childRunId: null,
+    startedAt: at(from),
+    endedAt: to === null ? null : at(to),
     ...rest,
   };
 }
@@ -28,7 +40,12 @@ function run(changes: Partial<Run>): Run {
 const shown = (phases: Phase[]) => phases.map(({ kind, from, to }) => `${kind} ${from - T0}-${to - T0}`);
 
 const failure = (attempt: number, from: number, to: number) => ({
-  ...{ attempt, stepId: "s", startedAt: at(from), endedAt: at(to), httpStatus: 206, outcome: "error" },
+  attempt,
+  stepId: "s",
+  startedAt: at(from),
+  endedAt: at(to),
+  httpStatus: 206,
+  outcome: "error",
   error: { name: "Error", message: "no" },
 });
 
@@ -44,7 +61,12 @@ const RETRIED = run({
 test("a step that was retried shows its executions and the waits between them, not one long bar", () => {
   const phases = stepPhases(RETRIED, step({ from: 100, to: 3_195 }), T0 + 9_000);
   assert.deepEqual(shown(phases), [
-    ...["failed 100-190", "retry 190-1100", "failed 1100-1190", "retry 1190-2100", "failed 2100-2190", "retry 2190-3100"],
+    "failed 100-190",
+    "retry 190-1100",
+    "failed 1100-1190",
+    "retry 1190-2100",
+    "failed 2100-2190",
+    "retry 2190-3100",
     "execute 3100-3195",
   ]);
   assert.deepEqual(

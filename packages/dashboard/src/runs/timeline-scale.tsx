@@ -6,8 +6,8 @@ import type { Span } from "./timeline-row.tsx";
 const TICKS_MAX = 6;
 /** Round intervals in milliseconds; longer ones are whole days. */
 const STEPS_MS = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000],
-  ...[60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000],
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000,
+  7_200_000, 21_600_000, 43_200_000,
 ];
 const DAY_MS = 86_400_000;
 /** Closer to the end than this, a label would overlap the last one. */

@@ -28,7 +28,11 @@ export function usePaletteEntries(env: string, onHelp: () => void): PaletteEntry
   const go = (to: string, params: Record<string, string> = {}, search: object = {}) =>
     void navigate({ to, params: { env, ...params }, search } as unknown as NavigateOptions);
   const entry = (kind: PaletteEntry["kind"], id: string, label: string, icon: IconName, act: () => void): PaletteEntry => ({
-    ...{ id: `${kind} ${id}`, kind, label, icon, act },
+    id: `${kind} ${id}`,
+    kind,
+    label,
+    icon,
+    act,
   });
   const actions: [string, IconName, () => void][] = [
     ["Show failed runs", "xCircle", () => go("/env/$env/runs", {}, { status: "failed" })],

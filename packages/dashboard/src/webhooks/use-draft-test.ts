@@ -29,7 +29,8 @@ async function testDraft(webhookId: string, transform: string, test: TestRequest
   const { body, contentType, headers, query, method, isSigned, recordedId } = test;
   const edited = { raw: body, headers: canonicalHeaders(headers), queryParams: queryLists(query), method, sign: isSigned };
   const request = {
-    ...{ transform, webhookId },
+    transform,
+    webhookId,
     ...(recordedId === null ? { ...edited, ...(contentType && { contentType }) } : { requestId: recordedId }),
   };
   return readTestResult(await callForText("/transforms/test", { method: "POST", body: request, signal }));

@@ -19,20 +19,18 @@ const NAMES = ["shop/order.paid", "user/signed.up", "billing/invoice.sent", "car
 const QUARTER_MS = 15 * 60_000;
 const TELEPHONE = { width: 390, height: 844 };
 const ON_A_TELEPHONE = new Set([
-  ...[
-    "overview",
-    "events",
-    "event",
-    "event-types",
-    "runs",
-    "run",
-    "failures",
-    "jobs",
-    "alerts",
-    "functions",
-    "function",
-    "webhook-transform",
-  ],
+  "overview",
+  "events",
+  "event",
+  "event-types",
+  "runs",
+  "run",
+  "failures",
+  "jobs",
+  "alerts",
+  "functions",
+  "function",
+  "webhook-transform",
 ]);
 /** Charts and editors are drawn shortly after their text appears. */
 const SETTLE_MS = 700;

@@ -33,7 +33,9 @@ export function createDefer<Result, Schema extends StandardSchemaV1 | undefined 
 ): DeferredFunction<Awaited<Result>, GivenData<Schema>> {
   const condition = `event.data._inngest.fn_slug == '${fullId({ client, id: config.id })}'`;
   const fn = createInletFunction<Awaited<Result>, GivenData<Schema>>({
-    ...{ client, config, triggers: [{ event: DEFERRED_EVENT, if: condition }] },
+    client,
+    config,
+    triggers: [{ event: DEFERRED_EVENT, if: condition }],
     handler: (context: FunctionContext<Record<never, never>, false, ReceivedEvent>) =>
       handler(deferContext(context) as DeferContext<SeenData<Schema>>),
   });

@@ -139,10 +139,7 @@ test("signals, requests and inference need mocks; what is sent is collected", as
   assert.deepEqual(signals, [{ signal: "done", data: { words: 2 } }]);
   assert.deepEqual(
     steps.map(({ kind, mocked }) => `${kind} ${mocked}`),
-    [
-      ...["waitForSignal true", "waitForSignal true", "fetch true", "ai.infer true"],
-      ...["ai.wrap false", "sendSignal false", "invoke true"],
-    ],
+    ["waitForSignal true", "waitForSignal true", "fetch true", "ai.infer true", "ai.wrap false", "sendSignal false", "invoke true"],
   );
   const unmocked = await runFunction(fn).catch((thrown: Error) => thrown.message);
   assert.match(String(unmocked), /"approval" \(waitForSignal\) needs a mock/);
@@ -192,7 +189,8 @@ test("collects deferred functions that were not aborted, and hands sessions on t
 test("what cannot be deferred is refused at the call", async () => {
   const schema = {
     "~standard": {
-      ...{ version: 1 as const, vendor: "test" },
+      version: 1 as const,
+      vendor: "test",
       validate: (value: unknown) => ((value as { n?: unknown }).n === 1 ? { value: { n: 1 } } : { issues: [{ message: "n is not 1" }] }),
     },
   };

@@ -134,7 +134,10 @@ export class AlertWatch {
   async #audit({ id, environmentId, name, threshold }: AlertRule, { to, value, at }: Change): Promise<void> {
     const { store, environment } = this.#parts;
     await store.auditAppend({
-      ...{ at, actor: ACTOR, target: { kind: "alert", id, name }, environment: environment(environmentId)?.name ?? null },
+      at,
+      actor: ACTOR,
+      target: { kind: "alert", id, name },
+      environment: environment(environmentId)?.name ?? null,
       action: to === "raised" ? "alert.raised" : "alert.resolved",
       details: JSON.stringify({ value, threshold, ...(to !== "raised" && { reason: to }) }),
     });

@@ -36,7 +36,10 @@ export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, 
       lagMs: Number.isFinite(oldest) ? Math.max(0, now() - oldest) : 0,
       node: store.storeNode,
       nodes: nodes.map(({ name, version, since, lastSeenAt, isGone }) => ({
-        ...{ name, version, since: new Date(since).toISOString(), lastSeen: new Date(lastSeenAt).toISOString() },
+        name,
+        version,
+        since: new Date(since).toISOString(),
+        lastSeen: new Date(lastSeenAt).toISOString(),
         state: isGone ? "gone" : "alive",
       })),
     };

@@ -23,7 +23,9 @@ test("fields are counted by event, with their types, and when they were first an
   assert.equal(shape.samples, 3);
   assert.deepEqual(Object.keys(shape.fields).sort(), ["id", "items", "items[]", "items[].sku", "note", 'note."odd.key"']);
   assert.deepEqual(shape.fields.id, {
-    ...{ count: 3, firstSeenAt: 1_000, lastSeenAt: 1_002 },
+    count: 3,
+    firstSeenAt: 1_000,
+    lastSeenAt: 1_002,
     types: { integer: { count: 2, firstSeenAt: 1_000, lastSeenAt: 1_002 }, number: { count: 1, firstSeenAt: 1_001, lastSeenAt: 1_001 } },
   });
   assert.deepEqual(Object.keys(shape.fields["items[].sku"]?.types ?? {}), ["string", "null"]);

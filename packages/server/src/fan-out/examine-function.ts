@@ -21,10 +21,27 @@ export interface ExaminedFunction {
 
 /** Fields of a registration that are supported here. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
-  ...["id", "name", "triggers", "steps", "retries", "concurrency", "throttle", "rateLimit", "idempotency", "debounce", "batchEvents"],
-  ...["priority", "singleton", "Singleton", "cancel", "timeouts"],
+  "id",
+  "name",
+  "triggers",
+  "steps",
+  "retries",
+  "concurrency",
+  "throttle",
+  "rateLimit",
+  "idempotency",
+  "debounce",
+  "batchEvents",
+  "priority",
+  "singleton",
+  "Singleton",
+  "cancel",
+  "timeouts",
   // Shown there, and without effect on either side.
-  ...["checkpoint", "optimizeParallelism", "description", "meta"],
+  "checkpoint",
+  "optimizeParallelism",
+  "description",
+  "meta",
 ]);
 
 export function examineFunction(registered: unknown): ExaminedFunction {

@@ -77,14 +77,12 @@ test("a run waits for the events that cancel it, for as long as was said or a ye
   const { runs } = await planned({ cancel });
   assert.deepEqual(runs[0]?.cancels, [
     {
-      ...{
-        kind: "cancel",
-        eventName: "x/stop",
-        expression: "async.data.n == event.data.n",
-        stepId: null,
-        since: 0,
-        expiresAt: NOW + 3_600_000,
-      },
+      kind: "cancel",
+      eventName: "x/stop",
+      expression: "async.data.n == event.data.n",
+      stepId: null,
+      since: 0,
+      expiresAt: NOW + 3_600_000,
       match: { path: "data.n", key: "n:5" },
     },
     { kind: "cancel", eventName: "x/end", expression: null, stepId: null, since: 0, expiresAt: NOW + 366 * DAY_MS, match: null },

@@ -44,7 +44,12 @@ export async function registerApp(parts: RegisterAppParts, registration: Registr
   if (faults.length > 0) return refusal(faults);
   const synced = await parts.store.appSync({
     id: `app_${parts.newId()}` as AppId,
-    ...{ environmentId, name: body.appName, url: body.url, headers, sdk: shownText(sdk), framework: framework && shownText(framework) },
+    environmentId,
+    name: body.appName,
+    url: body.url,
+    headers,
+    sdk: shownText(sdk),
+    framework: framework && shownText(framework),
     checksum: checksumOf([body.url, sdk, framework, functions.map(({ config }) => config)]),
     functions,
     syncedAt: parts.now(),

@@ -5,7 +5,13 @@ import { Registry } from "./registry.ts";
 
 const APP = { no: 1, environmentId: 1, name: "shop", removedAt: null, error: null };
 const FUNCTION = {
-  ...{ no: 7, appNo: 1, environmentId: 1, id: "shop-fn", name: "fn", archivedAt: null, pausedAt: null },
+  no: 7,
+  appNo: 1,
+  environmentId: 1,
+  id: "shop-fn",
+  name: "fn",
+  archivedAt: null,
+  pausedAt: null,
   config: JSON.stringify({
     id: "shop-fn",
     name: "fn",

@@ -5,7 +5,12 @@ import type { NewEvent, StoredWait } from "../store/contract/index.ts";
 import { eventValue, newWait, waitRules } from "./waits.ts";
 
 const eventOf = (data: object): NewEvent => ({
-  ...{ id: "01E" as EventId, name: "x/y", ts: 5, dedupId: null, data: JSON.stringify(data), extras: null },
+  id: "01E" as EventId,
+  name: "x/y",
+  ts: 5,
+  dedupId: null,
+  data: JSON.stringify(data),
+  extras: null,
 });
 const PARAMS = { kind: "event", eventName: "x/paid", stepId: "s" as StepId, since: 3, expiresAt: 9 } as const;
 const runEvent = eventOf({ order: 7, text: "a", list: [1] });

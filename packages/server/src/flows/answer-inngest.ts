@@ -42,7 +42,9 @@ const START_POLL_MS = 20;
 export function createInngestAnswers(parts: InngestAnswersParts): InngestAnswers {
   const { store, registry, executor, endEvents, clock, log } = parts;
   const cancellations = new BulkCancellations({
-    ...{ store, clock, log },
+    store,
+    clock,
+    log,
     functionNos: (environmentId, id) =>
       registry
         .everyFunction(environmentId)
@@ -106,7 +108,10 @@ async function invoke(
   if (!target) throw new Error(`the function ${functionId} was removed a moment ago`);
   const at = clock.now();
   const event: NewEvent = {
-    ...{ id: eventIds.next(at), name: "inngest/function.invoked", ts: at, extras: null },
+    id: eventIds.next(at),
+    name: "inngest/function.invoked",
+    ts: at,
+    extras: null,
     dedupId: idempotencyKey === null ? null : `${functionId}/${idempotencyKey}`,
     data: invokedData(data, JSON.stringify({ fn_id: functionId, type: "api" })),
   };

@@ -105,7 +105,11 @@ export class EventMirror {
     if (checked instanceof Refusal) return;
     const copies = checked.map((one) => ({ ...one, id, ts, ...(trace !== undefined && { trace }) }));
     const { leased } = await store.eventAppend({
-      ...{ environmentId, receivedAt, source: mirroredSource(webhookId), idsFromSender: true, lease: functions.lease() },
+      environmentId,
+      receivedAt,
+      source: mirroredSource(webhookId),
+      idsFromSender: true,
+      lease: functions.lease(),
       duplicateSince: dedupWindow.duplicateSince(receivedAt),
       events: copies.map((copy) => functions.plan(environmentId, copy, receivedAt)),
     });

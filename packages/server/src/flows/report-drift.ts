@@ -20,13 +20,21 @@ export async function reportDrift(parts: ReportDriftParts, environmentId: Enviro
   const receivedAt = now();
   const { kind, path, type, eventId } = drift;
   const event = {
-    ...{ id: ids.next(receivedAt), name: DRIFT_EVENT, ts: receivedAt, extras: null },
+    id: ids.next(receivedAt),
+    name: DRIFT_EVENT,
+    ts: receivedAt,
+    extras: null,
     dedupId: `drift ${eventName} ${path} ${type}`.slice(0, 512),
     data: JSON.stringify({ event: eventName, kind, path, type, eventId, at: new Date(drift.at).toISOString() }),
   };
   const { leased } = await store.eventAppend({
-    ...{ environmentId, receivedAt, source: { kind: "internal", id: "catalogue" }, idsFromSender: false, lease: functions.lease() },
-    ...{ duplicateSince: receivedAt - REPEATED_MS, events: [functions.plan(environmentId, event, receivedAt)] },
+    environmentId,
+    receivedAt,
+    source: { kind: "internal", id: "catalogue" },
+    idsFromSender: false,
+    lease: functions.lease(),
+    duplicateSince: receivedAt - REPEATED_MS,
+    events: [functions.plan(environmentId, event, receivedAt)],
   });
   functions.take(leased);
 }

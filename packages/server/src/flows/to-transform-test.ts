@@ -23,7 +23,10 @@ export function toTransformTest(
   return {
     ...request,
     authentication: {
-      ...{ rules: webhook, method, query, signs: sign },
+      rules: webhook,
+      method,
+      query,
+      signs: sign,
       urls: bases.flatMap((base) => tokens.map((token) => base + targetOf(token, query))),
       receipt: receipt ?? { at: parts.now(), wasVerified: null },
     },

@@ -35,8 +35,14 @@ async function addPage(
   if (!home) throw new Error("the environment of the job is not known here");
   const { found, next } = await kind.find(home, filter, listCursor);
   return store.jobItemsAdd({
-    ...{ id, environmentId, node: store.storeNode, now: now(), until: leaseEnd() },
-    ...{ after: total, items: found.map(({ item }) => item), listCursor: next },
+    id,
+    environmentId,
+    node: store.storeNode,
+    now: now(),
+    until: leaseEnd(),
+    after: total,
+    items: found.map(({ item }) => item),
+    listCursor: next,
   });
 }
 
@@ -46,15 +52,30 @@ async function workBatch({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKin
   const items = await store.jobItems({ id, environmentId, before: total - done, limit });
   const { starts, failures } = await kind.work(job, items);
   return store.jobAdvance({
-    ...{ id, environmentId, node: store.storeNode, now: now(), until: leaseEnd() },
-    ...{ after: done, worked: items.length, starts, failures, staysOpen: kind.settle !== undefined },
+    id,
+    environmentId,
+    node: store.storeNode,
+    now: now(),
+    until: leaseEnd(),
+    after: done,
+    worked: items.length,
+    starts,
+    failures,
+    staysOpen: kind.settle !== undefined,
   });
 }
 
 async function settle({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKind, { id, environmentId, done }: Job): Promise<Job | null> {
   await kind.settle?.();
   return store.jobAdvance({
-    ...{ id, environmentId, node: store.storeNode, now: now(), until: leaseEnd() },
-    ...{ after: done, worked: 0, starts: [], failures: [] },
+    id,
+    environmentId,
+    node: store.storeNode,
+    now: now(),
+    until: leaseEnd(),
+    after: done,
+    worked: 0,
+    starts: [],
+    failures: [],
   });
 }

@@ -50,8 +50,15 @@ export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts
     const [id, environmentId] = [newId(), environment.id];
     const fixed = await runner.add(
       {
-        ...{ id, environmentId, kind: request.kind, filter: keptFilter(request), functionId: request.function ?? null },
-        ...{ rate: request.rate ?? rate, createdAt: now(), items: found.map(({ item }) => item), listCursor: next },
+        id,
+        environmentId,
+        kind: request.kind,
+        filter: keptFilter(request),
+        functionId: request.function ?? null,
+        rate: request.rate ?? rate,
+        createdAt: now(),
+        items: found.map(({ item }) => item),
+        listCursor: next,
       },
       request.filter,
     );
@@ -62,7 +69,11 @@ export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts
   }
 
   const rules = kinds.map(({ kind, filters, filtersRequired = [], takesFunction = false, takesAll }) => ({
-    ...{ kind, filters, filtersRequired, takesFunction, takesAll },
+    kind,
+    filters,
+    filtersRequired,
+    takesFunction,
+    takesAll,
   }));
   return { kinds: rules, preview, create };
 }

@@ -36,7 +36,9 @@ export function createKeptScopes({ store, installation, now }: RetentionRulesPar
     let after: number | null = null;
     do {
       const page: Awaited<ReturnType<EventTypeStore["eventTypeList"]>> = await store.eventTypeList({
-        ...{ environmentId, limit: NAMES_PER_PAGE, since: now() },
+        environmentId,
+        limit: NAMES_PER_PAGE,
+        since: now(),
         ...(after !== null && { after }),
       });
       names.push(...page.types.map(({ name }) => name));

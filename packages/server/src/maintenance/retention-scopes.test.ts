@@ -6,11 +6,17 @@ import { environmentScopes, eventScopes, longestKept, type RetentionRules } from
 
 const none = { eventsMs: null, runsMs: null, requestsMs: null };
 const environment = (id: number, kind: EnvironmentKind, retention = {}): Environment => ({
-  ...{ id: id as EnvironmentId, name: `e${id}`, kind, createdAt: 0, archivedAt: null, bodyBytesMax: null },
+  id: id as EnvironmentId,
+  name: `e${id}`,
+  kind,
+  createdAt: 0,
+  archivedAt: null,
+  bodyBytesMax: null,
   retention: { ...none, ...retention },
 });
 const rules = (more: Partial<RetentionRules>): RetentionRules => ({
-  ...{ installation: { eventsMs: 30, runsMs: 20, requestsMs: null }, types: [] },
+  installation: { eventsMs: 30, runsMs: 20, requestsMs: null },
+  types: [],
   environments: [environment(1, "default"), environment(2, "shared"), environment(3, "branch")],
   ...more,
 });

@@ -36,7 +36,17 @@ function sourceView(stored: EventSource, names: EventNames) {
 
 /** Names that the service uses, whether or not this event has them: a sender's field could be taken for the service's own. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
-  ...["id", "name", "data", "ts", "receivedAt", "dedupId", "environment", "source", "duplicates", "schema", "runs"],
+  "id",
+  "name",
+  "data",
+  "ts",
+  "receivedAt",
+  "dedupId",
+  "environment",
+  "source",
+  "duplicates",
+  "schema",
+  "runs",
 ]);
 
 function extrasOf({ extras }: StoredEvent): [string, string][] {

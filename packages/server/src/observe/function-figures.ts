@@ -37,7 +37,11 @@ export function functionFigures(runs: readonly RunTiming[], { from, to, interval
 function pointOf(at: number, runs: readonly RunTiming[]): FunctionPoint {
   const count = (status: RunTiming["status"]) => runs.filter((run) => run.status === status).length;
   return {
-    ...{ at, created: runs.length, completed: count("completed"), failed: count("failed"), cancelled: count("cancelled") },
+    at,
+    created: runs.length,
+    completed: count("completed"),
+    failed: count("failed"),
+    cancelled: count("cancelled"),
     durationMs: percentiles(
       runs.flatMap(({ startedAt, endedAt }) => (startedAt === null || endedAt === null ? [] : [endedAt - startedAt])),
     ),

@@ -64,7 +64,12 @@ export function runDetailsView(run: RunDetails, names: RunNames, { traceUrl, wai
 
 function callView({ stepId, attempt, startedAt, endedAt, outcome, httpStatus, ...call }: RunDetails["calls"][number]) {
   return {
-    ...{ stepId, attempt, outcome, startedAt: iso(startedAt), endedAt: iso(endedAt), httpStatus },
+    stepId,
+    attempt,
+    outcome,
+    startedAt: iso(startedAt),
+    endedAt: iso(endedAt),
+    httpStatus,
     request: { method: "POST", path: call.path, steps: call.stepsGiven },
     answer: call.answer === null ? null : { body: call.answer, length: call.answerLength },
   };
@@ -74,7 +79,14 @@ function stepView({ value, ...step }: StepRecord & { value: string | null }): st
   const { id, kind, name, status, startedAt, endedAt, attempts, until, detail, eventId = null } = step;
   const { output, error } = resultOf(value, kind);
   const fields = JSON.stringify({
-    ...{ id, name, kind, status, attempts, startedAt: iso(startedAt), endedAt: iso(endedAt), until: iso(until) },
+    id,
+    name,
+    kind,
+    status,
+    attempts,
+    startedAt: iso(startedAt),
+    endedAt: iso(endedAt),
+    until: iso(until),
     eventName: kind === "wait" ? detail : null,
     eventId: kind === "wait" ? eventId : null,
     signal: kind === "signal" ? detail : null,

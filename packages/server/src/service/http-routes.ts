@@ -148,6 +148,13 @@ function registerRestRoutes(app: FastifyInstance, shared: Shared): void {
     },
     tryTransform: (request) => tryTransform(transforms, toTransformTest(request, trials), { bytesMax: config.bodyLimit }),
     providerTemplates: readProviderTemplates,
-    ...{ issueKey, issueWebhookToken, isIpRange, completeVerify, verifySettingFault, wasVerified, bodyOf, compareShapes },
+    issueKey,
+    issueWebhookToken,
+    isIpRange,
+    completeVerify,
+    verifySettingFault,
+    wasVerified,
+    bodyOf,
+    compareShapes,
   });
 }

@@ -76,7 +76,11 @@ export function createJobsAndAlerts({
   const measured = { store, now, functionNos, webhooks, silences, driftEvent: DRIFT_EVENT };
   const leadership = { work: "alerts", node: store.storeNode };
   const alerts = new AlertWatch({
-    ...{ store, log, now, emit: functions.emit, measure: (rule) => measure(measured, rule) },
+    store,
+    log,
+    now,
+    emit: functions.emit,
+    measure: (rule) => measure(measured, rule),
     environment: (id) => directory.environment(id),
     takeLeadership: (forMs) => store.leadershipTake({ ...leadership, now: now(), until: now() + forMs }),
   });

@@ -120,7 +120,9 @@ function verification(params: AuthenticateParams, bytes: Buffer): VerifyFault | 
   }
   const request = { bytes, headers, contentType, urls, at: receipt.at, explains };
   const verified = verifyRequest({
-    ...{ ...request, verify, secrets: secrets.verify },
+    ...request,
+    verify,
+    secrets: secrets.verify,
     isChallenge: (text) => isChallenge(handshake, text),
   });
   return verified.ok ? null : verified;

@@ -66,7 +66,11 @@ export async function tryTransform(runner: TransformRunner, request: TrialReques
   const unsigned = withContentType(canonical(request.headers), request.contentType);
   const headers = authentication.signs ? { ...unsigned, ...signatureOf(authentication, bytes, unsigned) } : unsigned;
   const { refused, answer, fault, isVerified, logs, durationMs } = await authenticateRequest(runner, {
-    ...{ ...authentication, bytes, headers, bytesMax: limits.bytesMax, explains: true },
+    ...authentication,
+    bytes,
+    headers,
+    bytesMax: limits.bytesMax,
+    explains: true,
     contentType: headers["Content-Type"],
     contentEncoding: request.contentEncoding,
   } satisfies AuthenticateParams);

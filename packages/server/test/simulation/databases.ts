@@ -24,8 +24,12 @@ export async function createDatabaseStores(url: string, { seed, connectionCuts =
   const left: Promise<void>[] = [];
   const openAt = (address: string) =>
     openPostgresStore({
-      ...{ url: address, rules: waitRules, connectionsMax: CONNECTIONS_MAX, pollIntervalMs: POLL_INTERVAL_MS },
-      ...{ onFault: () => undefined, onRecovery: () => undefined },
+      url: address,
+      rules: waitRules,
+      connectionsMax: CONNECTIONS_MAX,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      onFault: () => undefined,
+      onRecovery: () => undefined,
     });
   const outside = await openAt(url);
   const operator = patient(outside);

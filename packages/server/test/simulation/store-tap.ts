@@ -130,8 +130,12 @@ export function tapStore({ store, life, committed, isRefusing, writeMs, removals
   const expireRuns = (params: RemovalParams) => pass(() => removals.ofRuns(store, params, () => store.runExpireMany(params)));
   const expireEvents = (params: EventRemovalParams) => pass(() => removals.ofEvents(store, params, () => store.eventExpireMany(params)));
   const watched: Partial<Record<keyof Store, unknown>> = {
-    ...{ runAdvance: advance, eventAppend: append, runAdmitMany: admit, queueRelease: release },
-    ...{ runExpireMany: expireRuns, eventExpireMany: expireEvents },
+    runAdvance: advance,
+    eventAppend: append,
+    runAdmitMany: admit,
+    queueRelease: release,
+    runExpireMany: expireRuns,
+    eventExpireMany: expireEvents,
   };
   return new Proxy(store, {
     get(target, name: keyof Store) {

@@ -29,7 +29,11 @@ export async function startApp(
   { id = "shop", environment }: { id?: string; environment?: string } = {},
 ): Promise<TestApp> {
   const client = new Inlet({
-    ...{ id, baseUrl: service.url, eventKey: EVENT_KEY, signingKey: SIGNING_KEY, isDev: false },
+    id,
+    baseUrl: service.url,
+    eventKey: EVENT_KEY,
+    signingKey: SIGNING_KEY,
+    isDev: false,
     ...(environment !== undefined && { env: environment }),
   });
   let handler = serve({ client, functions: make(client) });

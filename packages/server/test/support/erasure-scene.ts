@@ -49,8 +49,17 @@ function copyingFunctions(client: Inlet): AnyFunction[] {
 
 /** What each run of `app/keys` comes to; those without a status are never started. */
 const KEYED: Record<string, string | undefined> = {
-  ...{ limited: "completed", rare: "completed", once: "completed", single: "completed", first: "completed" },
-  ...{ ordered: "failed", stopped: "sleeping", asks: "waiting", signalled: "waiting", late: undefined, many: undefined },
+  limited: "completed",
+  rare: "completed",
+  once: "completed",
+  single: "completed",
+  first: "completed",
+  ordered: "failed",
+  stopped: "sleeping",
+  asks: "waiting",
+  signalled: "waiting",
+  late: undefined,
+  many: undefined,
 };
 
 function keyedFunctions(client: Inlet): AnyFunction[] {

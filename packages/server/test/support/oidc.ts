@@ -36,8 +36,12 @@ export async function startProvider(
   const provider = new Provider(issuer, {
     clients: [
       {
-        ...{ client_id: "inlet", client_secret: "a-secret-of-inlet", redirect_uris: [redirectUri] },
-        ...{ grant_types: ["authorization_code"], response_types: ["code"], token_endpoint_auth_method: "client_secret_post" },
+        client_id: "inlet",
+        client_secret: "a-secret-of-inlet",
+        redirect_uris: [redirectUri],
+        grant_types: ["authorization_code"],
+        response_types: ["code"],
+        token_endpoint_auth_method: "client_secret_post",
       },
     ],
     claims: { openid: ["sub"], profile: ["groups"], email: ["email", "email_verified"] },

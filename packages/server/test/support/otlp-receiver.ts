@@ -91,7 +91,11 @@ function spansOf({ resource, scopeSpans }: any): ReceivedSpan[] {
   return scopeSpans.flatMap(({ spans }: any) =>
     spans.map((span: any) => ({
       service,
-      ...{ name: span.name, traceId: span.traceId, spanId: span.spanId, parentSpanId: span.parentSpanId || undefined, kind: span.kind },
+      name: span.name,
+      traceId: span.traceId,
+      spanId: span.spanId,
+      parentSpanId: span.parentSpanId || undefined,
+      kind: span.kind,
       attributes: attributesOf(span.attributes ?? []),
       startedAt: Number(span.startTimeUnixNano) / 1e6,
       endedAt: Number(span.endTimeUnixNano) / 1e6,
@@ -103,7 +107,9 @@ function spansOf({ resource, scopeSpans }: any): ReceivedSpan[] {
 function metricsOf({ scopeMetrics }: any): ReceivedMetric[] {
   return scopeMetrics.flatMap(({ metrics }: any) =>
     metrics.map(({ name, unit, sum, gauge, histogram }: any) => ({
-      ...{ name, unit, isMonotonic: sum?.isMonotonic },
+      name,
+      unit,
+      isMonotonic: sum?.isMonotonic,
       points: (sum ?? gauge ?? histogram).dataPoints.map((point: any) => ({ ...point, attributes: attributesOf(point.attributes) })),
     })),
   );

@@ -13,8 +13,13 @@ export async function sampleRegistry(...functions: object[]): Promise<Registry> 
   const stored = numbered.map(({ settings, no }) => {
     const config = JSON.stringify({ id: "app-fn", name: "fn", triggers: [{ event: "x/y" }], steps: { step }, ...settings });
     return {
-      ...{ no: no as FunctionNo, appNo: no as AppNo, environmentId: no as EnvironmentId, id: "app-fn", name: "fn" },
-      ...{ config, archivedAt: null },
+      no: no as FunctionNo,
+      appNo: no as AppNo,
+      environmentId: no as EnvironmentId,
+      id: "app-fn",
+      name: "fn",
+      config,
+      archivedAt: null,
     } as StoredFunction;
   });
   const registry = new Registry({ appList: async () => apps, functionList: async () => stored } as unknown as AppStore);

@@ -8,22 +8,39 @@ import type { EntryRecord, RunRecord, RunState, StepRecord, StoredEvent } from "
 export const NOW = 10_000;
 
 export const SAMPLE_EVENT: StoredEvent = {
-  ...{
-    id: "01EVENT" as EventId,
-    sequence: 1,
-    environmentId: 1 as EnvironmentId,
-    receivedAt: 1_000,
-    ts: 1_000,
-    duplicates: 0,
-    isMatched: false,
-  },
-  ...{ name: "shop/order.created", dedupId: null, data: '{"order":1}', extras: null, source: { kind: "key", id: "k" } },
+  id: "01EVENT" as EventId,
+  sequence: 1,
+  environmentId: 1 as EnvironmentId,
+  receivedAt: 1_000,
+  ts: 1_000,
+  duplicates: 0,
+  isMatched: false,
+  name: "shop/order.created",
+  dedupId: null,
+  data: '{"order":1}',
+  extras: null,
+  source: { kind: "key", id: "k" },
 };
 
 const RUN: RunRecord = {
-  ...{ no: 1 as RunNo, id: "01RUN" as RunId, environmentId: 1 as EnvironmentId, functionNo: 1 as FunctionNo, status: "running" },
-  ...{ lane: "app:1", eventSequence: 1, createdAt: 1_000, startedAt: 2_000, endedAt: null, requestVersion: 2 },
-  ...{ isParallel: false, stateBytes: 0, cron: null, originalRunId: null, jobId: null, invoker: null, orderKey: null },
+  no: 1 as RunNo,
+  id: "01RUN" as RunId,
+  environmentId: 1 as EnvironmentId,
+  functionNo: 1 as FunctionNo,
+  status: "running",
+  lane: "app:1",
+  eventSequence: 1,
+  createdAt: 1_000,
+  startedAt: 2_000,
+  endedAt: null,
+  requestVersion: 2,
+  isParallel: false,
+  stateBytes: 0,
+  cron: null,
+  originalRunId: null,
+  jobId: null,
+  invoker: null,
+  orderKey: null,
 };
 
 export const DISCOVERY_ENTRY: EntryRecord = {
@@ -46,8 +63,17 @@ export function sampleState(given: { run?: Partial<RunRecord>; steps?: StepRecor
 export function sampleStep(id: string, given: Partial<StepRecord> = {}): StepRecord {
   const isDone = given.status === "completed" || given.status === "failed";
   return {
-    ...{ id: id as StepId, kind: "run", name: id, status: "planned", position: 0, donePosition: isDone ? 0 : null, startedAt: 2_000 },
-    ...{ endedAt: isDone ? 3_000 : null, attempts: 0, until: null, detail: null },
+    id: id as StepId,
+    kind: "run",
+    name: id,
+    status: "planned",
+    position: 0,
+    donePosition: isDone ? 0 : null,
+    startedAt: 2_000,
+    endedAt: isDone ? 3_000 : null,
+    attempts: 0,
+    until: null,
+    detail: null,
     ...given,
   };
 }
@@ -66,7 +92,13 @@ export function sampleFacts(given: Partial<CallFacts> = {}): CallFacts {
     endEvents: () => [],
     sleepUntil: ({ name }) => (name === "bad" ? "it is bad." : NOW + Number(name)),
     wait: ({ id, name }, _state, since) => ({
-      ...{ kind: "event", eventName: name, expression: null, match: null, stepId: id, since, expiresAt: NOW + 500 },
+      kind: "event",
+      eventName: name,
+      expression: null,
+      match: null,
+      stepId: id,
+      since,
+      expiresAt: NOW + 500,
     }),
     invoke: ({ name }) =>
       name === "nobody" ? "there is none." : { childRunId: "01CHILD", eventId: "01E" as EventId, expiresAt: NOW + 900, events: [] },

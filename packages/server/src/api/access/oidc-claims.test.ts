@@ -45,7 +45,9 @@ test("the rules in force decide, and they are those of the issuer the person sig
 test("a person is the issuer's subject; the name is what people recognise, bounded; only texts are kept", () => {
   const named = (claims: Record<string, unknown>) => person({ groups: "ops", email_verified: true, ...claims });
   assert.deepEqual(named({ email: "jane@example.com", age: 7 }), {
-    ...{ issuer: ISSUER, subject: `${ISSUER} 1`, name: "jane@example.com" },
+    issuer: ISSUER,
+    subject: `${ISSUER} 1`,
+    name: "jane@example.com",
     claims: { sub: ["1"], groups: ["ops"], email: ["jane@example.com"] },
   });
   assert.equal(named({ email: "", preferred_username: "jane" }).name, "jane");

@@ -24,12 +24,19 @@ export interface AlertsRoutesParts {
 
 const RULE = shape(
   {
-    ...{ id: TEXT, environment: TEXT, name: TEXT, kind: { type: "string", enum: ALERT_KINDS }, function: TEXT_OR_NULL },
+    id: TEXT,
+    environment: TEXT,
+    name: TEXT,
+    kind: { type: "string", enum: ALERT_KINDS },
+    function: TEXT_OR_NULL,
     webhook: { ...TEXT_OR_NULL, description: "The webhook whose silence the rule notices." },
     event: { ...TEXT_OR_NULL, description: "The event name whose silence the rule notices." },
     threshold: { type: ["number", "null"], description: "Null for `silence`." },
     windowSeconds: { anyOf: [{ type: "integer" }, { type: "string", enum: [USUAL] }] },
-    ...{ quietHours: QUIET, enabled: BOOLEAN, createdAt: INSTANT, updatedAt: INSTANT },
+    quietHours: QUIET,
+    enabled: BOOLEAN,
+    createdAt: INSTANT,
+    updatedAt: INSTANT,
     raisedAt: { ...INSTANT_OR_NULL, description: "Since when the alert is raised." },
     lastRaisedAt: { ...INSTANT_OR_NULL, description: "When the alert was last raised, whether or not it is raised now." },
     value: { type: ["number", "null"], description: "What was measured when it was raised." },
@@ -136,9 +143,18 @@ export function registerAlertsRoutes(app: FastifyInstance, parts: AlertsRoutesPa
 function ruleView(rule: AlertRule, environment: Environment) {
   const { id, name, quietHours, isEnabled, value } = rule;
   return {
-    ...{ id, environment: environment.name, name, webhook: null, event: null, ...ruleMeasure(rule) },
+    id,
+    environment: environment.name,
+    name,
+    webhook: null,
+    event: null,
+    ...ruleMeasure(rule),
     quietHours: quietHours && { timeZone: "UTC", ...quietHours },
-    ...{ enabled: isEnabled, createdAt: iso(rule.createdAt), updatedAt: iso(rule.updatedAt), raisedAt: iso(rule.raisedAt) },
-    ...{ lastRaisedAt: iso(rule.lastRaisedAt), value },
+    enabled: isEnabled,
+    createdAt: iso(rule.createdAt),
+    updatedAt: iso(rule.updatedAt),
+    raisedAt: iso(rule.raisedAt),
+    lastRaisedAt: iso(rule.lastRaisedAt),
+    value,
   };
 }

@@ -80,7 +80,11 @@ export async function declaredView({ store, catalogue, shapes }: DeclaredParts, 
 function schemaFields(declared: EventSchema | null) {
   const { schema = null, mode = "observe", description = null, version = 0, faults = 0, lastFaultAt = null } = declared ?? {};
   return {
-    ...{ schema: schema === null ? null : (JSON.parse(schema) as object), mode, description, version, faults },
+    schema: schema === null ? null : (JSON.parse(schema) as object),
+    mode,
+    description,
+    version,
+    faults,
     lastFaultAt: lastFaultAt === null ? null : iso(lastFaultAt),
   };
 }

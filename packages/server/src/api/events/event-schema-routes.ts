@@ -34,14 +34,24 @@ const DESCRIPTION_LENGTH_MAX = 2_000;
 
 const DECLARED = shape(
   {
-    ...{ name: TEXT, schema: SCHEMA, mode: MODE, description: TEXT_OR_NULL, version: INTEGER, updatedAt: INSTANT },
+    name: TEXT,
+    schema: SCHEMA,
+    mode: MODE,
+    description: TEXT_OR_NULL,
+    version: INTEGER,
+    updatedAt: INSTANT,
     faults: { ...INTEGER, description: "Events that did not match, in every mode." },
   },
   { title: "EventSchema" },
 );
 const SETTINGS = shape(
   {
-    ...{ name: TEXT, schema: SCHEMA, mode: MODE, description: TEXT_OR_NULL, version: INTEGER, faults: INTEGER },
+    name: TEXT,
+    schema: SCHEMA,
+    mode: MODE,
+    description: TEXT_OR_NULL,
+    version: INTEGER,
+    faults: INTEGER,
     retention: RETENTION,
   },
   { title: "EventTypeSettings" },

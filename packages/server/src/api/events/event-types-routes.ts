@@ -56,7 +56,10 @@ const EVENT_TYPE_DETAILS = shape(
 export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypesRoutesParts): void {
   const { access, store, now } = parts;
   const figures = (environmentId: EnvironmentId, type: EventType, at: number) => ({
-    ...{ name: type.name, firstSeenAt: iso(type.firstSeenAt), lastSeenAt: iso(type.lastSeenAt), count: type.count },
+    name: type.name,
+    firstSeenAt: iso(type.firstSeenAt),
+    lastSeenAt: iso(type.lastSeenAt),
+    count: type.count,
     count24h: everyHour(type, at, LIST_HOURS).reduce((sum, { count }) => sum + count, 0),
     functions: parts.subscribersOf(environmentId, type.name),
   });

@@ -77,7 +77,9 @@ export const EVENT = {
       environment: TEXT,
       source: shape(
         {
-          ...{ kind: { type: "string", enum: SOURCE_KINDS }, id: TEXT, name: TEXT },
+          kind: { type: "string", enum: SOURCE_KINDS },
+          id: TEXT,
+          name: TEXT,
           mirrored: { ...BOOLEAN, description: "True for a copy that the webhook of another environment mirrored here." },
         },
         { optional: ["mirrored"] },

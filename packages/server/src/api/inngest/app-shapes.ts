@@ -19,10 +19,20 @@ export interface PeerAppFunction {
 export function secondApp({ app, functionCount }: PeerApp): object {
   const [language = "", version = ""] = app.sdk.replace(/^inngest-/, "").split(":");
   return {
-    ...{ id: app.name, name: app.name, method: "SERVE", createdAt: iso(app.createdAt), isArchived: false, functionCount },
+    id: app.name,
+    name: app.name,
+    method: "SERVE",
+    createdAt: iso(app.createdAt),
+    isArchived: false,
+    functionCount,
     latestSync: {
-      ...{ status: app.error === null ? "success" : "error", syncedAt: iso(app.syncedAt) },
-      ...{ sdkLanguage: language, sdkVersion: version, framework: app.framework, url: app.url, error: app.error },
+      status: app.error === null ? "success" : "error",
+      syncedAt: iso(app.syncedAt),
+      sdkLanguage: language,
+      sdkVersion: version,
+      framework: app.framework,
+      url: app.url,
+      error: app.error,
     },
   };
 }
@@ -31,8 +41,13 @@ export function secondFunction({ stored, app, uuid, config }: PeerAppFunction): 
   const { triggers, steps, name: _name, id: _id, ...flowControl } = config as Record<string, unknown> & { triggers?: unknown };
   const prefix = `${app.name}-`;
   return {
-    ...{ id: uuid, name: stored.name, slug: stored.id.startsWith(prefix) ? stored.id.slice(prefix.length) : stored.id },
-    ...{ isPaused: false, isArchived: false, app: { id: app.name }, triggers: triggersOf(triggers) },
+    id: uuid,
+    name: stored.name,
+    slug: stored.id.startsWith(prefix) ? stored.id.slice(prefix.length) : stored.id,
+    isPaused: false,
+    isArchived: false,
+    app: { id: app.name },
+    triggers: triggersOf(triggers),
     configuration: { ...flowControl, retries: { value: retriesOf(steps) } },
   };
 }

@@ -122,8 +122,15 @@ function sendPage<Item>(
 
 function firstFunction(environment: Environment, { stored, app, uuid, appUuid, config }: PeerAppFunction): object {
   return {
-    ...{ internal_id: uuid, env_id: environmentUuid(environment.id), app_id: appUuid, id: stored.id, name: stored.name, config },
-    ...{ created_at: iso(stored.createdAt), archived_at: null, app_name: app.name },
+    internal_id: uuid,
+    env_id: environmentUuid(environment.id),
+    app_id: appUuid,
+    id: stored.id,
+    name: stored.name,
+    config,
+    created_at: iso(stored.createdAt),
+    archived_at: null,
+    app_name: app.name,
   };
 }
 

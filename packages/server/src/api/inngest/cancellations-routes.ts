@@ -97,11 +97,19 @@ function view({ functionWithId }: PeerCancellationsParts, environment: Environme
   const { id, functionId, startedAfter, startedBefore, expression, createdAt } = cancellation;
   const known = functionWithId(environment, functionId);
   return {
-    ...{ id, name: null, created_at: iso(createdAt), account_id: ACCOUNT_ID, environment_id: environmentUuid(environment.id) },
-    ...{ app_id: known?.appUuid ?? null, function_internal_id: known?.uuid ?? null, function_id: functionId },
-    ...{ started_after: startedAfter === null ? null : iso(startedAfter), started_before: iso(startedBefore) },
+    id,
+    name: null,
+    created_at: iso(createdAt),
+    account_id: ACCOUNT_ID,
+    environment_id: environmentUuid(environment.id),
+    app_id: known?.appUuid ?? null,
+    function_internal_id: known?.uuid ?? null,
+    function_id: functionId,
+    started_after: startedAfter === null ? null : iso(startedAfter),
+    started_before: iso(startedBefore),
     ...(expression !== null && { if: expression }),
-    ...{ kind: "bulk_run", cause: "api" },
+    kind: "bulk_run",
+    cause: "api",
   };
 }
 

@@ -75,10 +75,19 @@ function eventText(event: StoredEvent): string {
   const receivedAt = new Date(event.receivedAt).toISOString();
   const [environmentId, sourceId] = [environmentUuid(event.environmentId), stableUuid(event.source.id)];
   const own = {
-    ...{ internal_id: event.id, account_id: ACCOUNT_ID, accountID: ACCOUNT_ID },
-    ...{ environment_id: environmentId, environmentID: environmentId },
-    ...{ source: event.source.kind, source_id: sourceId, sourceID: sourceId },
-    ...{ received_at: receivedAt, receivedAt, id: event.dedupId ?? event.id, name: event.name, ts: event.ts },
+    internal_id: event.id,
+    account_id: ACCOUNT_ID,
+    accountID: ACCOUNT_ID,
+    environment_id: environmentId,
+    environmentID: environmentId,
+    source: event.source.kind,
+    source_id: sourceId,
+    sourceID: sourceId,
+    received_at: receivedAt,
+    receivedAt,
+    id: event.dedupId ?? event.id,
+    name: event.name,
+    ts: event.ts,
   };
   const sent = sentFields(event).map(([key, text]) => `,${JSON.stringify(key)}:${text}`);
   return `${JSON.stringify(own).slice(0, -1)},"data":${event.data}${sent.join("")}}`;

@@ -93,10 +93,17 @@ export function runText(
   end: Pick<RunEnd, "output" | "error"> | null,
 ): string {
   const fields = {
-    ...{ run_id: run.id, run_started_at: new Date(run.createdAt).toISOString() },
-    ...{ function_id: functionOf(run.functionNo).uuid, function_version: 1, environment_id: environmentUuid(run.environmentId) },
-    ...{ event_id: run.event?.id ?? null, batch_id: null, original_run_id: run.originalRunId, cron: run.cron },
-    ...{ status: STATUSES[run.status] ?? "Running", ended_at: run.endedAt === null ? null : new Date(run.endedAt).toISOString() },
+    run_id: run.id,
+    run_started_at: new Date(run.createdAt).toISOString(),
+    function_id: functionOf(run.functionNo).uuid,
+    function_version: 1,
+    environment_id: environmentUuid(run.environmentId),
+    event_id: run.event?.id ?? null,
+    batch_id: null,
+    original_run_id: run.originalRunId,
+    cron: run.cron,
+    status: STATUSES[run.status] ?? "Running",
+    ended_at: run.endedAt === null ? null : new Date(run.endedAt).toISOString(),
   };
   const output = end?.error ? JSON.stringify(end.error) : (end?.output ?? "null");
   return `${JSON.stringify(fields).slice(0, -1)},"output":${output}}`;

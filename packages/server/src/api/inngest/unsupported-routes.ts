@@ -11,8 +11,13 @@ const UNSUPPORTED: readonly { paths: readonly string[]; message: string }[] = [
   },
   {
     paths: [
-      ...["/v1/checkpoint", "/v1/checkpoint/:id/steps", "/v1/checkpoint/:id/output"],
-      ...["/v1/http/runs", "/v1/http/runs/:id/steps", "/v1/http/runs/:id/output", "/v1/http/runs/:id/response"],
+      "/v1/checkpoint",
+      "/v1/checkpoint/:id/steps",
+      "/v1/checkpoint/:id/output",
+      "/v1/http/runs",
+      "/v1/http/runs/:id/steps",
+      "/v1/http/runs/:id/output",
+      "/v1/http/runs/:id/response",
     ],
     message: "Durable endpoints are not supported. Send an event from the endpoint, and do the work in a function that it starts.",
   },
@@ -26,7 +31,9 @@ export function registerUnsupported(app: FastifyInstance): void {
   for (const { paths, message } of UNSUPPORTED) {
     for (const url of paths) {
       app.route({
-        ...{ method: ["GET", "POST", "DELETE"], url, constraints: FOR_PEER },
+        method: ["GET", "POST", "DELETE"],
+        url,
+        constraints: FOR_PEER,
         handler: async () => {
           throw new RestRefusal("sdk_feature_unsupported", message);
         },

@@ -7,7 +7,10 @@ import { createRequestReader } from "./jobs-routes.ts";
 test("the filters of a kind of job are compiled once, however many jobs are asked for", () => {
   let compiled = 0;
   const rules = {
-    ...{ kind: "things.do", filtersRequired: [], takesFunction: false, takesAll: true },
+    kind: "things.do",
+    filtersRequired: [],
+    takesFunction: false,
+    takesAll: true,
     get filters() {
       compiled++;
       return { name: { type: "string" }, limit: { type: "integer" } };

@@ -96,7 +96,8 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     const { limit, cursor, status } = request.query;
     if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of jobs ended with");
     const page = await store.jobList({
-      ...{ environmentId: environmentOf(access, request).id, limit },
+      environmentId: environmentOf(access, request).id,
+      limit,
       ...(cursor !== undefined && { after: cursor as string as JobId }),
       ...(status !== undefined && { status }),
     });
@@ -190,14 +191,18 @@ function checkFilter({ kind, takesAll }: JobRules, check: QueryCheck, filter: Re
 
 export function jobView(job: Job): JobView {
   return {
-    ...{
-      id: job.id,
-      kind: job.kind as JobKindName,
-      filter: JSON.parse(job.filter) as JobView["filter"],
-      function: job.functionId,
-      status: job.status,
-    },
-    ...{ total: job.total, done: job.done, failed: job.failed, rate: job.rate, errors: job.errors },
-    ...{ createdAt: new Date(job.createdAt).toISOString(), startedAt: iso(job.startedAt), endedAt: iso(job.endedAt) },
+    id: job.id,
+    kind: job.kind as JobKindName,
+    filter: JSON.parse(job.filter) as JobView["filter"],
+    function: job.functionId,
+    status: job.status,
+    total: job.total,
+    done: job.done,
+    failed: job.failed,
+    rate: job.rate,
+    errors: job.errors,
+    createdAt: new Date(job.createdAt).toISOString(),
+    startedAt: iso(job.startedAt),
+    endedAt: iso(job.endedAt),
   };
 }

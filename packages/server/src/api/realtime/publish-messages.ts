@@ -32,7 +32,11 @@ async function send(
   data: string,
 ): Promise<void> {
   const head = {
-    ...{ ...fields, channel, topic, created_at: new Date(now()).toISOString(), env_id: environmentUuid(environment.id) },
+    ...fields,
+    channel,
+    topic,
+    created_at: new Date(now()).toISOString(),
+    env_id: environmentUuid(environment.id),
     ...(runId !== null && { run_id: runId }),
   };
   const text = `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;

@@ -17,7 +17,8 @@ const FAILURE = shape(
     function: shape({ id: TEXT, name: TEXT }),
     error: {
       ...shape({
-        ...{ name: TEXT, message: TEXT },
+        name: TEXT,
+        message: TEXT,
         pattern: {
           ...TEXT,
           description: "Name and message with `*` for ids and numbers. `GET /v1/runs?errorPattern=` and jobs select by it.",

@@ -77,7 +77,9 @@ export function registerFailuresRoutes(app: FastifyInstance, parts: FailuresRout
 function failureParams({ runs, now }: FailuresRoutesParts, environment: Environment, { function: functionId, from, to }: ListQuery) {
   const before = to === undefined ? null : readInstant("to", to);
   return {
-    ...{ environmentId: environment.id, limit: GROUPS_FOUND_MAX, until: Math.min(before ?? Number.POSITIVE_INFINITY, now()) },
+    environmentId: environment.id,
+    limit: GROUPS_FOUND_MAX,
+    until: Math.min(before ?? Number.POSITIVE_INFINITY, now()),
     from: from === undefined ? now() - DAY_MS : readInstant("from", from),
     ...(before !== null && { to: before }),
     ...(functionId !== undefined && { functionNos: runs.functionNos(environment, functionId) }),
@@ -91,7 +93,13 @@ function failureView(group: FailureGroup, { id, name: functionName }: { id: stri
   return {
     function: { id, name: functionName },
     error: { name, message, pattern },
-    ...{ count, rerun: rerunCount, first: iso(firstAt), last: iso(lastAt), runs: runIds, trend, state },
+    count,
+    rerun: rerunCount,
+    first: iso(firstAt),
+    last: iso(lastAt),
+    runs: runIds,
+    trend,
+    state,
     decided: decided ? { state: decided.decision, at: iso(decided.decidedAt), by: decided.decidedBy } : null,
   };
 }

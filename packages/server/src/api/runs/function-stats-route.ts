@@ -37,7 +37,11 @@ const STATS = shape(
     points: {
       ...listOf(
         shape({
-          ...{ at: INSTANT, created: INTEGER, completed: INTEGER, failed: INTEGER, cancelled: INTEGER },
+          at: INSTANT,
+          created: INTEGER,
+          completed: INTEGER,
+          failed: INTEGER,
+          cancelled: INTEGER,
           durationMs: { ...PERCENTILES, description: "From the first call to the end." },
           queueDelayMs: { ...PERCENTILES, description: "From the creation to the first call." },
         }),

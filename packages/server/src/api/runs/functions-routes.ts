@@ -92,8 +92,17 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
     const environment = access.directory.environments().find((candidate) => candidate.id === shown.environmentId) as Environment;
     const functions = registry.functions(environment).filter((registered) => registered.app.no === shown.no).length;
     return {
-      ...{ id, name, url, environment: environment.name, sdk, framework, functions },
-      ...{ syncedAt: iso(syncedAt), createdAt: iso(createdAt), error, signingKey: signingKeyView(access, shown) },
+      id,
+      name,
+      url,
+      environment: environment.name,
+      sdk,
+      framework,
+      functions,
+      syncedAt: iso(syncedAt),
+      createdAt: iso(createdAt),
+      error,
+      signingKey: signingKeyView(access, shown),
     };
   }
 
@@ -219,7 +228,11 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(["id", "name", "triggers", "step
 
 function functionView({ stored, app, url, config }: ShownFunction, environment: Environment, held: ReadonlyMap<FunctionNo, number>) {
   return {
-    ...{ id: stored.id, name: stored.name, app: app.name, environment: environment.name, url },
+    id: stored.id,
+    name: stored.name,
+    app: app.name,
+    environment: environment.name,
+    url,
     triggers: triggersOf(config),
     config: { ...Object.fromEntries(Object.entries(config).filter(([key]) => !OWN_FIELDS.has(key))), retries: retriesOf(config) },
     pausedAt: iso(stored.pausedAt),

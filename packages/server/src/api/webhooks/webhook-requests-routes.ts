@@ -85,9 +85,20 @@ const REPLAY = {
   description: "Creates a new event, unless its id is a duplicate, and records a new request.",
   response: { 201: dataOf(shape({ ids: listOf(TEXT) })) },
   errors: [
-    ...["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete", "event_name_denied", "ip_denied"],
-    ...["transform_failed", "transform_invalid_event", "transform_timeout", "transform_memory", "body_invalid"],
-    ...["signature_invalid", "secret_missing", "handshake_failed", "method_not_allowed"],
+    "webhook_not_found",
+    "webhook_request_not_found",
+    "webhook_request_incomplete",
+    "event_name_denied",
+    "ip_denied",
+    "transform_failed",
+    "transform_invalid_event",
+    "transform_timeout",
+    "transform_memory",
+    "body_invalid",
+    "signature_invalid",
+    "secret_missing",
+    "handshake_failed",
+    "method_not_allowed",
   ] as ErrorCode[],
 };
 

@@ -68,7 +68,10 @@ function subschemasIn(
   place: string,
 ): { keyword: string; key: string; schema: unknown; place: string }[] {
   const single = SINGLE.filter((keyword) => isSchema(keywords[keyword])).map((keyword) => ({
-    ...{ keyword, key: "", schema: keywords[keyword], place: `${place}/${keyword}` },
+    keyword,
+    key: "",
+    schema: keywords[keyword],
+    place: `${place}/${keyword}`,
   }));
   const several = [...LISTS, ...MAPS].flatMap((keyword) =>
     Object.entries(keywords[keyword] ?? {})

@@ -159,7 +159,9 @@ function groupOf({ keyword, key }: SchemaEdge): string {
 
 /** Keywords that read all keys of an object, or all items of an array. */
 const KEY_LOOPS = ["properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames"].concat([
-  ...["required", "minProperties", "maxProperties"],
+  "required",
+  "minProperties",
+  "maxProperties",
 ]);
 const ITEM_LOOPS = ["prefixItems", "items", "contains", "unevaluatedItems", "uniqueItems"];
 

@@ -40,7 +40,13 @@ const WEB_REDIRECTS_MAX = 5;
 const WEB_REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Any other header may hold a credential, whatever its name. */
 const FORWARDED_HEADERS: ReadonlySet<string> = new Set([
-  ...["accept", "accept-language", "cache-control", "content-language", "content-type", "range", "user-agent"],
+  "accept",
+  "accept-language",
+  "cache-control",
+  "content-language",
+  "content-type",
+  "range",
+  "user-agent",
 ]);
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;

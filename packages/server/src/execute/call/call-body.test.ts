@@ -8,7 +8,13 @@ import { type CallParameters, callBody } from "./call-body.ts";
 function body(context: Partial<RunContext> = {}, given: Partial<CallParameters> = {}): string {
   const whole: RunContext = { run: sampleState().run, events: [SAMPLE_EVENT], steps: [], ...context };
   const { text } = callBody({
-    ...{ context: whole, functionUuid: "uuid", stepId: "step", attempt: 1, maxAttempts: 5, callId: "7", exactNumbers: false },
+    context: whole,
+    functionUuid: "uuid",
+    stepId: "step",
+    attempt: 1,
+    maxAttempts: 5,
+    callId: "7",
+    exactNumbers: false,
     ...given,
   });
   return text;

@@ -5,7 +5,15 @@ import type { Operation } from "../steps/operations.ts";
 
 /** Headers of the connection, which the service sets itself. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
-  ...["host", "connection", "content-length", "transfer-encoding", "keep-alive", "upgrade", "expect", "te", "trailer"],
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "keep-alive",
+  "upgrade",
+  "expect",
+  "te",
+  "trailer",
   // The response is stored as text.
   "accept-encoding",
 ]);

@@ -6,18 +6,24 @@ import { Scheduler } from "./scheduler.ts";
 
 function entry(lane: string, no: number, rank = no, leasedUntil = 1_000_000): ClaimedEntry {
   return {
-    ...{ no: no as EntryNo, leaseId: `${lane}${no}` as LeaseId, leasedUntil, kind: "call", environmentId: 1 as EnvironmentId, lane, rank },
-    ...{
-      dueAt: rank,
-      runNo: no as RunNo,
-      functionNo: 1 as FunctionNo,
-      stepId: null,
-      attempt: 0,
-      claims: 1,
-      probes: NO_PROBES,
-      subject: null,
-    },
-    ...{ eventSequence: null, endedRunNo: null, outcome: null },
+    no: no as EntryNo,
+    leaseId: `${lane}${no}` as LeaseId,
+    leasedUntil,
+    kind: "call",
+    environmentId: 1 as EnvironmentId,
+    lane,
+    rank,
+    dueAt: rank,
+    runNo: no as RunNo,
+    functionNo: 1 as FunctionNo,
+    stepId: null,
+    attempt: 0,
+    claims: 1,
+    probes: NO_PROBES,
+    subject: null,
+    eventSequence: null,
+    endedRunNo: null,
+    outcome: null,
   };
 }
 

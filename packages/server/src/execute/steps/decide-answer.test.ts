@@ -6,16 +6,14 @@ import type { EntryRecord, RunChange } from "../../store/contract/index.ts";
 import { decideAnswer } from "./decide-answer.ts";
 
 const call = (stepId: string | null, no = 1, attempt = 0): EntryRecord => ({
-  ...{
-    no: no as EntryNo,
-    kind: "call",
-    stepId: stepId as StepId | null,
-    attempt,
-    claims: 1,
-    leaseId: "01LEASE" as LeaseId,
-    goesAgain: false,
-    eventSequence: null,
-  },
+  no: no as EntryNo,
+  kind: "call",
+  stepId: stepId as StepId | null,
+  attempt,
+  claims: 1,
+  leaseId: "01LEASE" as LeaseId,
+  goesAgain: false,
+  eventSequence: null,
 });
 const brief = ({ entries = [], steps = [] }: RunChange) => ({
   entries: entries.map(({ kind, stepId }) => `${kind} ${stepId ?? "-"}`),

@@ -58,14 +58,14 @@ export function decideCheckpoint(
 function checkpointedStep(operation: Operation, attempt: number, call: { from: number; to: number }): StepWrite {
   const isFailed = operation.op === "stepfailed";
   return {
-    ...{
-      id: operation.id,
-      kind: runKind(operation),
-      name: operation.displayName,
-      status: isFailed ? "failed" : "completed",
-    },
+    id: operation.id,
+    kind: runKind(operation),
+    name: operation.displayName,
+    status: isFailed ? "failed" : "completed",
     ...(operation.ran ? stepTimes(operation, call) : { startedAt: call.to, endedAt: call.to }),
-    ...{ attempts: attempt + 1, until: null, detail: null },
+    attempts: attempt + 1,
+    until: null,
+    detail: null,
     value: resultOf(operation),
   };
 }

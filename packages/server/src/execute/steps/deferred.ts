@@ -44,7 +44,10 @@ export function deferredEvents(state: RunState, parentId: string, eventIds: Even
     const origin = `{"fn_slug":${slug},"parent_fn_slug":${JSON.stringify(parentId)},"parent_run_id":${JSON.stringify(run.id)}}`;
     return [
       {
-        ...{ id: eventIds.next(now), name: DEFERRED_EVENT, ts: now, dedupId: `${run.id}.${step.id}` },
+        id: eventIds.next(now),
+        name: DEFERRED_EVENT,
+        ts: now,
+        dedupId: `${run.id}.${step.id}`,
         data: invokedData(member(step.detail, "input"), origin),
         extras: meta?.startsWith("{") ? settleSessions(`{"meta":${meta}}`) : null,
         ...carriedTrace(state),

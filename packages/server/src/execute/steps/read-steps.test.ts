@@ -38,17 +38,15 @@ test("what a step that cannot be taken is called, and why", () => {
 test("a step that is written holds who it is, when it began and what it waits for", () => {
   const [sleep] = read(sampleState(), [{ op: "Sleep", id: "s", name: "5", displayName: "Nap" }]).steps ?? [];
   assert.deepEqual(sleep, {
-    ...{
-      id: "s",
-      name: "Nap",
-      kind: "sleep",
-      status: "sleeping",
-      startedAt: 9_000,
-      endedAt: null,
-      attempts: 1,
-      until: NOW + 5,
-      detail: null,
-    },
+    id: "s",
+    name: "Nap",
+    kind: "sleep",
+    status: "sleeping",
+    startedAt: 9_000,
+    endedAt: null,
+    attempts: 1,
+    until: NOW + 5,
+    detail: null,
   });
   const [wait] = read(sampleState(), [{ op: "WaitForEvent", id: "w", name: "x/y" }]).steps ?? [];
   assert.deepEqual([wait?.kind, wait?.status, wait?.until, wait?.detail], ["wait", "waiting", NOW + 500, "x/y"]);

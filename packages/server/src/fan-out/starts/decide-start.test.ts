@@ -29,16 +29,18 @@ function configOf(settings: object): FunctionConfig {
 
 function eventOf(sequence: number, data: object = {}, ts = NOW): StoredEvent {
   return {
-    ...{
-      id: `01E${sequence}` as EventId,
-      sequence,
-      environmentId: 1 as EnvironmentId,
-      receivedAt: NOW,
-      ts,
-      duplicates: 0,
-      isMatched: false,
-    },
-    ...{ name: "x/y", dedupId: null, data: JSON.stringify(data), extras: null, source: { kind: "key", id: "k" } },
+    id: `01E${sequence}` as EventId,
+    sequence,
+    environmentId: 1 as EnvironmentId,
+    receivedAt: NOW,
+    ts,
+    duplicates: 0,
+    isMatched: false,
+    name: "x/y",
+    dedupId: null,
+    data: JSON.stringify(data),
+    extras: null,
+    source: { kind: "key", id: "k" },
   };
 }
 
@@ -100,7 +102,11 @@ class Marks {
 
   #facts(event: StoredEvent, now: number): StartFacts {
     const newRun: StartFacts["newRun"] = (_event, dueAt) => ({
-      ...{ id: "01RUN" as RunId, functionNo: 1 as FunctionNo, lane: "app:1", dueAt, rank: dueAt },
+      id: "01RUN" as RunId,
+      functionNo: 1 as FunctionNo,
+      lane: "app:1",
+      dueAt,
+      rank: dueAt,
     });
     return { config: this.#config, event, value: eventValue(event), now, invoker: this.invoker, newRun };
   }

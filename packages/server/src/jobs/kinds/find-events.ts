@@ -18,7 +18,9 @@ export async function findEvents(
 ): Promise<FoundPage> {
   const names = { environment: environment.name, source: sourceName };
   const page = await store.eventList({
-    ...{ environmentId: environment.id, limit: PAGE_ITEMS, ...eventFilter(filter as EventFilterQuery) },
+    environmentId: environment.id,
+    limit: PAGE_ITEMS,
+    ...eventFilter(filter as EventFilterQuery),
     ...(cursor !== null && { after: JSON.parse(cursor) as EventCursor }),
   });
   return {

@@ -19,7 +19,9 @@ export async function findRuns(
 ): Promise<FoundPage> {
   const names = { environment: environment.name, function: runs.functionName };
   const page = await store.runList({
-    ...{ environmentId: environment.id, limit: PAGE_ITEMS, ...runFilter(runs, environment, filter as RunFilterQuery) },
+    environmentId: environment.id,
+    limit: PAGE_ITEMS,
+    ...runFilter(runs, environment, filter as RunFilterQuery),
     ...(cursor !== null && { after: cursor as RunId }),
   });
   return {

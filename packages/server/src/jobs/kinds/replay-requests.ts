@@ -43,7 +43,9 @@ export function replayRequests({ store, webhooks, environmentName, replay }: Rep
       if (!webhook)
         throw new RestRefusal("webhook_not_found", `There is no webhook ${filter.webhook} in the environment "${environment.name}".`);
       const page = await store.webhookRequestList({
-        ...{ environmentId: environment.id, webhookId: webhook.id, limit: PAGE_ITEMS },
+        environmentId: environment.id,
+        webhookId: webhook.id,
+        limit: PAGE_ITEMS,
         ...requestFilter(filter as RequestFilterQuery),
         ...(cursor !== null && { after: JSON.parse(cursor) as EventCursor }),
       });

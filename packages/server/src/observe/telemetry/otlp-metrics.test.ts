@@ -12,7 +12,9 @@ test("a histogram's buckets hold what is above the bound before them", async () 
   const data = toMetricData({ ...metric, type: "histogram" }, [1, 0], [2, 0]);
   assert.deepEqual(data.dataPoints, [
     {
-      ...{ startTime: [1, 0], endTime: [2, 0], attributes: {} },
+      startTime: [1, 0],
+      endTime: [2, 0],
+      attributes: {},
       value: { buckets: { boundaries: [1, 5, 10], counts: [2, 1, 2, 1] }, sum: 119.5, count: 6 },
     },
   ]);

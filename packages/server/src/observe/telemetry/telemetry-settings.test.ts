@@ -28,7 +28,11 @@ test("an address is for both signals, or for the one it names; without any it is
 test("protocol, time limit, sampler, batches and interval are those of the specification unless they are set", () => {
   assert.deepEqual(readTelemetry(ENDPOINT), {
     traces: {
-      ...{ protocol: "http/protobuf", timeoutMs: 5_000, sampler: "parentbased_always_on", ratio: 1, tracesPerSMax: 500 },
+      protocol: "http/protobuf",
+      timeoutMs: 5_000,
+      sampler: "parentbased_always_on",
+      ratio: 1,
+      tracesPerSMax: 500,
       batch: { maxQueueSize: 2_048, maxExportBatchSize: 512, scheduledDelayMillis: 5_000, exportTimeoutMillis: 30_000 },
     },
     metrics: { protocol: "http/protobuf", timeoutMs: 5_000, intervalMs: 60_000 },
@@ -36,14 +40,24 @@ test("protocol, time limit, sampler, batches and interval are those of the speci
   });
   const set = readTelemetry({
     ...ENDPOINT,
-    ...{ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json", OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "http/protobuf" },
-    ...{ OTEL_EXPORTER_OTLP_TIMEOUT: "900", OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: "700" },
-    ...{ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25", OTEL_METRIC_EXPORT_INTERVAL: "1500" },
-    ...{ OTEL_BSP_MAX_QUEUE_SIZE: "100", OTEL_BSP_SCHEDULE_DELAY: "50", OTEL_BSP_EXPORT_TIMEOUT: "800" },
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+    OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "http/protobuf",
+    OTEL_EXPORTER_OTLP_TIMEOUT: "900",
+    OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: "700",
+    OTEL_TRACES_SAMPLER: "traceidratio",
+    OTEL_TRACES_SAMPLER_ARG: "0.25",
+    OTEL_METRIC_EXPORT_INTERVAL: "1500",
+    OTEL_BSP_MAX_QUEUE_SIZE: "100",
+    OTEL_BSP_SCHEDULE_DELAY: "50",
+    OTEL_BSP_EXPORT_TIMEOUT: "800",
   });
   assert.deepEqual(set, {
     traces: {
-      ...{ protocol: "http/json", timeoutMs: 700, sampler: "traceidratio", ratio: 0.25, tracesPerSMax: null },
+      protocol: "http/json",
+      timeoutMs: 700,
+      sampler: "traceidratio",
+      ratio: 0.25,
+      tracesPerSMax: null,
       batch: { maxQueueSize: 100, maxExportBatchSize: 100, scheduledDelayMillis: 50, exportTimeoutMillis: 800 },
     },
     metrics: { protocol: "http/protobuf", timeoutMs: 900, intervalMs: 1_500 },
@@ -53,8 +67,12 @@ test("protocol, time limit, sampler, batches and interval are those of the speci
 
 test("values that mean nothing are reported, each once, and ignored", () => {
   const settings = readTelemetry({
-    ...{ ...ENDPOINT, OTEL_METRICS_EXPORTER: "none", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
-    ...{ OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "2", OTEL_BSP_MAX_QUEUE_SIZE: "-1" },
+    ...ENDPOINT,
+    OTEL_METRICS_EXPORTER: "none",
+    OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
+    OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+    OTEL_TRACES_SAMPLER_ARG: "2",
+    OTEL_BSP_MAX_QUEUE_SIZE: "-1",
   });
   assert.deepEqual(
     [settings?.traces?.protocol, settings?.traces?.ratio, settings?.traces?.batch.maxQueueSize],

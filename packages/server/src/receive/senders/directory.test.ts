@@ -18,8 +18,18 @@ async function directoryWithKey(t: TestContext, text: string): Promise<Directory
   });
   const environment = await store.environmentInsert({ name: "production", kind: "default", createdAt: 1, bodyBytesMax: null });
   await store.keyInsert({
-    ...{ id: "key_1" as KeyId, kind: "event", name: "key", environmentId: environment?.id ?? null, hash: hashKey(text), prefix: "" },
-    ...{ secret: null, role: null, environments: null, eventNames: null, ips: null, createdAt: 1 },
+    id: "key_1" as KeyId,
+    kind: "event",
+    name: "key",
+    environmentId: environment?.id ?? null,
+    hash: hashKey(text),
+    prefix: "",
+    secret: null,
+    role: null,
+    environments: null,
+    eventNames: null,
+    ips: null,
+    createdAt: 1,
   });
   const directory = new Directory(store);
   await directory.refresh();

@@ -39,9 +39,7 @@ export function eventTypeStore(database: Database): EventTypeStore {
     eventTypeSettingsList: async () =>
       (await database.query<SettingsRow>("SELECT * FROM event_type_settings ORDER BY environment_id, name")).map(toEventTypeSettings),
     async eventTypeSettingsPut({ environmentId, name, retentionMs }) {
-      const [row] = await database.query<SettingsRow>(PUT_SETTINGS, [
-        ...[environmentId, name, retentionMs ?? null, retentionMs !== undefined],
-      ]);
+      const [row] = await database.query<SettingsRow>(PUT_SETTINGS, [environmentId, name, retentionMs ?? null, retentionMs !== undefined]);
       return toEventTypeSettings(row as SettingsRow);
     },
     async eventTypeCount({ limit }) {
@@ -95,7 +93,10 @@ const TYPES = `
 async function listEventTypes(database: Database, params: EventTypeListParams): Promise<{ types: EventType[]; next: number | null }> {
   const { environmentId, limit, after = 2 ** 31 - 1, since } = params;
   const rows = await database.read<CountedRow>(`${TYPES} AND name_id < $3 ORDER BY name_id DESC LIMIT $4`, [
-    ...[firstHour(since), environmentId, after, limit + 1],
+    firstHour(since),
+    environmentId,
+    after,
+    limit + 1,
   ]);
   const page = rows.slice(0, limit);
   const types = page.map((row) => toEventType(row, row.hours ?? []));

@@ -32,7 +32,10 @@ export function idempotencyStore(database: Database): IdempotencyStore {
     },
     async idempotencyAnswer({ owner, key, status, body }) {
       await database.query("UPDATE idempotency_keys SET status = $1, body = $2 WHERE owner = $3 AND key = $4", [
-        ...[status, body, owner, boundedKey(key)],
+        status,
+        body,
+        owner,
+        boundedKey(key),
       ]);
     },
     async idempotencyRelease({ owner, key }) {

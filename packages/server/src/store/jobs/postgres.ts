@@ -103,8 +103,20 @@ async function insertJob(client: PoolClient, job: NewJob): Promise<Job> {
   const { id, environmentId, functionId, items, lease } = job;
   const { status, startedAt, endedAt } = beginJob(job);
   const { rows } = await client.query<JobRow>(INSERT, [
-    ...[environmentId, id, job.kind, job.filter, functionId, status, items.length, job.rate],
-    ...[job.listCursor, job.createdAt, startedAt, endedAt, lease?.node ?? null, lease?.until ?? 0],
+    environmentId,
+    id,
+    job.kind,
+    job.filter,
+    functionId,
+    status,
+    items.length,
+    job.rate,
+    job.listCursor,
+    job.createdAt,
+    startedAt,
+    endedAt,
+    lease?.node ?? null,
+    lease?.until ?? 0,
   ]);
   if (items.length > 0) await client.query(INSERT_ITEMS, [environmentId, id, 0, JSON.stringify(items)]);
   return toJob(rows[0] as JobRow);
@@ -133,7 +145,15 @@ async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ 
   await startAll(writes, now, batch.starts);
   const [row] = await writes.rows<JobRow>(
     WRITE,
-    ...[environmentId, id, next.status, next.done, next.failed, JSON.stringify(next.errors), next.startedAt, next.endedAt, until],
+    environmentId,
+    id,
+    next.status,
+    next.done,
+    next.failed,
+    JSON.stringify(next.errors),
+    next.startedAt,
+    next.endedAt,
+    until,
   );
   writes.send(DROP_ITEMS, environmentId, id, next.itemsLeft);
   await writes.settle();

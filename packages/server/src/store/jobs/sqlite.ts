@@ -58,8 +58,20 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     const { id, environmentId, items: first, lease: taken } = job;
     const { status, startedAt, endedAt } = beginJob(job);
     insert.run(
-      ...[id, environmentId, job.kind, job.filter, job.functionId, status, first.length, job.rate, job.listCursor],
-      ...[job.createdAt, startedAt, endedAt, taken?.node ?? null, taken?.until ?? 0],
+      id,
+      environmentId,
+      job.kind,
+      job.filter,
+      job.functionId,
+      status,
+      first.length,
+      job.rate,
+      job.listCursor,
+      job.createdAt,
+      startedAt,
+      endedAt,
+      taken?.node ?? null,
+      taken?.until ?? 0,
     );
     if (first.length > 0) insertItems.run(id, 0, environmentId, JSON.stringify(first));
     return read(environmentId, id) as Job;

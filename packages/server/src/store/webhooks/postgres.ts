@@ -44,7 +44,9 @@ export function webhookStore(database: Database, announced: Announced, box: Secr
         const webhook = await find(box, client, key);
         if (webhook) {
           await client.query("UPDATE webhooks SET deleted_at = $3, updated_at = $3 WHERE environment_id = $1 AND webhook_id = $2", [
-            ...[key.environmentId, key.id, deletedAt],
+            key.environmentId,
+            key.id,
+            deletedAt,
           ]);
         }
         return webhook && { ...webhook, deletedAt, updatedAt: deletedAt };

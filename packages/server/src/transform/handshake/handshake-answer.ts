@@ -14,7 +14,11 @@ export interface HandshakeAnswer {
 export const ANSWER_BYTES_MAX = 8_192;
 /** Headers that providers require (Asana, CloudEvents, Smartsheet); any other could change how a browser or proxy handles the response. */
 const PASSED_HEADERS: ReadonlySet<string> = new Set([
-  ...["x-hook-secret", "x-hook-signature", "webhook-allowed-origin", "webhook-allowed-rate", "smartsheet-hook-response"],
+  "x-hook-secret",
+  "x-hook-signature",
+  "webhook-allowed-origin",
+  "webhook-allowed-rate",
+  "smartsheet-hook-response",
 ]);
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,1024}$/;
 

@@ -36,7 +36,12 @@ async function runSource(runner: TransformRunner, params: HandshakeParams, sourc
   const { method, headers, queryParams, raw, secrets, owner } = params;
   const outcome = await runner.run({
     versionKey: `handshake:${createHash("sha256").update(source).digest("hex")}`,
-    ...{ owner, source, entry: "handshake", headers, queryParams, raw },
+    owner,
+    source,
+    entry: "handshake",
+    headers,
+    queryParams,
+    raw,
     evtJson: JSON.stringify({ method, headers, queryParams, raw, secrets }),
   });
   const { durationMs } = outcome;

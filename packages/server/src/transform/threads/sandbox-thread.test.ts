@@ -10,8 +10,13 @@ import type { ThreadAnswer } from "./thread.ts";
 import type { Work } from "./waiting-work.ts";
 
 const LIMITS = {
-  ...{ timeoutMs: 5_000, memoryBytes: 32 * 1_048_576, stackBytes: 256 * 1_024 },
-  ...{ resultBytesMax: 100_000, logLinesMax: 10, logBytesMax: 1_000, versionsMax: 4 },
+  timeoutMs: 5_000,
+  memoryBytes: 32 * 1_048_576,
+  stackBytes: 256 * 1_024,
+  resultBytesMax: 100_000,
+  logLinesMax: 10,
+  logBytesMax: 1_000,
+  versionsMax: 4,
 };
 const COUNTING = "(evt) => { let n = 0; while (n < evt.to) n++; return { n }; }";
 
@@ -30,7 +35,11 @@ function startThread(t: TestContext) {
   let answered = Promise.withResolvers<ThreadAnswer>();
   let id = 0;
   const thread = new SandboxThread({
-    ...{ limits: LIMITS, niceness: 10, hardMs: 300, module: null, idleMs: 60_000 },
+    limits: LIMITS,
+    niceness: 10,
+    hardMs: 300,
+    module: null,
+    idleMs: 60_000,
     onModule: () => undefined,
     onRoom: () => undefined,
     onIdle: () => undefined,

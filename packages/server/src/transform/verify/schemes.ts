@@ -55,7 +55,9 @@ function readStandardWebhooks(request: SignedRequest): Claim | ClaimFault {
   const signatures = readSignatures(listed, { header, prefix: "v1=", encoding: "base64", algorithm: "sha256" });
   if (isFault(signatures)) return signatures;
   return {
-    ...{ header, signatures, algorithm: "sha256" },
+    header,
+    signatures,
+    algorithm: "sha256",
     signed: [[headerBytes(id), ".", headerBytes(timestamp), ".", request.bytes]],
     sentAt: timeInHeader(`${family}-Timestamp`, timestamp),
   };
@@ -70,7 +72,9 @@ function readStripe(request: SignedRequest, { header = "Stripe-Signature" }: Web
   const signatures = readSignatures(value, { header, prefix: "v1=", encoding: "hex", algorithm: "sha256" });
   if (isFault(signatures)) return signatures;
   return {
-    ...{ header, signatures, algorithm: "sha256" },
+    header,
+    signatures,
+    algorithm: "sha256",
     signed: [[headerBytes(timestamp), ".", request.bytes]],
     sentAt: timeInHeader(header, timestamp),
   };
@@ -78,8 +82,14 @@ function readStripe(request: SignedRequest, { header = "Stripe-Signature" }: Web
 
 function readSlack(request: SignedRequest): Claim | ClaimFault {
   return readHmac(request, {
-    ...{ scheme: "hmac", toleranceSeconds: 0, algorithm: "sha256", encoding: "hex", prefix: "v0=" },
-    ...{ header: "X-Slack-Signature", timestampHeader: "X-Slack-Request-Timestamp", signed: "v0:{timestamp}:{raw}" },
+    scheme: "hmac",
+    toleranceSeconds: 0,
+    algorithm: "sha256",
+    encoding: "hex",
+    prefix: "v0=",
+    header: "X-Slack-Signature",
+    timestampHeader: "X-Slack-Request-Timestamp",
+    signed: "v0:{timestamp}:{raw}",
   });
 }
 
@@ -117,7 +127,9 @@ function readHmac(request: SignedRequest, verify: WebhookVerify): Claim | ClaimF
   if (absent && "header" in absent) return missing(absent.header);
   const urls = parts.some((part) => "url" in part) ? request.urls : [""];
   return {
-    ...{ header, signatures, algorithm },
+    header,
+    signatures,
+    algorithm,
     signed: urls.map((url) => filled(parts, request, timestamp ?? "", url)),
     sentAt: timestampHeader === undefined ? UNTIMED : timeInHeader(timestampHeader, timestamp ?? ""),
   };

@@ -24,7 +24,10 @@ export function readTwilio(request: SignedRequest): Claim | ClaimFault {
   }
   const fields = hash === null ? sortedFields(request.bytes) : "";
   return {
-    ...{ header: HEADER, signatures, algorithm: "sha1", sentAt: UNTIMED },
+    header: HEADER,
+    signatures,
+    algorithm: "sha1",
+    sentAt: UNTIMED,
     signed: request.urls.flatMap(withAndWithoutPort).map((url) => [url, fields]),
   };
 }

@@ -38,7 +38,9 @@ export function featureFunctions(sdk: PublishedSdk, client: Client, journal: Jou
   );
   const sleepyChild = define("sleepy-child", ({ step }) => step.sleep("long", "1h"));
   return [
-    ...[child, failingChild, sleepyChild],
+    child,
+    failingChild,
+    sleepyChild,
     ...stepFunctions(define, journal),
     ...waitFunctions(define, client, journal),
     ...invokeFunctions(define, { child, failingChild, sleepyChild }),

@@ -43,7 +43,10 @@ export async function startRunning(t: TestContext, setting: SdkSetting): Promise
   const flags = ["--retry-interval", "50ms", ...(signingKey ? ["--signing-key", signingKey] : [])];
   const service = await startTestService(t, { mode, flags, ...(store === "postgres" && { databaseUrl: await migratedDatabase(t) }) });
   const client = sdk.client({
-    ...{ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: mode === "dev" },
+    id: "app",
+    baseUrl: service.url,
+    eventKey: EVENT_KEY,
+    isDev: mode === "dev",
     ...(signingKey && { signingKey }),
     ...(checkpointing !== undefined && { checkpointing }),
   });

@@ -39,7 +39,10 @@ function applied(random: Random, inner: () => unknown, definitions: readonly str
 }
 
 const OTHERS = ["$ref", "$ref", "patternProperties", "additionalProperties", "propertyNames", "prefixItems", "items", "contains"].concat([
-  ...["unevaluatedItems", "unevaluatedProperties", "properties", "items"],
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "properties",
+  "items",
 ]);
 
 function asserted(random: Random): Schema {

@@ -70,7 +70,16 @@ function gather(
   { key, dueAt, since }: NonNullable<FunctionStartChange["gather"]>,
 ): void {
   addEntry(writes, allocation, {
-    ...{ environmentId: writes.environmentId, functionNo, dueAt, rank: dueAt, kind: "gather", lane: TIMER_LANE, subject: key },
-    ...{ runNo: null, stepId: null, attempt: 0, eventSequence: since },
+    environmentId: writes.environmentId,
+    functionNo,
+    dueAt,
+    rank: dueAt,
+    kind: "gather",
+    lane: TIMER_LANE,
+    subject: key,
+    runNo: null,
+    stepId: null,
+    attempt: 0,
+    eventSequence: since,
   });
 }

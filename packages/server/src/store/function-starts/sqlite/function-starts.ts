@@ -86,8 +86,17 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     { key, dueAt, since }: NonNullable<FunctionStartChange["gather"]>,
   ): void {
     entries.add(allocation, {
-      ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "gather", lane: TIMER_LANE, subject: key },
-      ...{ runNo: null, stepId: null, attempt: 0, eventSequence: since },
+      environmentId,
+      functionNo,
+      dueAt,
+      rank: dueAt,
+      kind: "gather",
+      lane: TIMER_LANE,
+      subject: key,
+      runNo: null,
+      stepId: null,
+      attempt: 0,
+      eventSequence: since,
     });
   }
 

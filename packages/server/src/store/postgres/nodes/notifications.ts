@@ -139,9 +139,9 @@ export class Notifications {
   async #subscribe(): Promise<void> {
     const client = this.#client;
     const wanted = [
-      ...[this.events.size > 0 ? `LISTEN ${EVENTS_CHANNEL}` : `UNLISTEN ${EVENTS_CHANNEL}`],
-      ...[this.runs.size > 0 ? `LISTEN ${RUNS_CHANNEL}` : `UNLISTEN ${RUNS_CHANNEL}`],
-      ...[this.realtime.size > 0 ? `LISTEN ${REALTIME_CHANNEL}` : `UNLISTEN ${REALTIME_CHANNEL}`],
+      this.events.size > 0 ? `LISTEN ${EVENTS_CHANNEL}` : `UNLISTEN ${EVENTS_CHANNEL}`,
+      this.runs.size > 0 ? `LISTEN ${RUNS_CHANNEL}` : `UNLISTEN ${RUNS_CHANNEL}`,
+      this.realtime.size > 0 ? `LISTEN ${REALTIME_CHANNEL}` : `UNLISTEN ${REALTIME_CHANNEL}`,
     ];
     await client?.query(wanted.join("; ")).catch(() => client && this.#lose(client));
   }

@@ -25,9 +25,21 @@ export interface Arrival {
 }
 
 const COLUMNS = {
-  ...{ lane: "text", home_lane: "text", rank: "bigint", home_rank: "bigint", due_at: "bigint", kind: "text", run_no: "bigint" },
-  ...{ function_no: "integer", step_id: "text", attempt: "integer", claims: "integer", lease_id: "text", leased_by: "text" },
-  ...{ subject: "text", event_no: "bigint" },
+  lane: "text",
+  home_lane: "text",
+  rank: "bigint",
+  home_rank: "bigint",
+  due_at: "bigint",
+  kind: "text",
+  run_no: "bigint",
+  function_no: "integer",
+  step_id: "text",
+  attempt: "integer",
+  claims: "integer",
+  lease_id: "text",
+  leased_by: "text",
+  subject: "text",
+  event_no: "bigint",
 };
 const NAMES = Object.keys(COLUMNS);
 const RETURNED = "entry_no, run_no, function_no, step_id, kind, subject, event_no";
@@ -49,8 +61,15 @@ const END = `
     AND (kind <> 'call' OR lease_id IS NULL OR entry_no = ANY ($3::bigint[]))`;
 
 const RENEWED = {
-  ...{ entry_no: "bigint", lane: "text", rank: "bigint", home_rank: "bigint", due_at: "bigint", attempt: "integer", claims: "integer" },
-  ...{ lease_id: "text", leased_by: "text" },
+  entry_no: "bigint",
+  lane: "text",
+  rank: "bigint",
+  home_rank: "bigint",
+  due_at: "bigint",
+  attempt: "integer",
+  claims: "integer",
+  lease_id: "text",
+  leased_by: "text",
 };
 const RENEW = `
   UPDATE queue SET lane = r.lane, rank = r.rank, home_rank = r.home_rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_probes = 0,
@@ -59,8 +78,16 @@ const RENEW = `
   FROM ${recordset(RENEWED)} WHERE queue.environment_id = $2 AND queue.entry_no = r.entry_no`;
 
 const DUE = {
-  ...{ run_no: "bigint", step_id: "text", rank: "bigint", due_at: "bigint", claims: "integer", lease_id: "text", leased_by: "text" },
-  ...{ event_no: "bigint", ended_run_no: "bigint", outcome: "text" },
+  run_no: "bigint",
+  step_id: "text",
+  rank: "bigint",
+  due_at: "bigint",
+  claims: "integer",
+  lease_id: "text",
+  leased_by: "text",
+  event_no: "bigint",
+  ended_run_no: "bigint",
+  outcome: "text",
 };
 /** Skips an entry that is leased because it timed out, or that has already received something. */
 const MAKE_DUE = `
@@ -174,8 +201,14 @@ function entryColumns({ write, position }: EntryAdded) {
   const { lane, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
   return {
     ...positionColumns(write, position),
-    ...{ home_lane: lane, kind, run_no: runNo, function_no: functionNo, step_id: stepId ?? "" },
-    ...{ attempt, subject, event_no: eventSequence },
+    home_lane: lane,
+    kind,
+    run_no: runNo,
+    function_no: functionNo,
+    step_id: stepId ?? "",
+    attempt,
+    subject,
+    event_no: eventSequence,
   };
 }
 
@@ -188,8 +221,15 @@ export async function makeDue(writes: GroupWrites, arrivals: readonly Arrival[])
   }
   if (firsts.size === 0) return [];
   const rows = [...firsts.values()].map(({ runNo, stepId, eventSequence, endedRunNo, outcome, position: { rank, dueAt, lease } }) => ({
-    ...{ run_no: runNo, step_id: stepId, rank, due_at: dueAt, claims: lease ? 1 : 0 },
-    ...{ lease_id: lease?.id ?? null, leased_by: lease?.node ?? null, event_no: eventSequence, ended_run_no: endedRunNo },
+    run_no: runNo,
+    step_id: stepId,
+    rank,
+    due_at: dueAt,
+    claims: lease ? 1 : 0,
+    lease_id: lease?.id ?? null,
+    leased_by: lease?.node ?? null,
+    event_no: eventSequence,
+    ended_run_no: endedRunNo,
     outcome: outcome ? JSON.stringify(outcome) : null,
   }));
   const moved = await writes.rows<AddedRow & { attempt: number }>(MAKE_DUE, jsonRows(rows), writes.environmentId);
@@ -226,8 +266,17 @@ function noteDue(writes: GroupWrites, arrival: Arrival & { position: EntryPositi
   const { now } = allocation;
   if (!position.lease) return writes.announce(TIMER_LANE, now);
   const write: EntryWrite = {
-    ...{ environmentId: writes.environmentId, functionNo: row.function_no as FunctionNo, attempt: row.attempt, runNo, stepId },
-    ...{ kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now, subject: null, eventSequence },
+    environmentId: writes.environmentId,
+    functionNo: row.function_no as FunctionNo,
+    attempt: row.attempt,
+    runNo,
+    stepId,
+    kind: "timeout",
+    lane: TIMER_LANE,
+    rank: now,
+    dueAt: now,
+    subject: null,
+    eventSequence,
   };
   const held = { no: row.entry_no, leaseId: position.lease.id, leasedUntil: position.dueAt, claims: 1, probes: NO_PROBES };
   allocation.leased.push({ ...write, endedRunNo, outcome, ...held });

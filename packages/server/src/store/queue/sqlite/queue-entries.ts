@@ -74,8 +74,23 @@ export class QueueEntries {
     const { environmentId, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
     const { lease, rank, dueAt } = position;
     const row = this.#insert.get(
-      ...[this.#nextNo++, environmentId, position.lane, write.lane, rank, write.rank, dueAt, kind, runNo, functionNo],
-      ...[stepId ?? "", attempt, lease ? 1 : 0, lease?.id ?? null, lease?.node ?? null, subject, eventSequence],
+      this.#nextNo++,
+      environmentId,
+      position.lane,
+      write.lane,
+      rank,
+      write.rank,
+      dueAt,
+      kind,
+      runNo,
+      functionNo,
+      stepId ?? "",
+      attempt,
+      lease ? 1 : 0,
+      lease?.id ?? null,
+      lease?.node ?? null,
+      subject,
+      eventSequence,
     ) as { entry_no: EntryNo } | undefined;
     if (row) this.#noteWritten(allocation, write, row.entry_no, position);
   }

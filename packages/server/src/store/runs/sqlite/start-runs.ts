@@ -51,9 +51,20 @@ export class StartRuns {
     const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, jobId, invoker, order } = run;
     const status = dueAt <= allocation.now && allocation.hasRoom(lane) ? "running" : "queued";
     const { lastInsertRowid } = this.#insert.run(
-      ...[environmentId, id, functionNo, eventSequence, eventSequences ? JSON.stringify(eventSequences) : null, status],
-      ...[lane, allocation.now, cron ?? null, originalRunId ?? null, jobId ?? null],
-      ...[invoker?.runNo ?? null, invoker?.stepId ?? null, order?.text ?? null],
+      environmentId,
+      id,
+      functionNo,
+      eventSequence,
+      eventSequences ? JSON.stringify(eventSequences) : null,
+      status,
+      lane,
+      allocation.now,
+      cron ?? null,
+      originalRunId ?? null,
+      jobId ?? null,
+      invoker?.runNo ?? null,
+      invoker?.stepId ?? null,
+      order?.text ?? null,
     );
     const runNo = lastInsertRowid as RunNo;
     this.#order.join(environmentId, runNo, run);
