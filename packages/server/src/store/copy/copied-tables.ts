@@ -45,54 +45,33 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   {
     name: "environments",
     key: ["environment_id"],
-    columns: same(
-      "environment_id",
-      "name",
-      "kind",
-      "created_at",
-      "archived_at",
-      "body_bytes_max",
-      "event_retention_ms",
-      "run_retention_ms",
-      "request_retention_ms",
-    ),
+    columns: same(`
+      environment_id name kind created_at archived_at body_bytes_max event_retention_ms run_retention_ms
+      request_retention_ms`),
   },
   {
     name: "keys",
     key: ["rowid"],
     columns: {
       key_no: "rowid",
-      ...same("key_id", "kind", "name", "environment_id", "hash", "prefix", "secret", "role", "environments", "event_names", "ips"),
-      ...same("created_at", "revoked_at"),
+      ...same("key_id kind name environment_id hash prefix secret role environments event_names ips"),
+      ...same("created_at revoked_at"),
     },
   },
-  { name: "store_secrets", key: ["name"], columns: same("name", "secret") },
-  { name: "event_names", key: ["name_id"], columns: same("name_id", "name") },
-  { name: "event_sources", key: ["source_no"], columns: same("source_no", "source_kind", "source_id") },
+  { name: "store_secrets", key: ["name"], columns: same("name secret") },
+  { name: "event_names", key: ["name_id"], columns: same("name_id name") },
+  { name: "event_sources", key: ["source_no"], columns: same("source_no source_kind source_id") },
   {
     name: "events",
     key: ["sequence"],
-    columns: same(
-      "sequence",
-      "environment_id",
-      "event_id",
-      "name_id",
-      "ts",
-      "received_at",
-      "dedup_id",
-      "source_no",
-      "duplicates",
-      "matched",
-      "trace",
-      "extras",
-      "schema_errors",
-      "data",
-    ),
+    columns: same(`
+      sequence environment_id event_id name_id ts received_at dedup_id source_no duplicates matched trace extras
+      schema_errors data`),
   },
   {
     name: "dedup_keys",
     key: ["environment_id", "dedup_id"],
-    columns: { ...same("environment_id", "event_id", "first_seen_at"), dedup_key: "dedup_id" },
+    columns: { ...same("environment_id event_id first_seen_at"), dedup_key: "dedup_id" },
     convert: { dedup_key: (text) => boundedKey(text as string) },
   },
   {
@@ -100,199 +79,90 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["rowid"],
     columns: {
       webhook_no: "rowid",
-      ...same("webhook_id", "environment_id", "name", "version", "event_names", "ips", "enabled"),
-      ...same("verify", "handshake", "answer", "mirror", "secrets"),
-      ...same("created_at", "updated_at", "deleted_at"),
+      ...same("webhook_id environment_id name version event_names ips enabled"),
+      ...same("verify handshake answer mirror secrets"),
+      ...same("created_at updated_at deleted_at"),
     },
   },
   {
     name: "webhook_tokens",
     key: ["token"],
-    columns: same("token", "webhook_id", "created_at", "retired_at"),
+    columns: same("token webhook_id created_at retired_at"),
     derived: ofWebhook("webhook_tokens"),
   },
   {
     name: "webhook_versions",
     key: ["webhook_id", "version"],
-    columns: same("webhook_id", "version", "transform", "created_at"),
+    columns: same("webhook_id version transform created_at"),
     derived: ofWebhook("webhook_versions"),
   },
   {
     name: "webhook_requests",
     key: ["sequence"],
-    columns: same(
-      "sequence",
-      "environment_id",
-      "webhook_id",
-      "request_id",
-      "received_at",
-      "ip",
-      "method",
-      "headers",
-      "query",
-      "content_type",
-      "body",
-      "body_base64",
-      "status",
-      "outcome",
-      "error",
-      "event_id",
-      "delivered_to",
-      "transform_version",
-      "duration_ms",
-      "logs",
-      "verified_at",
-    ),
+    columns: same(`
+      sequence environment_id webhook_id request_id received_at ip method headers query content_type body
+      body_base64 status outcome error event_id delivered_to transform_version duration_ms logs verified_at`),
   },
   {
     name: "apps",
     key: ["app_no"],
-    columns: same(
-      "app_no",
-      "app_id",
-      "environment_id",
-      "name",
-      "url",
-      "sdk",
-      "headers",
-      "framework",
-      "checksum",
-      "created_at",
-      "synced_at",
-      "error",
-      "removed_at",
-      "signing_key_id",
-    ),
+    columns: same(`
+      app_no app_id environment_id name url sdk headers framework checksum created_at synced_at error removed_at
+      signing_key_id`),
   },
   {
     name: "functions",
     key: ["function_no"],
-    columns: same(
-      "function_no",
-      "environment_id",
-      "app_no",
-      "function_id",
-      "name",
-      "config",
-      "created_at",
-      "updated_at",
-      "archived_at",
-      "paused_at",
-    ),
+    columns: same(`
+      function_no environment_id app_no function_id name config created_at updated_at archived_at paused_at`),
   },
   {
     name: "runs",
     key: ["run_no"],
-    columns: same(
-      "run_no",
-      "environment_id",
-      "run_id",
-      "function_no",
-      "event_no",
-      "event_nos",
-      "status",
-      "lane",
-      "created_at",
-      "started_at",
-      "ended_at",
-      "request_version",
-      "is_parallel",
-      "state_bytes",
-      "cron",
-      "original_run_id",
-      "job_id",
-      "invoker_run_no",
-      "invoker_step_id",
-      "order_key",
-      "output",
-      "error",
-    ),
+    columns: same(`
+      run_no environment_id run_id function_no event_no event_nos status lane created_at started_at ended_at
+      request_version is_parallel state_bytes cron original_run_id job_id invoker_run_no invoker_step_id order_key
+      output error`),
   },
   {
     name: "limit_slots",
     key: ["limit_id", "run_no", "entry_no"],
-    columns: same("limit_id", "run_no", "entry_no"),
+    columns: same("limit_id run_no entry_no"),
     derived: ofRun("limit_slots"),
   },
   {
     name: "ordered_runs",
     key: ["position"],
-    columns: same("position", "environment_id", "function_no", "key", "run_no", "state", "held_at"),
+    columns: same("position environment_id function_no key run_no state held_at"),
   },
-  { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no", "run_no"), derived: ofRun("batched_events") },
+  { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no run_no"), derived: ofRun("batched_events") },
   {
     name: "steps",
     key: ["run_no", "step_id"],
-    columns: same(
-      "run_no",
-      "step_id",
-      "kind",
-      "name",
-      "status",
-      "position",
-      "done_position",
-      "started_at",
-      "ended_at",
-      "attempts",
-      "until",
-      "detail",
-      "event_id",
-      "value",
-    ),
+    columns: same(`
+      run_no step_id kind name status position done_position started_at ended_at attempts until detail event_id
+      value`),
     derived: ofRun("steps"),
   },
   {
     name: "failed_attempts",
     key: ["rowid"],
-    columns: { attempt_no: "rowid", ...same("run_no", "ended_at", "step_id", "attempt", "started_at", "http_status", "error") },
+    columns: { attempt_no: "rowid", ...same("run_no ended_at step_id attempt started_at http_status error") },
     derived: ofRun("failed_attempts"),
   },
   {
     name: "calls",
     key: ["call_no"],
-    columns: same(
-      "call_no",
-      "run_no",
-      "step_id",
-      "attempt",
-      "started_at",
-      "ended_at",
-      "http_status",
-      "is_error",
-      "path",
-      "steps_given",
-      "answer",
-      "answer_length",
-    ),
+    columns: same(`
+      call_no run_no step_id attempt started_at ended_at http_status is_error path steps_given answer answer_length`),
     derived: ofRun("calls"),
   },
   {
     name: "queue",
     key: ["entry_no"],
-    columns: same(
-      "entry_no",
-      "environment_id",
-      "lane",
-      "home_lane",
-      "rank",
-      "home_rank",
-      "due_at",
-      "kind",
-      "run_no",
-      "function_no",
-      "step_id",
-      "attempt",
-      "claims",
-      "calling_probes",
-      "concluding_probes",
-      "lease_id",
-      "leased_by",
-      "again",
-      "subject",
-      "event_no",
-      "ended_run_no",
-      "outcome",
-    ),
+    columns: same(`
+      entry_no environment_id lane home_lane rank home_rank due_at kind run_no function_no step_id attempt claims
+      calling_probes concluding_probes lease_id leased_by again subject event_no ended_run_no outcome`),
     // Entries that the embedded store's one node held when it ended are due again, as after any stop.
     convert: {
       lease_id: () => null,
@@ -304,21 +174,9 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   {
     name: "waits",
     key: ["wait_no"],
-    columns: same(
-      "wait_no",
-      "environment_id",
-      "event_name",
-      "match_path",
-      "match_key",
-      "kind",
-      "run_no",
-      "step_id",
-      "expression",
-      "since",
-      "expires_at",
-      "look_at",
-      "look_no",
-    ),
+    columns: same(`
+      wait_no environment_id event_name match_path match_key kind run_no step_id expression since expires_at look_at
+      look_no`),
     convert: {
       match_path: pathOf,
       match_key: (text, row) => (pathOf(row.match_path ?? "") === ANY_PATH ? "" : boundedKey(text as string)),
@@ -327,156 +185,105 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   {
     name: "resumptions",
     key: ["environment_id", "event_name", "event_no"],
-    columns: same("environment_id", "event_name", "event_no", "after_wait_no"),
+    columns: same("environment_id event_name event_no after_wait_no"),
   },
   {
     name: "marks",
     key: ["function_no", "kind", "key"],
-    columns: same("function_no", "kind", "key", "value", "expires_at"),
+    columns: same("function_no kind key value expires_at"),
     derived: { environment_id: "(SELECT f.environment_id FROM functions AS f WHERE f.function_no = marks.function_no)" },
     convert: { key: (text) => boundedKey(text as string) },
   },
   {
     name: "cancellations",
     key: ["environment_id", "cancellation_id"],
-    columns: same(
-      "environment_id",
-      "cancellation_id",
-      "function_id",
-      "started_after",
-      "started_before",
-      "expression",
-      "created_at",
-      "ended_at",
-    ),
+    columns: same(`
+      environment_id cancellation_id function_id started_after started_before expression created_at ended_at`),
   },
   {
     name: "sessions",
     key: ["rowid"],
-    columns: same("session_id", "hash", "key_id", "created_at", "last_seen_at", "expires_at", "ip", "user_agent", "person"),
+    columns: same("session_id hash key_id created_at last_seen_at expires_at ip user_agent person"),
   },
   {
     name: "audit_log",
     key: ["sequence"],
-    columns: same(
-      "sequence",
-      "at",
-      "actor_kind",
-      "actor_id",
-      "actor_name",
-      "action",
-      "target_kind",
-      "target_id",
-      "target_name",
-      "environment",
-      "details",
-    ),
+    columns: same(`
+      sequence at actor_kind actor_id actor_name action target_kind target_id target_name environment details`),
   },
   {
     name: "idempotency_keys",
     key: ["owner", "key"],
-    columns: same("owner", "key", "fingerprint", "started_at", "status", "body"),
+    columns: same("owner key fingerprint started_at status body"),
     convert: { key: (text) => boundedKey(text as string) },
   },
   {
     name: "event_types",
     key: ["environment_id", "name_id"],
-    columns: same("environment_id", "name_id", "first_seen_at", "last_seen_at", "count"),
+    columns: same("environment_id name_id first_seen_at last_seen_at count"),
   },
   {
     name: "event_type_settings",
     key: ["environment_id", "name"],
-    columns: same("environment_id", "name", "retention_ms"),
+    columns: same("environment_id name retention_ms"),
   },
   {
     name: "event_schemas",
     key: ["environment_id", "name"],
-    columns: same("environment_id", "name", "schema", "mode", "description", "version", "updated_at", "faults", "last_fault_at"),
+    columns: same("environment_id name schema mode description version updated_at faults last_fault_at"),
   },
   {
     name: "event_schema_versions",
     key: ["environment_id", "name", "version"],
-    columns: same("environment_id", "name", "version", "schema", "created_at"),
+    columns: same("environment_id name version schema created_at"),
   },
-  { name: "event_shapes", key: ["environment_id", "name"], columns: same("environment_id", "name", "shape") },
-  { name: "event_shapes_read", key: ["only_row"], columns: same("only_row", "sequence") },
+  { name: "event_shapes", key: ["environment_id", "name"], columns: same("environment_id name shape") },
+  { name: "event_shapes_read", key: ["only_row"], columns: same("only_row sequence") },
   {
     name: "event_type_hours",
     key: ["environment_id", "name_id", "hour"],
-    columns: same("environment_id", "name_id", "hour", "count"),
+    columns: same("environment_id name_id hour count"),
   },
   {
     name: "jobs",
     key: ["job_id"],
-    columns: same(
-      "job_id",
-      "environment_id",
-      "kind",
-      "filter",
-      "function_id",
-      "status",
-      "total",
-      "done",
-      "failed",
-      "rate",
-      "list_cursor",
-      "errors",
-      "created_at",
-      "started_at",
-      "ended_at",
-      "leased_by",
-      "leased_until",
-    ),
+    columns: same(`
+      job_id environment_id kind filter function_id status total done failed rate list_cursor errors created_at
+      started_at ended_at leased_by leased_until`),
     // The node that processed it is gone.
     convert: { leased_by: () => null, leased_until: () => 0 },
   },
   {
     name: "failure_states",
     key: ["environment_id", "failure_key"],
-    columns: same("environment_id", "failure_key", "decision", "decided_at", "decided_by"),
+    columns: same("environment_id failure_key decision decided_at decided_by"),
   },
   {
     name: "alert_rules",
     key: ["environment_id", "rule_id"],
-    columns: same(
-      "environment_id",
-      "rule_id",
-      "name",
-      "kind",
-      "function_id",
-      "webhook_id",
-      "event_name",
-      "threshold",
-      "window_ms",
-      "quiet_hours",
-      "enabled",
-      "created_at",
-      "updated_at",
-      "raised_at",
-      "last_raised_at",
-      "value",
-      "changes",
-    ),
+    columns: same(`
+      environment_id rule_id name kind function_id webhook_id event_name threshold window_ms quiet_hours enabled
+      created_at updated_at raised_at last_raised_at value changes`),
   },
   {
     name: "pending_mirrors",
     key: ["environment_id", "event_id"],
-    columns: same("environment_id", "event_id", "webhook_id", "targets"),
+    columns: same("environment_id event_id webhook_id targets"),
   },
-  { name: "job_items", key: ["job_id", "position"], columns: same("job_id", "position", "environment_id", "items") },
-  { name: "event_types_counted", key: ["only_row"], columns: same("only_row", "sequence") },
+  { name: "job_items", key: ["job_id", "position"], columns: same("job_id position environment_id items") },
+  { name: "event_types_counted", key: ["only_row"], columns: same("only_row sequence") },
   traffic("traffic_minutes"),
   traffic("traffic_hours"),
   {
     name: "activity_hours",
     key: ["environment_id", "kind", "at", "subject"],
-    columns: same("environment_id", "kind", "at", "subject", "parts", "last_at"),
+    columns: same("environment_id kind at subject parts last_at"),
   },
 ];
 
 function traffic(name: string): CopiedTable {
-  const sums = same("accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed");
-  return { name, key: ["environment_id", "at"], columns: { ...same("environment_id", "at"), ...sums }, defaults: ["writer"] };
+  const sums = same("accepted duplicates refused runs_started runs_completed runs_failed");
+  return { name, key: ["environment_id", "at"], columns: { ...same("environment_id at"), ...sums }, defaults: ["writer"] };
 }
 
 /** A path that is too long for an index matches every event. */
@@ -493,8 +300,14 @@ function ofWebhook(table: string): Record<string, string> {
   return { environment_id: `(SELECT w.environment_id FROM webhooks AS w WHERE w.webhook_id = ${table}.webhook_id)` };
 }
 
-function same(...names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, name]));
+/** Columns of the same name in both, separated by spaces. */
+function same(names: string): Record<string, string> {
+  return Object.fromEntries(
+    names
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, name]),
+  );
 }
 
 function unheld(value: Value, { leased_by: holder }: SourceRow, beganAt: number): Value {
