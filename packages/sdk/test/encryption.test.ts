@@ -47,7 +47,10 @@ for (const mode of ["dev", "start"] as const) {
         assert.deepEqual(all, {
           left: { text: SECRET, at: "1970-01-01T00:00:00.000Z" },
           right: [SECRET, 1, null],
-          ...{ flaky: SECRET, by: SECRET, invoked: { net: SECRET, is: SECRET }, nothing: null },
+          flaky: SECRET,
+          by: SECRET,
+          invoked: { net: SECRET, is: SECRET },
+          nothing: null,
         });
         return all;
       },

@@ -59,7 +59,10 @@ test("hooks run around each send, call and step: before in order, after in rever
 test("hooks change what is sent, what functions get and return, and what steps get and return; the context is typed", async (t) => {
   const { service } = await testApp(t);
   const inlet = new Inlet({
-    ...{ id: "shop", isDev: true, baseUrl: service.url, logger: quiet },
+    id: "shop",
+    isDev: true,
+    baseUrl: service.url,
+    logger: quiet,
     middleware: [
       { name: "tenant", beforeSend: ({ events }) => ({ events: events.map((event) => ({ ...event, user: { tenant: "t1" } })) }) },
       {

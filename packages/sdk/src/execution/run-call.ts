@@ -31,7 +31,14 @@ export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capt
   const info = { function: { id: fn.id, appId: fn.client.id }, runId, attempt, maxAttempts };
   const sessions = sharedSessions(body.events);
   const call: Call = {
-    ...{ runId, memos: body.steps, stack: body.stack, requestedStep, sessions, capture, middleware, info },
+    runId,
+    memos: body.steps,
+    stack: body.stack,
+    requestedStep,
+    sessions,
+    capture,
+    middleware,
+    info,
     mayRunAtOnce: !body.disableImmediateExecution,
   };
   const execute = (start: BeforeFunction) => executeCall(call, (execution) => runCode(fn, start, execution));

@@ -6,7 +6,15 @@ type HookName = Exclude<keyof Middleware, "name" | "encode" | "decode">;
 type Argument<Name extends HookName> = Parameters<NonNullable<Middleware[Name]>>[0];
 
 const HOOKS = new Set<string>([
-  ...["name", "beforeSend", "afterSend", "beforeFunction", "afterFunction", "beforeStep", "afterStep", "encode", "decode"],
+  "name",
+  "beforeSend",
+  "afterSend",
+  "beforeFunction",
+  "afterFunction",
+  "beforeStep",
+  "afterStep",
+  "encode",
+  "decode",
 ]);
 
 /** A misspelt hook would never run. */
