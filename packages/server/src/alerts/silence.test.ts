@@ -32,9 +32,23 @@ test("a silence is measured from the last activity, and from the rule's creation
   const activity = noted(store, now);
   const silences = new Silences({ store, activity, functionNos: () => [] as FunctionNo[], now });
   const rule: AlertRule = {
-    ...{ id: "alr_1", environmentId: environment.id, name: "quiet", kind: "silence", functionId: null, webhookId: null },
-    ...{ eventName: "shop/*", threshold: null, windowMs: 60_000, quietHours: null, isEnabled: true, createdAt: START, updatedAt: START },
-    ...{ raisedAt: null, lastRaisedAt: null, value: null, changes: 0 },
+    id: "alr_1",
+    environmentId: environment.id,
+    name: "quiet",
+    kind: "silence",
+    functionId: null,
+    webhookId: null,
+    eventName: "shop/*",
+    threshold: null,
+    windowMs: 60_000,
+    quietHours: null,
+    isEnabled: true,
+    createdAt: START,
+    updatedAt: START,
+    raisedAt: null,
+    lastRaisedAt: null,
+    value: null,
+    changes: 0,
   };
   const subject = { environmentId: environment.id, kind: "event", subject: "shop/paid" } as const;
 
@@ -71,9 +85,23 @@ test("without a window the rhythm of the last weeks decides", async (t) => {
   const silences = new Silences({ store, activity, functionNos: () => [] as FunctionNo[], now });
   const subject = { environmentId: environment.id, kind: "webhook", subject: "whk_1" } as const;
   const rule: AlertRule = {
-    ...{ id: "alr_1", environmentId: environment.id, name: "usual", kind: "silence", functionId: null, webhookId: "whk_1" },
-    ...{ eventName: null, threshold: null, windowMs: null, quietHours: null, isEnabled: true, createdAt: START, updatedAt: START },
-    ...{ raisedAt: null, lastRaisedAt: null, value: null, changes: 0 },
+    id: "alr_1",
+    environmentId: environment.id,
+    name: "usual",
+    kind: "silence",
+    functionId: null,
+    webhookId: "whk_1",
+    eventName: null,
+    threshold: null,
+    windowMs: null,
+    quietHours: null,
+    isEnabled: true,
+    createdAt: START,
+    updatedAt: START,
+    raisedAt: null,
+    lastRaisedAt: null,
+    value: null,
+    changes: 0,
   };
   // From 8:00 to 12:00 every day, every ten minutes.
   for (let day = 0; day < 21; day++) {

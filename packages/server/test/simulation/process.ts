@@ -127,7 +127,6 @@ export class SimProcess {
       liveLog: null,
       metrics: null,
       tracing: null,
-      traffic,
       activity,
       log,
       caller: parts.caller,

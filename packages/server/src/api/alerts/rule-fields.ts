@@ -86,7 +86,10 @@ export const NEW_RULE: AlertRuleFields = {
 export function fieldsOf(known: AlertRuleFields, body: RuleBody): AlertRuleFields {
   const { name = known.name, kind = known.kind, threshold = known.threshold, enabled = known.isEnabled } = body;
   return {
-    ...{ name, kind, threshold, isEnabled: enabled },
+    name,
+    kind,
+    threshold,
+    isEnabled: enabled,
     functionId: body.function === undefined ? known.functionId : body.function,
     webhookId: body.webhook === undefined ? known.webhookId : body.webhook,
     eventName: body.event === undefined ? known.eventName : body.event,

@@ -1,6 +1,6 @@
 /** Activity in PostgreSQL. Every node adds its own. */
 
-import { type ActivityParams, type ActivityStore, toStoreText } from "../contract/index.ts";
+import type { ActivityParams, ActivityStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { subjectsOf } from "./policy.ts";
 
@@ -26,7 +26,7 @@ const EXPIRE = `
 export function activityStore(database: Database): ActivityStore {
   return {
     async activityAdd({ hours }) {
-      const names = hours.map(({ subject }) => toStoreText(subject));
+      const names = hours.map(({ subject }) => subject);
       const ids = [hours.map(({ environmentId }) => environmentId), hours.map(({ kind }) => kind), hours.map(({ at }) => at), names];
       await database.query(ADD, [...ids, hours.map(({ parts }) => parts), hours.map(({ lastAt }) => lastAt)]);
     },
@@ -57,6 +57,6 @@ function selection(params: ActivityParams): { where: string; values: (string | n
   const isMeant = isPrefix ? "starts_with(subject, $4)" : "subject = $4";
   return {
     where: `environment_id = $1 AND kind = $2 AND at >= $3 AND ${isMeant}`,
-    values: [environmentId, kind, since, toStoreText(text)],
+    values: [environmentId, kind, since, text],
   };
 }

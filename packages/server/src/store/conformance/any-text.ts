@@ -90,7 +90,17 @@ async function writeSettings(store: Store, { id: environmentId }: Environment): 
   await store.idempotencyAnswer({ owner: ODD, key: ODD, status: 200, body: ODD });
   const figures = { threshold: 1, windowMs: 1, quietHours: null, isEnabled: true, createdAt: 1, updatedAt: 1, changes: 0 };
   const noAlert = { raisedAt: null, lastRaisedAt: null, value: null };
-  const rule = { id: "alr_1", environmentId, name: ODD, kind: "failure_rate", functionId: ODD, ...figures, ...noAlert } as const;
+  const rule = {
+    id: "alr_1",
+    environmentId,
+    name: ODD,
+    kind: "failure_rate",
+    functionId: ODD,
+    webhookId: null,
+    eventName: ODD,
+    ...figures,
+    ...noAlert,
+  } as const;
   await store.alertRuleInsert(rule);
   const window = { startedAfter: null, startedBefore: 5, createdAt: 1, endedAt: null };
   const cancellation = { id: "0".repeat(26) as CancellationId, environmentId, functionId: ODD, expression: ODD, ...window };
