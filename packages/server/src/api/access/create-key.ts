@@ -23,7 +23,14 @@ export async function createKey(parts: CreateKeyParts, request: FastifyRequest, 
   const issued = parts.issueKey(kind, environment?.name ?? null);
   const created = await parts.store.keyInsert({
     ...issued.key,
-    ...{ kind, name, environmentId: environment?.id ?? null, role, environments, eventNames, ips, createdAt: parts.now() },
+    kind,
+    name,
+    environmentId: environment?.id ?? null,
+    role,
+    environments,
+    eventNames,
+    ips,
+    createdAt: parts.now(),
   });
   if (!created) throw new Error("a generated key was not new");
   await parts.directory.refresh();
