@@ -179,12 +179,17 @@ function lambdaLike(
     const event: lambdaAdapter.LambdaEvent =
       version === "2.0"
         ? {
-            ...{ rawPath: url.pathname, rawQueryString: url.searchParams.toString(), headers },
+            rawPath: url.pathname,
+            rawQueryString: url.searchParams.toString(),
+            headers,
             requestContext: { http: { method: req.method ?? "" } },
             ...(body && { body: Buffer.from(body).toString("base64"), isBase64Encoded: true }),
           }
         : {
-            ...{ path: "/without/the/stage", httpMethod: req.method ?? "", body: body || null, isBase64Encoded: false },
+            path: "/without/the/stage",
+            httpMethod: req.method ?? "",
+            body: body || null,
+            isBase64Encoded: false,
             headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])),
             multiValueQueryStringParameters: Object.fromEntries(
               [...url.searchParams.keys()].map((name) => [name, url.searchParams.getAll(name)]),
