@@ -1,15 +1,17 @@
-/** docs/tutorials/first-function.md, docs/how-to/branch-environments.md, docs/how-to/self-hosting.md, docs/how-to/containers.md: their commands are run, their files are used. */
+/** docs/tutorials, docs/how-to/branch-environments.md, docs/how-to/self-hosting.md, docs/how-to/containers.md: their commands are run, their files are used. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { signingKeyBearers } from "@inlet/protocol";
 import { readConfig } from "@inlet/server";
+import { poll } from "../../server/test/support/app.ts";
 import { startInlet } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 import { readOptions } from "../src/command-line/read-options.ts";
 import { LISTEN } from "../src/listen/listen-row.ts";
 import { type Guide, masked, readGuide, runScripts, unitOf } from "./support/guide.ts";
+import { startGuideApp } from "./support/guide-app.ts";
 import { startSmallApp } from "./support/small-app.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
@@ -28,15 +30,34 @@ async function runGuide(t: TestContext, { steps }: Guide, folder: string, variab
   }
 }
 
-test("the five-minute start", async (t) => {
+test("the first function runs, and a duplicate starts nothing", async (t) => {
   const guide = readGuide("tutorials/first-function.md");
-  assert.ok(guide.steps.length >= 6);
   const [, command = ""] = /^\$ inlet (.*)$/m.exec(guide.blocks("console")[0] ?? "") ?? [];
-  const { url, stdout } = await startInlet(t, [...command.split(" "), "--port", "0"]);
-  const { folder, exists } = workingFolder(t);
+  const { url, stdout } = await startInlet(t, [...command.split(" "), "--port", "0", "--discover", "off"]);
+  const { folder } = workingFolder(t);
+  const app = await startGuideApp(t, join(folder, "app"), guide.blocks("ts")[0] ?? "", url);
+  await runScripts(t, [`inlet apps sync ${app}`], folder, { INLET_BASE_URL: url });
   await runGuide(t, guide, folder, { INLET_BASE_URL: url, ...ANY_PORT });
-  assert.ok(exists("webhooks/stripe/transform.js"));
+  const completed = await poll(async () => {
+    const { data } = (await (await fetch(`${url}/v1/runs?status=completed`)).json()) as { data: unknown[] };
+    return data.length > 0 ? data : null;
+  }, "the run completes");
+  assert.equal(completed.length, 1);
   assert.match(stdout(), /event {6}\S{26} {2}shop\/order\.created[\s\S]*duplicate {2}\S{26} {2}shop\/order\.created/);
+});
+
+test("the first webhook receives a request", async (t) => {
+  const guide = readGuide("tutorials/first-webhook.md");
+  const { url } = await startInlet(t, ["dev", "--ephemeral", "--port", "0", "--discover", "off"]);
+  const { folder, exists } = workingFolder(t);
+  const outputs = await runScripts(
+    t,
+    guide.steps.map(({ script }) => script),
+    folder,
+    { INLET_BASE_URL: url },
+  );
+  assert.ok(exists("webhooks/stripe/transform.js"));
+  assert.match(outputs.at(-1) ?? "", /stripe\/invoice\.paid/);
 });
 
 test("branch environments, step by step and as a workflow", async (t) => {

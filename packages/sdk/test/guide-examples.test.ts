@@ -1,4 +1,4 @@
-/** The examples of docs/reference/sdk.md and of the package's README: all of them compile, those that can are run. */
+/** The examples of docs/reference/sdk.md, the tutorial, the recipes and the package's README: all of them compile, those that can are run. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { RECIPE_STUBS, RECIPES } from "./recipe-stubs.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -23,7 +24,8 @@ test("the guide's examples compile, and the one on testing runs", (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"), "junction");
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  const examples = [...examplesOf("docs/reference/sdk.md"), ...examplesOf("packages/sdk/README.md")];
+  const guides = ["docs/reference/sdk.md", "docs/tutorials/first-function.md", "packages/sdk/README.md"].flatMap(examplesOf);
+  const examples = [...guides, ...RECIPES.flatMap((page) => examplesOf(`docs/${page}`)).map((code) => RECIPE_STUBS + code)];
   assert(examples.length > 10, `only ${examples.length} examples found`);
   examples.forEach((code, i) => {
     writeFileSync(join(folder, `example-${i}.ts`), code.includes("new Inlet(") ? code : PREAMBLE + code);

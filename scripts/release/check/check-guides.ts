@@ -17,7 +17,9 @@ import { untilListening } from "./check-installs.ts";
 import { CURL_GUIDES, type CurlGuide, followCurlGuide } from "./curl-guides.ts";
 import { environmentWith, type Toolbox } from "./toolbox.ts";
 
-const TESTED = ["packages/cli/test/guides-run-as-written.test.ts", "packages/cli/test/guide-tells-the-truth.test.ts"];
+const TESTED = ["guides-run-as-written", "recipes-run-as-written", "guide-tells-the-truth"].map(
+  (name) => `packages/cli/test/${name}.test.ts`,
+);
 const PORTS = [8288, 3000];
 /** A refusal or a silence ends a guide. */
 const CURL_SETTINGS = "silent\nshow-error\nfail-with-body\nmax-time = 5\n";
