@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { Ajv } from "ajv";
 import { parse, parseAllDocuments } from "yaml";
 import { settingsNames } from "../../packages/server/src/config/help.ts";
 import { ROOT, readManifest } from "../release/pack-packages.ts";
@@ -118,6 +119,62 @@ test("the unit is the guide's", (t) => {
   const guide = /^```systemd\n([\s\S]*?)^```$/m.exec(read("docs/how-to/self-hosting.md"))?.[1];
   assert.equal(read("deploy/inlet.service"), guide);
   withTool(t, "systemd-analyze", "verify", "deploy/inlet.service");
+  const report = withTool(t, "systemd-analyze", "security", "--offline=true", "deploy/inlet.service");
+  if (report !== null) assert.match(report, /Overall exposure level for inlet\.service: [01]\.\d OK/, report);
+});
+
+test("one list of public paths: the chart's, nginx's, the guide's and that of the page on security", () => {
+  const paths: string[] = parse(read(`${CHART}/values.yaml`)).ingress.paths;
+  assert.ok(paths.includes("/e/") && paths.includes("/fn/") && paths.includes("/v1/realtime/"));
+  const security = read("docs/explanation/security.md");
+  const listed = /expose only what senders, apps and subscribers need: ([^.]*?)\. Keep the rest/.exec(security)?.[1] ?? "";
+  assert.deepEqual([...listed.matchAll(/`([^`]+)`/g)].map(([, path]) => path).sort(), [...paths].sort());
+  const internal = [
+    "/",
+    "/v1/events",
+    "/v1/keys",
+    "/metrics",
+    "/ready",
+    "/login",
+    "/docs/",
+    "/v1/session",
+    "/v1/realtimes",
+    "/health/x",
+    "/events",
+  ];
+  for (const file of ["deploy/nginx.conf", "docs/how-to/self-hosting.md"]) {
+    const [, pattern = ""] = /location ~ "([^"]+)" \{/.exec(read(file)) ?? [];
+    const isPublic = new RegExp(pattern);
+    for (const path of paths) assert.ok(isPublic.test(path.endsWith("/") ? `${path}x` : path), `${file}: ${path}`);
+    for (const path of internal) assert.ok(!isPublic.test(path), `${file}: ${path}`);
+    assert.match(read(file), /location \/ \{\s+(?:allow [\d./]+;\s+)+deny all;/, `${file}: the rest is not for everyone`);
+  }
+});
+
+test("the chart's values keep to their schema, which refuses what does not exist", () => {
+  const schema = JSON.parse(read(`${CHART}/values.schema.json`));
+  const validate = new Ajv({ strict: false, allErrors: true }).compile(schema);
+  const values: Record<string, Record<string, unknown>> = parse(read(`${CHART}/values.yaml`));
+  assert.ok(validate(structuredClone(values)), JSON.stringify(validate.errors));
+  interface Described {
+    properties?: Record<string, Described>;
+  }
+  // Below a value of free form, nothing is described.
+  const described = (path: string) =>
+    path.split(".").reduce<Described | undefined>((part, name) => (part && !part.properties ? part : part?.properties?.[name]), schema);
+  for (const path of leaves(values)) assert.ok(described(path), `values.schema.json does not describe ${path}`);
+  for (const wrong of [
+    { postgress: { enabled: true } },
+    { replica: 3 },
+    { replicas: 0 },
+    { ingress: { ...values.ingress, hosts: [] } },
+    { autoscaling: { ...values.autoscaling, kind: "on" } },
+    { settings: { EVENT_RETENTION: "90d" } },
+    { publicUrl: "inlet.example.com" },
+  ])
+    assert.ok(!validate({ ...values, ...wrong }), JSON.stringify(wrong));
+  assert.match(read(`${CHART}/templates/NOTES.txt`), /\(not \.Values\.trustProxy\)[\s\S]*WARNING: trustProxy is not set/);
+  assert.match(read(`${CHART}/templates/autoscaling.yaml`), /name: inlet_queue_age_seconds[\s\S]*max\(inlet_queue_age_seconds\{/);
 });
 
 test("the chart: its values are used, what it uses is a value, and it runs the image as it is made", () => {
@@ -162,14 +219,31 @@ test("the guide names the variables, files, values and version that there are, a
 });
 
 test("the chart renders, where helm is installed", (t) => {
-  for (const flags of [[], ["--set", "postgres.enabled=true,replicas=3,ingress.enabled=true"]]) {
+  const options = "metrics.enabled=true,metrics.serviceMonitor.enabled=true,autoscaling.kind=hpa,networkPolicy.enabled=true";
+  const everything = `postgres.enabled=true,replicas=3,ingress.enabled=true,internalIngress.enabled=true,${options}`;
+  const kindsOf = {
+    "": ["Service", "StatefulSet"],
+    "postgres.enabled=true,replicas=3,ingress.enabled=true": ["Deployment", "Ingress", "PodDisruptionBudget", "Service"],
+    [everything]: [
+      ...[
+        "Deployment",
+        "HorizontalPodAutoscaler",
+        "Ingress",
+        "Ingress",
+        "NetworkPolicy",
+        "PodDisruptionBudget",
+        "Service",
+        "ServiceMonitor",
+      ],
+    ],
+    "postgres.enabled=true,autoscaling.kind=keda": ["Deployment", "PodDisruptionBudget", "ScaledObject", "Service"],
+  };
+  for (const [set, expected] of Object.entries(kindsOf)) {
+    const flags = set ? ["--set", set] : [];
     const rendered = withTool(t, process.env.HELM ?? "helm", "template", "inlet", CHART, ...flags);
     if (rendered === null) return;
     const kinds = parseAllDocuments(rendered).map((document) => document.toJS()?.kind);
-    assert.deepEqual(
-      kinds.filter(Boolean).sort(),
-      flags.length === 0 ? ["Service", "StatefulSet"] : ["Deployment", "Ingress", "PodDisruptionBudget", "Service"],
-    );
+    assert.deepEqual(kinds.filter(Boolean).sort(), expected, set);
   }
   withTool(t, process.env.HELM ?? "helm", "lint", "--strict", CHART);
   const refused = spawnSync(process.env.HELM ?? "helm", ["template", "inlet", CHART, "--set", "replicas=2"], {

@@ -43,7 +43,7 @@ async function startNginx(t: TestContext, guide: Guide, behind: string): Promise
     .replace("listen 443 ssl", `listen ${HOST}:${port} ssl`)
     .replace(/ssl_certificate .*;/, `ssl_certificate ${certificate};`)
     .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${key};`)
-    .replace(/proxy_pass .*;/, `proxy_pass ${behind};`);
+    .replaceAll(/proxy_pass .*;/g, `proxy_pass ${behind};`);
   const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${join(folder, name)};`);
   const around = `daemon off; pid ${join(folder, "pid")}; error_log stderr; events {}`;
   writeFileSync(file, `${around}\nhttp { access_log off; ${places.join(" ")}\n${server}\n}\n`);
