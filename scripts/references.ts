@@ -4,6 +4,7 @@ import { settingsMarkdown } from "@inlet/server";
 import { cliMarkdown } from "../packages/cli/src/command-line/reference.ts";
 import { GROUPS, ROWS } from "../packages/cli/src/commands.ts";
 import { errorPages, errorTable } from "./docs/error-pages.ts";
+import { limitsPage } from "./docs/limits-page.ts";
 import { providersMarkdown } from "./providers-reference.ts";
 import { restReference } from "./rest-reference.ts";
 
@@ -47,6 +48,7 @@ export const REFERENCES: Readonly<Record<string, string>> = {
   "reference/configuration.md": configuration,
   "reference/errors.md": errors,
   ...errorPages(GENERATED),
+  "reference/limits.md": limitsPage(GENERATED),
   "reference/rest-api.md": await restReference(GENERATED),
   "reference/providers.md": providersMarkdown(GENERATED),
   "reference/cli.md": `${GENERATED}\n\n${cliMarkdown(ROWS, GROUPS)}`,
