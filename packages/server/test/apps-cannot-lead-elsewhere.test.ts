@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { TestContext } from "node:test";
-import { test } from "./support/both-stores.ts";
+import { type TestContext, test } from "node:test";
 import { onEnd } from "./support/on-end.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
@@ -24,6 +23,7 @@ async function sync(service: TestService, url: string) {
   return { status, code: body.code, message: String(body.error) };
 }
 
+// This is decided before a store is asked: one engine stands for both.
 test("link-local and metadata addresses are refused, however they are written", async (t) => {
   const service = await startTestService(t);
   const addresses = [

@@ -1,8 +1,7 @@
 /** Nobody makes the service read a body before it knows who sends it; what is read then counts against one budget, whichever the route. */
 
 import assert from "node:assert/strict";
-import type { TestContext } from "node:test";
-import { test } from "./support/both-stores.ts";
+import { type TestContext, test } from "node:test";
 import { RawConnection } from "./support/raw-http.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 
@@ -25,6 +24,7 @@ async function answerToHead(t: TestContext, service: TestService, path: string, 
   return [answer.status, JSON.parse(answer.body).code];
 }
 
+// This is decided before a store is asked: one engine stands for both.
 test("a wrong or missing credential is refused before a byte of the body has come", async (t) => {
   const service = await startTestService(t);
   const sdkRoutes = ["/fn/register", `/v1/checkpoint/${RUN}/async`, `/v1/http/runs/${RUN}/async`];

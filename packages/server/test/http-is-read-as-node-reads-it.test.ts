@@ -7,10 +7,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import type { TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import { attackInRounds, attackPlan } from "./support/attacks/attack-plan.ts";
 import { httpBytes } from "./support/attacks/http-bytes.ts";
-import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
 
@@ -74,6 +73,7 @@ async function storedNumbers(service: TestService): Promise<number[]> {
   return numbers;
 }
 
+// This is decided before a store is asked: one engine stands for both.
 test("what is stored was seen by node:http too, and every connection comes to an end", async (t) => {
   const service = await startTestService(t);
   const reference = await startReference(t);

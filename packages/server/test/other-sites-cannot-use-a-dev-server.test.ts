@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { test } from "./support/both-stores.ts";
+import { test } from "node:test";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const RUN = "01JCQ7V8Z0ABCDEFGHJKMNPQRS";
@@ -61,6 +61,7 @@ function ask(
   });
 }
 
+// This is decided before a store is asked: one engine stands for both.
 test("a page of another site is refused on every route", async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   for (const [method, path] of ROUTES) {
