@@ -26,7 +26,7 @@ export const KEYS_ROWS: readonly CommandRow[] = [
       ["inlet keys create web", "an event key of the default environment"],
       ["inlet keys create previews --env branch", "an event key for all branch environments"],
       ["inlet keys create 2026-02 --kind signing --env staging", "a signing key of one environment; --env branch: of all branches"],
-      ["inlet keys create ci --kind api --role read --only-env staging", "a read-only API key for one environment"],
+      ["inlet keys create ci --kind api --role viewer --only-env staging", "a read-only API key for one environment"],
       ["inlet keys create shop --allow-name 'shop/*' --allow-ip 10.0.0.0/8", "restricted to event names and IP addresses"],
     ],
     flags: CREATE_FLAGS,
