@@ -21,6 +21,14 @@ test("requests that a transform refused are listed, counted and replayed once it
   assert.equal(JSON.parse(refused.stdout).data.length, 2);
   assert.match((await folder.inlet(["webhooks", "requests", "payments"])).stdout, /transform_failed +.*not yet/);
 
+  folder.write("draft.js", "function transform(evt) { return { name: 'pay/paid', data: { n: evt.n } } }");
+  const draft = await folder.inlet(["webhooks", "backtest", "payments", "--file", "draft.js"]);
+  assert.equal(draft.code, 0, draft.stderr);
+  assert.match(draft.stdout, /Against version 1, 2 requests: 0 same, 0 different, 0 now fails, 2 now works, 0 still fails\./);
+  const unread = await folder.inlet(["webhooks", "backtest", "payments", "--file", "absent.js"]);
+  assert.deepEqual([unread.code, /The draft cannot be read/.test(unread.stderr)], [1, true]);
+  assert.match((await folder.inlet(["webhooks", "backtest", "payments"])).stderr, /Name the file of the draft with --file/);
+
   const mended = { transform: "function transform(evt) { return { name: 'pay/paid', data: evt } }" };
   await call(`${url}/v1/webhooks/${id}`, { method: "PUT", headers: JSON_TYPE, body: JSON.stringify(mended) });
   const unasked = await folder.inlet(["webhooks", "replay", id, "--outcome", "transform_failed"]);
@@ -29,6 +37,18 @@ test("requests that a transform refused are listed, counted and replayed once it
   assert.equal(replayed.code, 0, replayed.stderr);
   const { body } = await call(`${url}/v1/events?name=pay/paid`);
   assert.deepEqual(body.data.map(({ data }: { data: { n: number } }) => data.n).sort(), [1, 2]);
+
+  // The newest three: those of the replay, and one that the next draft refuses.
+  folder.write(
+    "draft.js",
+    "function transform(evt) { if (evt.n === 2) throw new Error('no twos'); return { name: 'pay/paid', data: evt, v: '2' } }",
+  );
+  const worse = await folder.inlet(["webhooks", "backtest", id, "--file", "draft.js", "--limit", "2"]);
+  assert.equal(worse.code, 1, worse.stdout);
+  assert.match(worse.stdout, /now fails\n {2}transform_failed: .*no twos/);
+  assert.match(worse.stdout, /different\n {2}v: absent -> "2"/);
+  assert.match(worse.stdout, /2 requests: 0 same, 1 different, 1 now fails/);
+  assert.equal((await call(`${url}/v1/webhooks/${id}`)).body.data.version, 2, "nothing was stored");
 
   assert.match((await folder.inlet(["webhooks", "replay", "Refunds"])).stderr, /has no webhook "Refunds".*webhooks list/);
   const nobody = await folder.inlet(["webhooks", "requests", "wh_nobody"]);

@@ -54,12 +54,14 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     const log = createLog(config);
     const showLine = (line: string) => console.log(line);
     const service = await startService(config, { log, telemetry: readTelemetry(process.env), ...(mode === "dev" && { showLine }) });
+    // Before anything is announced: a signal that follows at once must not end the process unprepared.
+    const asked = untilAsked();
     if (mode === "dev") announceDev(service);
     else announceStart(service, config.publicUrl);
     console.log(`listening on ${service.url}`);
     // Node writes its compile cache only on a normal exit; a process that is later killed should also start quickly the next time.
     flushCompileCache();
-    const fault = await untilAsked();
+    const fault = await asked;
     if (fault) return await stopAfterFault(service, log, fault, config.drainTimeout);
     if (process.stdout.isTTY) console.log("\nstopping: waiting for requests in flight");
     else log.info("stopping: waiting for requests in flight");

@@ -48,4 +48,9 @@ const OUTCOME = {
 } as const;
 
 export const REQUESTS_FLAGS = { outcome: OUTCOME, ...TIME_FLAGS, ...PAGE_FLAGS, ...CONNECTION_FLAGS } as const satisfies Flags;
+export const BACKTEST_FLAGS = {
+  file: { type: "string", placeholder: "file", sentence: "File of the draft, such as webhooks/stripe/transform.js." },
+  limit: { ...PAGE_FLAGS.limit, sentence: "How many of the newest requests, at most 100." },
+  ...CONNECTION_FLAGS,
+} as const satisfies Flags;
 export const REPLAY_FLAGS = { outcome: OUTCOME, ...TIME_FLAGS, ...START_JOB_FLAGS, ...CONNECTION_FLAGS } as const satisfies Flags;

@@ -6,7 +6,16 @@
 import { EXIT } from "../command-line/command-result.ts";
 import { type CommandRow, command } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
-import { APPLY_FLAGS, NEW_FLAGS, PLAN_FLAGS, PULL_FLAGS, REPLAY_FLAGS, REQUESTS_FLAGS, TEST_FLAGS } from "./webhooks-flags.ts";
+import {
+  APPLY_FLAGS,
+  BACKTEST_FLAGS,
+  NEW_FLAGS,
+  PLAN_FLAGS,
+  PULL_FLAGS,
+  REPLAY_FLAGS,
+  REQUESTS_FLAGS,
+  TEST_FLAGS,
+} from "./webhooks-flags.ts";
 
 const one = { operands: "<webhook id or name>", namesMin: 1, namesMax: 1 } as const;
 const ID = "wh_01JCQ7V8Z0ABCDEFGHJKMNPQRS";
@@ -114,6 +123,19 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     examples: [[`inlet webhooks requests ${ID} --outcome transform_failed --from 1d`, "requests whose transform failed in the last day"]],
     flags: REQUESTS_FLAGS,
     run: async (call) => (await import("./commands/requests.ts")).listRequests(call),
+  }),
+  command({
+    words: ["webhooks", "backtest"],
+    ...one,
+    sentence: "Runs a draft of the transform on recorded requests, and shows what it changes.",
+    more: "The draft and the current transform run on the newest requests, after the webhook's handshake and verification. Stores nothing.",
+    examples: [["inlet webhooks backtest Stripe --file webhooks/stripe/transform.js --limit 100", "before the draft is applied"]],
+    exits: [
+      [0, "no request that works now would fail"],
+      [1, "a request that works now would fail, or another error"],
+    ],
+    flags: BACKTEST_FLAGS,
+    run: async (call) => (await import("./commands/backtest.ts")).backtestWebhook(call),
   }),
   command({
     words: ["webhooks", "replay"],

@@ -1,13 +1,13 @@
 /** `inlet webhooks list|requests|replay`: webhooks of the server, their requests, and replaying these. */
 
-import { CommandFault } from "../../command-line/command-fault.ts";
 import type { CommandResult } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
 import type { CONNECTION_FLAGS } from "../../command-line/connection-flags.ts";
 import { instant } from "../../command-line/list-flags.ts";
 import { startJob } from "../../jobs/start-job.ts";
 import { listResult } from "../../rest/list-result.ts";
-import { createRestClient, type RestClient } from "../../rest/rest-client.ts";
+import { createRestClient } from "../../rest/rest-client.ts";
+import { webhookId } from "../webhook-id.ts";
 import type { REPLAY_FLAGS, REQUESTS_FLAGS } from "../webhooks-flags.ts";
 
 interface ShownWebhook {
@@ -51,15 +51,4 @@ export async function replayRequests({ options, names, io }: Call<typeof REPLAY_
   const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const question = (total: number) => `Send ${total} request${total === 1 ? "" : "s"} through the current transform again?`;
   return startJob(options, { kind: "requests.replay", filter, rate, yes, dryRun, question }, io);
-}
-
-/** A webhook may be named instead. */
-async function webhookId(rest: RestClient, given: string): Promise<string> {
-  if (given.startsWith("wh_")) return given;
-  const { items } = await rest.list<ShownWebhook>({ path: "/webhooks" });
-  const found = items.filter(({ name }) => name.toLowerCase() === given.toLowerCase());
-  const [only] = found;
-  if (only && found.length === 1) return only.id;
-  if (only) throw new CommandFault(`${found.length} webhooks are named "${given}". Use an id: ${found.map(({ id }) => id).join(", ")}.`);
-  throw new CommandFault(`The environment has no webhook "${given}". "inlet webhooks list" shows the webhooks there are.`);
 }
