@@ -88,5 +88,8 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
     "packages/server/test/every-write-names-its-environments.test.ts",
   ],
   "a stolen database file or dump": ["packages/server/test/secrets-are-encrypted-at-rest.test.ts"],
+  "paths of the documentation that lead to other files, searches that put scripts into its pages": [
+    "packages/server/test/documentation-is-served.test.ts",
+  ],
   "untraceable changes": ["packages/server/test/changes-are-recorded.test.ts"],
 };
