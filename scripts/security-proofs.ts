@@ -91,5 +91,8 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "paths of the documentation that lead to other files, searches that put scripts into its pages": [
     "packages/server/test/documentation-is-served.test.ts",
   ],
+  "a signing key used in another environment: guessed ids, named environments, forged realtime tokens": [
+    "packages/server/test/signing-keys-stay-in-their-environment.test.ts",
+  ],
   "untraceable changes": ["packages/server/test/changes-are-recorded.test.ts"],
 };
