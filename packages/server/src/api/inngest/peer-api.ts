@@ -7,7 +7,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { requestEnvironment } from "../access/request-environment.ts";
-import { principalOfSdk, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
+import { acceptSdks, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
 import { registerPeerErrors } from "./answers.ts";
 import { type PeerAppsParts, registerPeerApps } from "./apps-routes.ts";
 import { type PeerCancellationsParts, registerPeerCancellations } from "./cancellations-routes.ts";
@@ -26,13 +26,7 @@ export interface PeerApiParts
 export function registerPeerApi(app: FastifyInstance, parts: PeerApiParts): void {
   registerPeerConstraint(app, { ...parts, signingKeyOf: (bearer) => parts.directory.signingKeyOf(bearer) });
   app.register(async (routes) => {
-    routes.decorateRequest("principal", null);
-    // Before any of the body is read.
-    routes.addHook("onRequest", async (request) => {
-      request.principal = principalOfSdk(parts, request);
-    });
-    routes.removeAllContentTypeParsers();
-    routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+    acceptSdks(routes, parts);
     registerPeerErrors(routes, parts.log);
     const all = { ...parts, environmentOf: (request: FastifyRequest) => requestEnvironment(parts, request) };
     registerPeerEvents(routes, all);

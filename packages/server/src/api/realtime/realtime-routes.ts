@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { requestEnvironment } from "../access/request-environment.ts";
 import { invalid, sendRefusal } from "../rest-errors.ts";
-import { principalOfSdk, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
+import { acceptSdks, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
 import { type PublishParts, type PublishTarget, publish, publishStream } from "./publish-messages.ts";
 import { readTopics, TOPIC_UNITS_MAX } from "./read-topics.ts";
 import { followAsStream } from "./server-sent.ts";
@@ -34,13 +34,7 @@ export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimePart
   serveWebSockets(app.server, { ...parts, subscribers });
 
   app.register(async (routes) => {
-    routes.decorateRequest("principal", null);
-    // Before any of the body is read.
-    routes.addHook("onRequest", async (request) => {
-      request.principal = principalOfSdk(parts, request);
-    });
-    routes.removeAllContentTypeParsers();
-    routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+    acceptSdks(routes, parts);
     routes.addContentTypeParser("text/stream", (_request, payload, done) => done(null, payload));
 
     routes.post("/v1/realtime/token", { bodyLimit: TOKEN_BODY_BYTES_MAX }, async (request, reply) => {

@@ -53,13 +53,7 @@ const CHECKPOINT_BYTES_MAX = 8 * 1024 * 1024;
 export function registerSdkRoutes(app: FastifyInstance, parts: SdkRoutesParts): void {
   const audit = new SdkAudit(parts.audit);
   app.register(async (routes) => {
-    routes.decorateRequest("principal", null);
-    // Before any of the body is read.
-    routes.addHook("onRequest", async (request) => {
-      request.principal = principalOfSdk(parts, request);
-    });
-    routes.removeAllContentTypeParsers();
-    routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+    acceptSdks(routes, parts);
 
     if (parts.isDev)
       routes.get("/dev", async () => ({ version: parts.version, authed: false, startOpts: {}, functions: [], handlers: [] }));
@@ -139,6 +133,16 @@ function reachableBy(parts: SdkRoutesParts, request: FastifyRequest): IsReachabl
   if (environmentNamed(request.headers) === null) return (environment) => mayUse(principal, environment);
   const { id } = requestEnvironment(parts, request);
   return (environment) => environment.id === id;
+}
+
+/** Routes of SDKs know who calls before any of the body is read, and read the body themselves. */
+export function acceptSdks(routes: FastifyInstance, parts: Pick<SdkRoutesParts, "isDev" | "directory" | "attempts">): void {
+  routes.decorateRequest("principal", null);
+  routes.addHook("onRequest", async (request) => {
+    request.principal = principalOfSdk(parts, request);
+  });
+  routes.removeAllContentTypeParsers();
+  routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
 }
 
 /** Outside dev, registrations, results and requests of the peer's API require a signing key. */

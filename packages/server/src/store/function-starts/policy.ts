@@ -1,7 +1,7 @@
 /** How long marks are kept, and the entry that asks for a start. */
 
-import type { EnvironmentId, RunNo } from "@inlet/protocol";
-import { type MarkKey, type NewStart, TIMER_LANE } from "../contract/index.ts";
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import { type FunctionStartChange, type MarkKey, type NewStart, TIMER_LANE } from "../contract/index.ts";
 import type { EntryWrite } from "../queue/policy/lease-allocation.ts";
 
 /** A singleton's mark is needed as long as the run it names is active, so it is examined again after this time. */
@@ -31,5 +31,26 @@ export function startEntry(environmentId: EnvironmentId, eventSequence: number, 
     stepId: null,
     attempt: 0,
     subject: null,
+  };
+}
+
+/** The entry of a batch or debounce: it is due when the batch is complete or the debounce is over. */
+export function gatherEntry(
+  environmentId: EnvironmentId,
+  functionNo: FunctionNo,
+  { key, dueAt, since }: NonNullable<FunctionStartChange["gather"]>,
+): EntryWrite {
+  return {
+    environmentId,
+    functionNo,
+    dueAt,
+    rank: dueAt,
+    kind: "gather",
+    lane: TIMER_LANE,
+    subject: key,
+    runNo: null,
+    stepId: null,
+    attempt: 0,
+    eventSequence: since,
   };
 }

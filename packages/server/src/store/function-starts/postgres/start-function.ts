@@ -8,6 +8,7 @@ import type { GroupWrites } from "../../postgres/group-writes.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { Consequences, DecisionResult } from "../../runs/postgres/decisions.ts";
 import { addEntry, startRunForStored } from "../../runs/postgres/start-runs.ts";
+import { gatherEntry } from "../policy.ts";
 import type { Marks } from "./marks.ts";
 
 const MOVE = `
@@ -57,29 +58,8 @@ function apply(writes: GroupWrites, parts: StartParts, functionNo: FunctionNo, c
   for (const { kind, key, value, expiresAt } of change.marks ?? []) marks.set(functionNo, { kind, key }, value, expiresAt);
   for (const other of change.cancels ?? []) consequences.cancelled.push({ allocation, runNo: other, eventSequence: null });
   for (const batch of change.events ?? []) consequences.appendings.push({ batch, allocation, mayBeWritten: false });
-  if (change.gather) gather(writes, allocation, functionNo, change.gather);
+  if (change.gather) addEntry(writes, allocation, gatherEntry(writes.environmentId, functionNo, change.gather));
   if (!change.run) return;
   startRunForStored(writes, allocation, runNo, change.run.event.sequence, change.run.run);
   if (change.holdMark) marks.hold(functionNo, change.holdMark, runNo, allocation.now);
-}
-
-function gather(
-  writes: GroupWrites,
-  allocation: LeaseAllocation,
-  functionNo: FunctionNo,
-  { key, dueAt, since }: NonNullable<FunctionStartChange["gather"]>,
-): void {
-  addEntry(writes, allocation, {
-    environmentId: writes.environmentId,
-    functionNo,
-    dueAt,
-    rank: dueAt,
-    kind: "gather",
-    lane: TIMER_LANE,
-    subject: key,
-    runNo: null,
-    stepId: null,
-    attempt: 0,
-    eventSequence: since,
-  });
 }

@@ -16,7 +16,7 @@ import type { RunStates } from "../../runs/sqlite/run-state.ts";
 import type { StartRuns } from "../../runs/sqlite/start-runs.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";
 import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
-import { heldMarkExpiresAt, runKeepingMark } from "../policy.ts";
+import { gatherEntry, heldMarkExpiresAt, runKeepingMark } from "../policy.ts";
 
 export interface FunctionStartParts {
   writer: GroupCommit;
@@ -70,34 +70,13 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     }
     for (const runNo of change.cancels ?? []) resumeRuns.cancel(allocation, runNo, null);
     for (const batch of change.events ?? []) append(allocation, batch);
-    if (change.gather) gather(allocation, environmentId, functionNo, change.gather);
+    if (change.gather) entries.add(allocation, gatherEntry(environmentId, functionNo, change.gather));
     if (!change.run) return;
     const runNo = startRuns.startForStored(allocation, environmentId, change.run.event.sequence, change.run.run);
     if (change.holdMark) {
       const { kind, key } = change.holdMark;
       writeMark.run(functionNo, kind, key, String(runNo), heldMarkExpiresAt(now));
     }
-  }
-
-  function gather(
-    allocation: LeaseAllocation,
-    environmentId: EnvironmentId,
-    functionNo: FunctionNo,
-    { key, dueAt, since }: NonNullable<FunctionStartChange["gather"]>,
-  ): void {
-    entries.add(allocation, {
-      environmentId,
-      functionNo,
-      dueAt,
-      rank: dueAt,
-      kind: "gather",
-      lane: TIMER_LANE,
-      subject: key,
-      runNo: null,
-      stepId: null,
-      attempt: 0,
-      eventSequence: since,
-    });
   }
 
   /** The mark of a singleton with an unfinished run is kept. */

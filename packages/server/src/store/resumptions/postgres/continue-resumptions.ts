@@ -17,7 +17,8 @@ import { seenEvent } from "../../waits/policy.ts";
 import { eventsAfter } from "../../waits/postgres/look-back.ts";
 import { matchWaits } from "../../waits/postgres/match-waits.ts";
 import { type ArrivedEvent, endWaits, waitKeysOf } from "../../waits/postgres/resume-runs.ts";
-import { type FoundWait, findWaits, lockWaits, noteLookedBack, waitPaths, waitsLookingBack } from "../../waits/postgres/waits.ts";
+import { findWaits, lockWaits, noteLookedBack, waitPaths, waitsLookingBack } from "../../waits/postgres/waits.ts";
+import type { FoundWait } from "../../waits/rows.ts";
 import { isWaitPending, listResumptions, nextResumption, noteResumption } from "./resumptions.ts";
 
 export interface ContinueResumptionsParts {

@@ -7,17 +7,15 @@ import { originalOf } from "../rows/reruns.ts";
 import {
   type AttemptRow,
   type CallRow,
-  doneSteps,
   PREVIEW_UNITS,
   RUN_COLUMNS,
   type RunRow,
   type RunSummaryRow,
-  toCallRecord,
-  toFailedAttempt,
+  toRunDetails,
   toRunRecord,
   toRunSummary,
 } from "../rows/run-rows.ts";
-import { type StepRowWithValue, toStepRecord } from "../rows/step-rows.ts";
+import type { StepRowWithValue } from "../rows/step-rows.ts";
 
 const SELECT_RUNS = (extra = "") => `SELECT ${RUN_COLUMNS}${extra} FROM runs`;
 const SUMMARY = ", error";
@@ -109,16 +107,7 @@ async function readRun(read: Read, environmentId: EnvironmentId, id: RunId): Pro
     all<AttemptRow>("SELECT * FROM failed_attempts WHERE environment_id = $1 AND run_no = $2 ORDER BY ended_at, attempt_no"),
     all<CallRow>("SELECT * FROM calls WHERE environment_id = $1 AND run_no = $2 ORDER BY call_no"),
   ]);
-  const done = doneSteps(steps);
-  return {
-    ...toRunSummary(row),
-    rerun: rerun ?? null,
-    invokedBy: invoker?.id ?? null,
-    output: row.output,
-    steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
-    attempts: attempts.map(toFailedAttempt),
-    calls: calls.map((call) => toCallRecord(call, done)),
-  };
+  return toRunDetails({ row, rerun, invoker, steps, attempts, calls });
 }
 
 export async function countByJob(

@@ -2,6 +2,7 @@
 
 import type { EnvironmentId, EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { FailedAttempt, RunDetails, RunError, RunRecord, RunStatus, RunSummary } from "../../contract/index.ts";
+import { type StepRowWithValue, toStepRecord } from "./step-rows.ts";
 
 /** Everything except the output, which may be large. */
 export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, lane, created_at, started_at, ended_at,
@@ -134,4 +135,27 @@ export function toCallRecord(row: CallRow, doneSteps: readonly StepId[]): RunDet
 export function doneSteps(rows: readonly { step_id: string; done_position: number | null }[]): StepId[] {
   const done = rows.filter(({ done_position }) => done_position !== null);
   return done.sort((a, b) => Number(a.done_position) - Number(b.done_position)).map(({ step_id }) => step_id as StepId);
+}
+
+/** All that is stored of a run, by the rows that were read. */
+export interface RunRows {
+  row: RunSummaryRow & { output: string | null };
+  rerun: RunDetails["rerun"] | undefined;
+  invoker: { id: RunId } | undefined;
+  steps: readonly StepRowWithValue[];
+  attempts: readonly AttemptRow[];
+  calls: readonly CallRow[];
+}
+
+export function toRunDetails({ row, rerun, invoker, steps, attempts, calls }: RunRows): RunDetails {
+  const done = doneSteps(steps);
+  return {
+    ...toRunSummary(row),
+    rerun: rerun ?? null,
+    invokedBy: invoker?.id ?? null,
+    output: row.output,
+    steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
+    attempts: attempts.map(toFailedAttempt),
+    calls: calls.map((call) => toCallRecord(call, done)),
+  };
 }

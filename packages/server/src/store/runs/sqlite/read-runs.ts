@@ -24,15 +24,13 @@ import { filterRuns, hasRunFilters, type RunPage } from "../rows/run-pages.ts";
 import {
   type AttemptRow,
   type CallRow,
-  doneSteps,
   PREVIEW_UNITS,
   RUN_COLUMNS,
   type RunSummaryRow,
-  toCallRecord,
-  toFailedAttempt,
+  toRunDetails,
   toRunSummary,
 } from "../rows/run-rows.ts";
-import { type StepRowWithValue, toStepRecord } from "../rows/step-rows.ts";
+import type { StepRowWithValue } from "../rows/step-rows.ts";
 
 const SELECT = (extra = "") => `
   SELECT ${RUN_COLUMNS}${extra}, error, (SELECT count(*) FROM failed_attempts WHERE failed_attempts.run_no = runs.run_no) AS failed_attempts,
@@ -198,16 +196,7 @@ function readRun(db: DatabaseSync, environmentId: EnvironmentId, id: RunId): Run
   const steps = all<StepRowWithValue>("SELECT * FROM steps WHERE run_no = ? ORDER BY position");
   const attempts = all<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = ? ORDER BY ended_at, rowid");
   const calls = all<CallRow>("SELECT * FROM calls WHERE run_no = ? ORDER BY call_no");
-  const done = doneSteps(steps);
   const rerun = db.prepare(RERUN).get(environmentId, originalOf(row), id) as RunDetails["rerun"] | undefined;
   const invoker = db.prepare(INVOKER).get(environmentId, row.invoker_run_no) as { id: RunId } | undefined;
-  return {
-    ...toRunSummary(row),
-    rerun: rerun ?? null,
-    invokedBy: invoker?.id ?? null,
-    output: row.output,
-    steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
-    attempts: attempts.map(toFailedAttempt),
-    calls: calls.map((call) => toCallRecord(call, done)),
-  };
+  return toRunDetails({ row, rerun, invoker, steps, attempts, calls });
 }

@@ -19,7 +19,7 @@ import { type RequestRow, toStepRequest } from "../../secrets/rows/sealed-reques
 import type { SecretBox } from "../../secrets/rows/secret-box.ts";
 import { PAGE_BYTES_MAX, sliceWithin } from "../../shared/byte-bounds.ts";
 import { type NewestEvents, type SeenEvent, seenEvent } from "../../waits/policy.ts";
-import type { LookedBack } from "../../waits/sqlite/waits.ts";
+import type { LookedBack } from "../../waits/rows.ts";
 import { RUN_COLUMNS, type RunRow, toRunRecord } from "../rows/run-rows.ts";
 import { STEP_COLUMNS, type StepRow, toStepRecord } from "../rows/step-rows.ts";
 

@@ -13,9 +13,10 @@ import { boundedSlice, EVENT_BYTES, rowsWithin } from "../../postgres/rows-withi
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
 import { coversLookBack, type MatchedWait, type NewestEvents, seenEvent } from "../policy.ts";
+import { keptOf, type LookedBack } from "../rows.ts";
 import { type Meeting, matchWaits } from "./match-waits.ts";
 import { resumeBy } from "./resume-runs.ts";
-import { keptOf, type LookedBack, startLookBack, waitKey } from "./waits.ts";
+import { startLookBack, waitKey } from "./waits.ts";
 
 const OF_NAME = "WHERE environment_id = $1 AND name_id = (SELECT name_id FROM event_names WHERE name = $2)";
 const NEWEST = rowsWithin(

@@ -16,8 +16,9 @@ import { type Arrival, addEntries, makeDue } from "../../queue/postgres/queue-en
 import { addResumptions, pendingNames } from "../../resumptions/postgres/resumptions.ts";
 import { groupBy, type RunStart, runStarts } from "../../runs/postgres/run-state.ts";
 import { ResumptionPlan, type SeenEvent } from "../policy.ts";
+import { ANY_PATH, type FoundWait } from "../rows.ts";
 import { type Match, matchWaits } from "./match-waits.ts";
-import { ANY_PATH, dropWaits, type FoundWait, findWaits, lockWaits, type WaitKey, waitPaths } from "./waits.ts";
+import { dropWaits, findWaits, lockWaits, type WaitKey, waitPaths } from "./waits.ts";
 
 /** A stored event that runs may wait for. */
 export interface ArrivedEvent extends SeenEvent {

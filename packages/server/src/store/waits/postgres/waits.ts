@@ -4,14 +4,13 @@
  */
 
 import type { RunNo, StepId } from "@inlet/protocol";
-import type { NewWait, StoredWait } from "../../contract/index.ts";
+import type { NewWait } from "../../contract/index.ts";
 import { boundedKey, isShort } from "../../postgres/bounded-key.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
-import type { MatchedWait } from "../policy.ts";
+import { ANY_PATH, type FoundWait, type LookedBack, type LookRow, toLookingWait, toWait, WAIT_COLUMNS, type WaitRow } from "../rows.ts";
 
-/** Used instead of a path: every event of the name is tested. */
-export const ANY_PATH = "*";
+export { ANY_PATH };
 
 const INSERT = insertInto("waits", {
   environment_id: "integer",
@@ -36,15 +35,14 @@ const PATHS = `
         WHERE w.environment_id = $1 AND w.event_name = asked.name AND w.match_path > walk.match_path
         ORDER BY w.match_path LIMIT 1) AS next)
     SELECT match_path FROM walk) AS path`;
-const COLUMNS = "wait_no, event_name, match_path, match_key, kind, run_no, step_id, expression, since, expires_at";
 /** The first waits of each key: one index lookup per key, whatever the statistics. */
 const FIND = `
   SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS asked(name, path, key) CROSS JOIN LATERAL (
-    SELECT ${COLUMNS} FROM waits
+    SELECT ${WAIT_COLUMNS} FROM waits
     WHERE environment_id = $1 AND event_name = asked.name AND match_path = asked.path AND match_key = asked.key AND wait_no > $5
     ORDER BY wait_no LIMIT $6) AS found`;
 const LOOKING_BACK = `
-  SELECT ${COLUMNS}, look_at, look_no FROM waits WHERE environment_id = $1 AND event_name = $2 AND look_at IS NOT NULL
+  SELECT ${WAIT_COLUMNS}, look_at, look_no FROM waits WHERE environment_id = $1 AND event_name = $2 AND look_at IS NOT NULL
   ORDER BY look_at, look_no LIMIT $3`;
 const START_LOOK_BACK = `
   UPDATE waits SET look_at = since, look_no = 0 FROM unnest($2::bigint[], $3::text[]) AS r(run_no, step_id)
@@ -72,30 +70,6 @@ export interface WaitKey {
   name: string;
   path: string;
   key: string;
-}
-
-/** A wait as it is stored. */
-export interface FoundWait extends MatchedWait, Pick<StoredWait, "kind" | "eventName" | "runNo" | "stepId"> {
-  no: number;
-}
-
-/** How far a wait has looked back. */
-export interface LookedBack {
-  at: number;
-  no: number;
-}
-
-interface WaitRow {
-  wait_no: number;
-  event_name: string;
-  match_path: string;
-  match_key: string;
-  kind: NewWait["kind"];
-  run_no: RunNo;
-  step_id: string | null;
-  expression: string | null;
-  since: number;
-  expires_at: number;
 }
 
 /** The key under which an event's value at this path is looked up. */
@@ -194,7 +168,7 @@ export async function waitsLookingBack(
   limit: number,
 ): Promise<(FoundWait & { looked: LookedBack })[]> {
   const rows = await writes.rows<WaitRow & LookRow>(LOOKING_BACK, writes.environmentId, eventName, limit);
-  return rows.map((row) => ({ ...toWait(row), looked: { at: row.look_at, no: row.look_no } }));
+  return rows.map(toLookingWait);
 }
 
 /** Null: they have examined every event. */
@@ -207,28 +181,4 @@ export function noteLookedBack(writes: GroupWrites, waits: readonly Pick<FoundWa
 export async function lockWaits(writes: GroupWrites, numbers: readonly number[]): Promise<Set<number>> {
   const rows = await writes.rows<{ wait_no: number }>(LOCK, writes.environmentId, numbers);
   return new Set(rows.map(({ wait_no }) => wait_no));
-}
-
-interface LookRow {
-  look_at: number;
-  look_no: number;
-}
-
-function toWait(row: WaitRow): FoundWait {
-  return {
-    no: row.wait_no,
-    kind: row.kind,
-    eventName: row.event_name,
-    runNo: row.run_no,
-    since: row.since,
-    expiresAt: row.expires_at,
-    expression: row.expression,
-    stepId: row.step_id as StepId | null,
-    kept: keptOf({ path: row.match_path, key: row.match_key }),
-  };
-}
-
-/** Null: every event of the name is tested. */
-export function keptOf({ path, key }: Pick<WaitKey, "path" | "key">): MatchedWait["kept"] {
-  return path === ANY_PATH ? null : { path, key };
 }

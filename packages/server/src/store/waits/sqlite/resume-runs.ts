@@ -28,7 +28,8 @@ import {
   type SeenEvent,
   type WaitingRun,
 } from "../policy.ts";
-import type { FoundWait, Waits } from "./waits.ts";
+import type { FoundWait } from "../rows.ts";
+import type { Waits } from "./waits.ts";
 
 export interface ResumeRunsParts {
   waits: Waits;

@@ -2,32 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
-import type { NewWait, StoredWait } from "../../contract/index.ts";
-import type { MatchedWait } from "../policy.ts";
-
-/** Used instead of a path: every event of the name is tested. */
-const ANY_PATH = "*";
-
-/** A wait as it is stored. */
-export type FoundWait = MatchedWait & Pick<StoredWait, "kind" | "runNo" | "stepId"> & { no: number };
-
-/** How far a wait has looked back. */
-export interface LookedBack {
-  at: number;
-  no: number;
-}
-
-interface WaitRow {
-  wait_no: number;
-  match_path: string;
-  match_key: string;
-  kind: NewWait["kind"];
-  run_no: number;
-  step_id: string | null;
-  expression: string | null;
-  since: number;
-  expires_at: number;
-}
+import type { NewWait } from "../../contract/index.ts";
+import { ANY_PATH, type FoundWait, type LookedBack, type LookRow, toLookingWait, toWait, WAIT_COLUMNS, type WaitRow } from "../rows.ts";
 
 export class Waits {
   /** Usually nothing waits: then an event needs no lookup. */
@@ -51,12 +27,11 @@ export class Waits {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#nextPath = db.prepare(`
       SELECT match_path FROM waits WHERE environment_id = ? AND event_name = ? AND match_path > ? ORDER BY match_path LIMIT 1`);
-    const columns = "wait_no, match_path, match_key, kind, run_no, step_id, expression, since, expires_at";
     this.#find = db.prepare(`
-      SELECT ${columns} FROM waits
+      SELECT ${WAIT_COLUMNS} FROM waits
       WHERE environment_id = ? AND event_name = ? AND match_path = ? AND match_key = ? AND wait_no > ? ORDER BY wait_no LIMIT ?`);
     this.#lookingBack = db.prepare(`
-      SELECT ${columns}, look_at, look_no FROM waits INDEXED BY waits_looking_back
+      SELECT ${WAIT_COLUMNS}, look_at, look_no FROM waits INDEXED BY waits_looking_back
       WHERE environment_id = ? AND event_name = ? AND look_at IS NOT NULL ORDER BY look_at, look_no LIMIT ?`);
     this.#startLookBack = db.prepare("UPDATE waits SET look_at = since, look_no = 0 WHERE run_no = ? AND step_id = ? AND kind = 'event'");
     this.#lookedBack = db.prepare("UPDATE waits SET look_at = ?2, look_no = ?3 WHERE wait_no = ?1");
@@ -116,7 +91,7 @@ export class Waits {
   /** Those that have come least far first. */
   lookingBack(environmentId: EnvironmentId, eventName: string, limit: number): (FoundWait & { looked: LookedBack })[] {
     const rows = this.#lookingBack.all(environmentId, eventName, limit) as unknown as (WaitRow & LookRow)[];
-    return rows.map((row) => ({ ...toWait(row), looked: { at: row.look_at, no: row.look_no } }));
+    return rows.map(toLookingWait);
   }
 
   /** Null: it has examined every event. */
@@ -140,22 +115,4 @@ export class Waits {
   #pathAfter(environmentId: EnvironmentId, name: string, path: string): string | null {
     return (this.#nextPath.get(environmentId, name, path)?.match_path as string | undefined) ?? null;
   }
-}
-
-interface LookRow {
-  look_at: number;
-  look_no: number;
-}
-
-function toWait(row: WaitRow): FoundWait {
-  return {
-    no: row.wait_no,
-    kind: row.kind,
-    expression: row.expression,
-    since: row.since,
-    expiresAt: row.expires_at,
-    runNo: row.run_no as RunNo,
-    stepId: row.step_id as StepId | null,
-    kept: row.match_path === ANY_PATH ? null : { path: row.match_path, key: row.match_key },
-  };
 }
