@@ -123,7 +123,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
 
   const body = await request.readBody(sender.environment.bodyBytesMax ?? parts.bodyBytesMax);
   if (body === ABORTED || body instanceof Refusal) return body;
-  const full = parts.disk?.admit(body.length);
+  const full = parts.disk?.reserve(body.length);
   if (full) return full;
 
   const isSdk = isFromSdk(request);

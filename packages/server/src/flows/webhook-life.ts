@@ -46,7 +46,7 @@ export interface WebhookLifeParts {
   store: WebhookRequestStore & WebhookStore;
   catalogue: CataloguePart;
   /** Whether there is room for a body of this size. Null: the disk has no budget. */
-  disk: { admit(bytes: number): Refusal | null } | null;
+  disk: { reserve(bytes: number): Refusal | null } | null;
   eventIds: EventIdGenerator;
   metrics: Metrics | null;
   now: () => number;
@@ -82,7 +82,7 @@ export async function fromWebhook(parts: WebhookLifeParts, request: InboundReque
   const bytes = await request.readBody(bytesMax);
   if (bytes === ABORTED) return bytes;
   const seen = seenRequest(parts, request, target);
-  const refusal = bytes instanceof Refusal ? bytes : parts.disk?.admit(bytes.length);
+  const refusal = bytes instanceof Refusal ? bytes : parts.disk?.reserve(bytes.length);
   if (bytes instanceof Refusal || refusal) return refuse(parts, seen, null, { refused: refusal as Refusal });
   const received = { request, target, seen, bytes, bytesMax, headers: canonicalHeaders(seen.rawHeaders) };
   const shut = closedFor(target, seen.ip);

@@ -18,7 +18,7 @@ function guardOf(sizes: { file: number; used?: number; log?: number }, budgetByt
 
 /** Requests of a megabyte until one is refused. */
 function admitted(guard: DiskGuard): number {
-  for (let count = 0; ; count++) if (guard.admit(MB)) return count;
+  for (let count = 0; ; count++) if (guard.reserve(MB)) return count;
 }
 
 test("requests are refused before they could pass the limit, and accepted again once there is room", async () => {
@@ -27,10 +27,10 @@ test("requests are refused before they could pass the limit, and accepted again 
   await guard.measure();
   // Of 35 MB of room, each takes two for the log and the file.
   assert.equal(admitted(guard), 17);
-  assert.equal(guard.admit(MB)?.code, "disk_full");
+  assert.equal(guard.reserve(MB)?.code, "disk_full");
   sizes.file = 114 * MB;
   await guard.measure();
-  assert.equal(guard.admit(MB)?.code, "disk_full");
+  assert.equal(guard.reserve(MB)?.code, "disk_full");
   sizes.file = 60 * MB;
   // What was accepted between the last two measurements may not have been written yet.
   await guard.measure();
@@ -44,7 +44,7 @@ test("what is accepted asks for a measurement before the room is used up", async
   const seen: number[] = [];
   guard.whenUsed((used) => seen.push(used));
   await guard.measure();
-  for (let n = 0; n < 5; n++) assert.equal(guard.admit(MB), null);
+  for (let n = 0; n < 5; n++) assert.equal(guard.reserve(MB), null);
   sizes.file = 90 * MB;
   await guard.measure();
   assert.deepEqual(seen, [80 * MB, 90 * MB], "the measurement was under way: nobody asked for a second");
@@ -55,7 +55,7 @@ test("the log is given back before anything is refused; in a file that was too l
   const guard = guardOf(sizes);
   await guard.measure();
   assert.equal(sizes.log, 0);
-  assert.equal(guard.admit(MB), null);
+  assert.equal(guard.reserve(MB), null);
   const shrunk = guardOf({ file: 900 * MB, used: 70 * MB });
   await shrunk.measure();
   assert.equal(admitted(shrunk), 22);

@@ -59,7 +59,7 @@ export class DiskGuard {
   }
 
   /** Null: there is room for a request of this size. */
-  admit(bytes: number): Refusal | null {
+  reserve(bytes: number): Refusal | null {
     const cost = bytes * BYTES_PER_BYTE + BYTES_PER_REQUEST;
     const expected = this.#accepted + this.#acceptedBefore + cost;
     const isFull = expected > this.#roomBytes;
