@@ -50,7 +50,7 @@ export const DISCOVERY_ENTRY: EntryRecord = {
   attempt: 0,
   claims: 1,
   leaseId: "01LEASE" as LeaseId,
-  goesAgain: false,
+  rediscovers: false,
   eventSequence: null,
 };
 

@@ -2,7 +2,7 @@
 
 import { type GatewayRequest, shownRequest } from "@inlet/protocol";
 import type { EntryRecord, RunChange, RunError, RunState, StepRecord } from "../../store/contract/index.ts";
-import { type EndEvents, failedResult, failRun, goOn } from "../steps/run-changes.ts";
+import { continueRun, type EndEvents, failedResult, failRun } from "../steps/run-changes.ts";
 import { overLimit } from "../steps/run-limits.ts";
 
 export type GatewayOutcome =
@@ -40,5 +40,5 @@ function finish(state: RunState, step: StepRecord, end: { status: "completed" | 
   const steps = [{ ...step, ...end, startedAt, endedAt: now, detail: JSON.stringify(shownRequest(JSON.stringify(request))) }];
   const fault = overLimit(state, steps);
   if (fault) return { steps, ...failRun(state, fault, now, endEvents) };
-  return { steps, ...goOn(state, { done: new Set([step.id]), added: [], plannedNow: 0, asksAtOnce: request.races === true }) };
+  return { steps, ...continueRun(state, { done: new Set([step.id]), added: [], plannedNow: 0, asksAtOnce: request.races === true }) };
 }

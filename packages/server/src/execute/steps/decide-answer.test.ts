@@ -12,7 +12,7 @@ const call = (stepId: string | null, no = 1, attempt = 0): EntryRecord => ({
   attempt,
   claims: 1,
   leaseId: "01LEASE" as LeaseId,
-  goesAgain: false,
+  rediscovers: false,
   eventSequence: null,
 });
 const brief = ({ entries = [], steps = [] }: RunChange) => ({

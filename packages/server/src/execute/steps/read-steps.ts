@@ -26,7 +26,7 @@ import {
   runKind,
   stepTimes,
 } from "./operations.ts";
-import { completeRun, DISCOVERY, failedResult, failRun, goOn, restingStatus } from "./run-changes.ts";
+import { completeRun, continueRun, DISCOVERY, failedResult, failRun, restingStatus } from "./run-changes.ts";
 import { overLimit } from "./run-limits.ts";
 import { readSignal } from "./step-parameters.ts";
 import { waitSince } from "./wait-since.ts";
@@ -263,7 +263,7 @@ export class OperationsReader {
     const plannedNow = this.#steps.filter(({ status }) => status === "planned").length;
     const isProgress = this.#done.size > 0 || this.#entries.length > 0 || this.#isOutdated();
     if (this.#done.size > 0 || (this.#asksAtOnce && isProgress)) {
-      const change = goOn(this.#state, { done: this.#done, added: this.#entries, plannedNow, asksAtOnce: this.#asksAtOnce });
+      const change = continueRun(this.#state, { done: this.#done, added: this.#entries, plannedNow, asksAtOnce: this.#asksAtOnce });
       return { ...change, isParallel: plannedNow > 1 || change.isParallel === true };
     }
     if (this.#entries.length === 0 && !this.#othersAreUnderWay()) {

@@ -42,10 +42,10 @@ export function resolveStep(state: RunState, { id, ...result }: StepResult, now:
   if (!step || !isOpen(step)) return {};
   const done = { ...step, ...result, endedAt: now };
   // Functions race waits against their steps: a timeout must not have to wait for the step it limits.
-  return { steps: [done], settled: [id], ...goOn(state, { done: new Set([id]), added: [], plannedNow: 0, asksAtOnce: true }) };
+  return { steps: [done], settled: [id], ...continueRun(state, { done: new Set([id]), added: [], plannedNow: 0, asksAtOnce: true }) };
 }
 
-export interface GoOnParams {
+export interface ContinueParams {
   done: ReadonlySet<StepId>;
   /** Entries for operations found in the same response. */
   added: readonly NewEntry[];
@@ -58,7 +58,7 @@ export interface GoOnParams {
  * What follows after steps have ended: the function is called again, unless steps it planned are still in progress
  * and its SDK wants to be called once for all of them.
  */
-export function goOn(state: RunState, { done, added, plannedNow, asksAtOnce }: GoOnParams): RunChange {
+export function continueRun(state: RunState, { done, added, plannedNow, asksAtOnce }: ContinueParams): RunChange {
   const isSettled = plannedNow === 0 && !state.steps.some(({ id, status }) => status === "planned" && !done.has(id));
   const asksNow = asksAtOnce || isSettled || state.run.requestVersion < 2;
   return {

@@ -50,7 +50,7 @@ export function beginCopy(database: Database, { known, to, begin }: BeginCopyPar
     // Either a node that starts at the same moment sees this copy, or this copy sees the node.
     await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     const { rows } = await client.query<CopyRow>("SELECT * FROM store_copy");
-    if (rows[0]) return goOn(rows[0], known);
+    if (rows[0]) return resumeCopy(rows[0], known);
     await refuseUsed(client);
     if (known && known.to !== to) {
       throw new StoreRefused(
@@ -67,7 +67,7 @@ export function beginCopy(database: Database, { known, to, begin }: BeginCopyPar
   });
 }
 
-function goOn({ copy_id, began_at, finished_at }: CopyRow, known: Move | null): Copy {
+function resumeCopy({ copy_id, began_at, finished_at }: CopyRow, known: Move | null): Copy {
   if (known?.copyId === copy_id) return { beganAt: began_at, isResumed: true, isFinished: finished_at !== null };
   const what = finished_at === null ? "an unfinished copy" : "the copy";
   throw new StoreRefused(

@@ -68,7 +68,7 @@ export interface EntryRecord {
   /** The id of its lease; null if it is not leased. */
   leaseId: LeaseId | null;
   /** One more discovery is requested after the one in progress. */
-  goesAgain: boolean;
+  rediscovers: boolean;
   /** The event that ends the wait of its step, if one arrived, even while the entry is leased because it timed out. */
   eventSequence: number | null;
 }

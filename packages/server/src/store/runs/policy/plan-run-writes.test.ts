@@ -36,7 +36,7 @@ function entry(no: number, changes: Partial<EntryRecord> = {}): EntryRecord {
     attempt: 0,
     claims: 1,
     leaseId: `l${no}` as LeaseId,
-    goesAgain: false,
+    rediscovers: false,
     eventSequence: null,
     ...changes,
   };
@@ -104,7 +104,7 @@ test("the entry worked on is done, unless the change says otherwise", () => {
   assert.deepEqual(plan({}, entry(1), { entry: "keep" }).removed, []);
   assert.deepEqual(plan({}, entry(1), { entry: { retryAt: 8_000, attempt: 3 } }).renewed, [[1, 3, "timers", null]]);
   assert.deepEqual(plan({}, entry(1), { entries: [DISCOVERY] }).renewed, [[1, 0, "app:1", "new1"]], "the same goes again");
-  assert.deepEqual(plan({}, entry(1, { goesAgain: true }), {}).renewed, [[1, 0, "app:1", "new1"]], "it was asked to");
+  assert.deepEqual(plan({}, entry(1, { rediscovers: true }), {}).renewed, [[1, 0, "app:1", "new1"]], "it was asked to");
   assert.deepEqual(plan({}, null, {}).removed, []);
 });
 

@@ -201,7 +201,7 @@ function nextOf(entry: EntryRecord, change: RunChange, added: NewEntry[]): NewEn
   }
   const same = added.findIndex((wanted) => isSame(wanted, entry));
   if (same >= 0) return added.splice(same, 1)[0] as NewEntry;
-  return entry.goesAgain ? { kind: "call", stepId: entry.stepId } : null;
+  return entry.rediscovers ? { kind: "call", stepId: entry.stepId } : null;
 }
 
 function positioned(run: RunRecord, { kind, stepId, attempt = 0, dueAt }: NewEntry, allocation: LeaseAllocation) {

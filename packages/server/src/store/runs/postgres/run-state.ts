@@ -123,5 +123,5 @@ export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key
 
 function toEntry({ entry_no, kind, step_id, attempt, claims, lease_id, again, event_no }: EntryRow): EntryRecord {
   const stepId = (step_id || null) as StepId | null;
-  return { no: entry_no, kind, stepId, attempt, claims, leaseId: lease_id, goesAgain: again === 1, eventSequence: event_no };
+  return { no: entry_no, kind, stepId, attempt, claims, leaseId: lease_id, rediscovers: again === 1, eventSequence: event_no };
 }

@@ -125,7 +125,7 @@ export class RunStates {
       attempt: row.attempt as unknown as number,
       claims: row.claims as unknown as number,
       leaseId: row.lease_id as unknown as LeaseId | null,
-      goesAgain: (row.again as unknown as number) === 1,
+      rediscovers: (row.again as unknown as number) === 1,
       eventSequence: row.event_no as unknown as number | null,
     }));
   }
