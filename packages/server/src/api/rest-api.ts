@@ -21,6 +21,7 @@ import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
 import { type FailuresRoutesParts, registerFailuresRoutes } from "./runs/failures-routes.ts";
+import { registerFunctionLimitsRoutes } from "./runs/function-limits-routes.ts";
 import { registerFunctionStatsRoute } from "./runs/function-stats-route.ts";
 import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/functions-routes.ts";
 import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.ts";
@@ -69,6 +70,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerEnvironmentsRoutes(api, parts);
       registerKeysRoutes(api, parts);
       registerFunctionsRoutes(api, parts);
+      registerFunctionLimitsRoutes(api, parts);
       registerFunctionStatsRoute(api, parts);
       registerRunsRoutes(api, parts);
       registerOrderRoutes(api, parts);

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type AppNo, type EnvironmentId, type FunctionNo, stableUuid } from "@inlet/protocol";
 import { type App, type AppStore, type StoredFunction, sharedRefresh } from "../store/contract/index.ts";
 import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
+import { limitedConfig } from "./function-limits.ts";
 import { type Candidate, TriggerIndex } from "./triggers.ts";
 
 export interface RegisteredFunction {
@@ -97,7 +98,7 @@ export class Registry {
     const read = readFunctionConfig(JSON.parse(stored.config));
     // Checked when it was registered: only a store of another version could contain an invalid one.
     if (!app || "faults" in read) return [];
-    const { config } = read;
+    const config = limitedConfig(read.config, stored.limits);
     const { no, id, name, environmentId, archivedAt } = stored;
     return [
       [

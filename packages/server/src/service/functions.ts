@@ -1,7 +1,7 @@
 /** Connects fan-out and execution: what event-life.ts, the routes and service.ts need of functions. */
 
 import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId, type RunNo } from "@inlet/protocol";
-import type { FunctionsRoutesParts } from "../api/runs/functions-routes.ts";
+import type { FunctionsRoutesParts, ShownFunction } from "../api/runs/functions-routes.ts";
 import type { RunsRoutesParts } from "../api/runs/runs-routes.ts";
 import type { SignalsRoutesParts } from "../api/runs/signals-routes.ts";
 import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
@@ -9,7 +9,8 @@ import type { Executor } from "../execute/executor.ts";
 import { createEndEvents, internalBatch } from "../execute/steps/end-events.ts";
 import { cancelRun, failedResult, resolveStep } from "../execute/steps/run-changes.ts";
 import { FanOut } from "../fan-out/fan-out.ts";
-import { Registry } from "../fan-out/registry.ts";
+import { rateLimitFault } from "../fan-out/function-limits.ts";
+import { type RegisteredFunction, Registry } from "../fan-out/registry.ts";
 import { FunctionStarts, type FunctionStartsParts } from "../fan-out/starts/function-starts.ts";
 import { createInngestAnswers, type InngestAnswers } from "../flows/answer-inngest.ts";
 import { createSdkAnswers, type SdkAnswers } from "../flows/answer-sdks.ts";
@@ -220,10 +221,14 @@ interface RegistryOfRoutesParts {
   apps: SyncApps;
 }
 
+function shownRegistration({ stored, app, config }: RegisteredFunction): ShownFunction {
+  return { stored, app, url: config.url, config: config.raw, rateLimitFault: rateLimitFault(config) };
+}
+
 function registryOfRoutes({ registry, store, holds, apps }: RegistryOfRoutesParts): Functions["registry"] {
   return {
     apps: ({ id }) => registry.apps(id),
-    functions: ({ id }) => registry.functions(id).map(({ stored, app, config: { url, raw } }) => ({ stored, app, url, config: raw })),
+    functions: ({ id }) => registry.functions(id).map(shownRegistration),
     refresh: () => registry.refresh(),
     sync: (home, url, environments) => apps.syncIn(home, url, environments),
     async held({ id }) {

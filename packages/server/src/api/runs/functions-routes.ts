@@ -17,6 +17,8 @@ export interface ShownFunction {
   app: App;
   url: string;
   config: Readonly<Record<string, unknown>>;
+  /** Why its rate cannot be limited; null if it can. */
+  rateLimitFault: string | null;
 }
 
 export interface FunctionsRoutesParts {
@@ -60,6 +62,7 @@ const APP = shape(
   },
   { title: "App" },
 );
+const LIMITED_RATE = { ...shape({ limit: INTEGER, period: TEXT }), type: ["object", "null"] };
 const FUNCTION = shape(
   {
     id: { ...TEXT, description: "<app>-<function>" },
@@ -72,6 +75,16 @@ const FUNCTION = shape(
       items: shape({ event: TEXT, if: TEXT, cron: TEXT }, { optional: ["event", "if", "cron"] }),
     },
     config: { type: "object", additionalProperties: true, description: "Retries, and flow control as it was registered." },
+    limits: {
+      ...shape({
+        concurrency: { type: ["integer", "null"] },
+        throttle: LIMITED_RATE,
+        rateLimit: LIMITED_RATE,
+        changedAt: INSTANT_OR_NULL,
+        changedBy: TEXT_OR_NULL,
+      }),
+      description: "Limits that were set without a deploy; they go before those in `config`. Null: the app's own.",
+    },
     pausedAt: { ...INSTANT_OR_NULL, description: "Since when it is paused." },
     held: { ...INTEGER, description: "How many runs wait because it is paused." },
     createdAt: INSTANT,
@@ -80,9 +93,11 @@ const FUNCTION = shape(
   { title: "Function" },
 );
 const NONE = closed({});
-const ONE_FUNCTION = { querystring: NONE, response: { 200: dataOf(FUNCTION) }, errors: ["function_not_found"] } as const;
+/** The facts of a route that changes one. */
+export const FUNCTION_CHANGED = { querystring: NONE, response: { 200: dataOf(FUNCTION) }, errors: ["function_not_found"] } as const;
 
-export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, store, registry, now }: FunctionsRoutesParts): void {
+export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRoutesParts): void {
+  const { access, audit, store, registry, now } = parts;
   const note = (request: FastifyRequest, action: string, { id, name, url }: App, environment: Environment) =>
     audit.note(request, { action: `app.${action}`, target: { kind: "app", id, name }, environment: environment.name, details: { url } });
 
@@ -119,15 +134,8 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
     return { data: items.map((shown) => functionView(shown, environment, held)), page: { next } };
   });
 
-  async function changed(request: FastifyRequest, environment: Environment, id: string, action: string, details = {}) {
-    const shown = registry.functions(environment).find(({ stored }) => stored.id === id) as ShownFunction;
-    const target = { kind: "function", id, name: shown.stored.name };
-    await audit.note(request, { action: `function.${action}`, target, environment: environment.name, details });
-    return { data: functionView(shown, environment, await registry.held(environment)) };
-  }
-
   const pause = {
-    ...ONE_FUNCTION,
+    ...FUNCTION_CHANGED,
     summary: "Pause a function",
     description: "New runs are created and wait; unfinished runs stop before their next call.",
   };
@@ -135,11 +143,11 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
     const environment = environmentOf(access, request);
     const { id } = request.params;
     if (!(await registry.pause(environment, id))) throw functionNotFound(id, environment);
-    return changed(request, environment, id, "paused");
+    return changedFunction(parts, request, environment, id, "paused");
   });
 
   const resume = {
-    ...ONE_FUNCTION,
+    ...FUNCTION_CHANGED,
     summary: "Resume a function",
     description: "Runs that waited continue, or are cancelled.",
     body: {
@@ -161,7 +169,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
       const { id } = request.params;
       const held = request.body?.held ?? "keep";
       if (!(await registry.resume(environment, id, held))) throw functionNotFound(id, environment);
-      return changed(request, environment, id, "resumed", { held });
+      return changedFunction(parts, request, environment, id, "resumed", { held });
     },
   );
 
@@ -219,7 +227,22 @@ function signingKeyView({ directory }: AccessRules, { signingKeyId }: App) {
   return { id: key.id, name: key.name, environment };
 }
 
-function functionNotFound(id: string, { name }: Environment): RestRefusal {
+/** Records the change, and shows the function as it is now. */
+export async function changedFunction(
+  { audit, registry }: Pick<FunctionsRoutesParts, "audit" | "registry">,
+  request: FastifyRequest,
+  environment: Environment,
+  id: string,
+  action: string,
+  details = {},
+) {
+  const shown = registry.functions(environment).find(({ stored }) => stored.id === id) as ShownFunction;
+  const target = { kind: "function", id, name: shown.stored.name };
+  await audit.note(request, { action: `function.${action}`, target, environment: environment.name, details });
+  return { data: functionView(shown, environment, await registry.held(environment)) };
+}
+
+export function functionNotFound(id: string, { name }: Environment): RestRefusal {
   return new RestRefusal("function_not_found", `There is no function ${id} in the environment "${name}".`);
 }
 
@@ -235,11 +258,17 @@ function functionView({ stored, app, url, config }: ShownFunction, environment: 
     url,
     triggers: triggersOf(config),
     config: { ...Object.fromEntries(Object.entries(config).filter(([key]) => !OWN_FIELDS.has(key))), retries: retriesOf(config) },
+    limits: limitsView(stored),
     pausedAt: iso(stored.pausedAt),
     held: held.get(stored.no) ?? 0,
     createdAt: iso(stored.createdAt),
     updatedAt: iso(stored.updatedAt),
   };
+}
+
+function limitsView({ limits }: StoredFunction) {
+  const { concurrency = null, throttle = null, rateLimit = null, changedAt = null, changedBy = null } = limits ?? {};
+  return { concurrency, throttle, rateLimit, changedAt: iso(changedAt), changedBy };
 }
 
 function triggersOf({ triggers }: Readonly<Record<string, unknown>>): object[] {

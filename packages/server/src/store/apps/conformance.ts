@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AppId, KeyId } from "@inlet/protocol";
+import type { AppId, FunctionNo, KeyId } from "@inlet/protocol";
 import type { Engine } from "../conformance/engine.ts";
 import { claimAll, makeScene, type Scene, sampleLease, sampleSync } from "../conformance/run-samples.ts";
 import { makeEnvironment } from "../conformance/samples.ts";
@@ -31,7 +31,7 @@ export function appConformance(engine: Engine): void {
     assert.deepEqual(app, { ...fields, no: app.no, createdAt: syncedAt, syncedAt, error: null, removedAt: null });
     assert.deepEqual(await store.appList(), [app]);
     const [known] = await store.functionList();
-    const times = { createdAt: 1_000, updatedAt: 1_000, archivedAt: null, pausedAt: null };
+    const times = { createdAt: 1_000, updatedAt: 1_000, archivedAt: null, pausedAt: null, limits: null };
     assert.deepEqual(known, {
       no: known?.no,
       environmentId: environment.id,
@@ -75,6 +75,26 @@ export function appConformance(engine: Engine): void {
       after.map(({ no, archivedAt }) => [no, archivedAt]),
       before.map(({ no }) => [no, null]),
     );
+  });
+
+  test(`${engine.name}: limits of a function stay over syncs and restarts, until they are taken back`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const params = sampleSync(environment);
+    await store.appSync(params);
+    const [first] = await store.functionList();
+    const key = { environmentId: environment.id, functionNo: first?.no as FunctionNo };
+    const throttle = { limit: 5, period: "1m" };
+    const limits = { concurrency: 2, throttle, rateLimit: null, changedAt: 7, changedBy: "Ada \\ \0" };
+    await store.functionLimit({ ...key, limits });
+    await store.appSync({ ...params, checksum: "two", syncedAt: 2_000 });
+    const again = await reopen();
+    assert.deepEqual(
+      (await again.functionList()).map((one) => one.limits),
+      [limits, null],
+    );
+    await again.functionLimit({ ...key, limits: null });
+    assert.deepEqual((await again.functionList())[0]?.limits, null);
   });
 
   test(`${engine.name}: an app that was removed keeps its rows, starts nothing, and comes back with a sync`, async (t) => {

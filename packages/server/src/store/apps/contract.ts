@@ -43,6 +43,24 @@ export interface StoredFunction {
   archivedAt: number | null;
   /** Set while the function is paused. A sync does not change it. */
   pausedAt: number | null;
+  /** Limits that people set without a deploy; null: there are none. A sync does not change them. */
+  limits: FunctionLimits | null;
+}
+
+/** Each limit goes before the one that the app registered; null: the app's own. */
+export interface FunctionLimits {
+  concurrency: number | null;
+  throttle: LimitedRate | null;
+  rateLimit: LimitedRate | null;
+  changedAt: number;
+  /** The name of the person or key. */
+  changedBy: string;
+}
+
+export interface LimitedRate {
+  limit: number;
+  /** A duration, as given. */
+  period: string;
 }
 
 export interface NewFunction {
@@ -70,6 +88,7 @@ export interface AppStore {
   appSync(params: AppSyncParams): Promise<{ app: App; modified: boolean }>;
   /** A function that is already paused keeps its time. Null resumes the function. queueUnhold then makes its held calls due. */
   functionPause(params: { environmentId: EnvironmentId; functionNo: FunctionNo; pausedAt: number | null }): Promise<void>;
+  functionLimit(params: { environmentId: EnvironmentId; functionNo: FunctionNo; limits: FunctionLimits | null }): Promise<void>;
   /** Records why a sync failed, on every app with this URL. */
   appFault(params: { environmentId: EnvironmentId; url: string; error: string }): Promise<void>;
   /** Archives the functions and ends their schedules. Null if there is no such app. */

@@ -78,6 +78,12 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
       const values = [pausedAt, environmentId, functionNo];
       await announced("registry", (client) => client.query(PAUSE, values));
     },
+    async functionLimit({ environmentId, functionNo, limits }) {
+      const values = [limits && JSON.stringify(limits), environmentId, functionNo];
+      await announced("registry", (client) =>
+        client.query("UPDATE functions SET limits = $1 WHERE environment_id = $2 AND function_no = $3", values),
+      );
+    },
     async appFault({ environmentId, url, error }) {
       const values = [error, environmentId, url];
       await announced("registry", (client) =>

@@ -1,7 +1,7 @@
 /** Converts rows of apps and functions to the contract's records. */
 
 import type { AppId, AppNo, EnvironmentId, FunctionNo, KeyId } from "@inlet/protocol";
-import type { App, HeaderSet, StoredFunction } from "../contract/index.ts";
+import type { App, FunctionLimits, HeaderSet, StoredFunction } from "../contract/index.ts";
 
 export type AppRow = Record<string, string | number | null>;
 
@@ -36,5 +36,6 @@ export function toFunction(row: AppRow): StoredFunction {
     updatedAt: row.updated_at as number,
     archivedAt: row.archived_at as number | null,
     pausedAt: row.paused_at as number | null,
+    limits: row.limits === null ? null : (JSON.parse(row.limits as string) as FunctionLimits),
   };
 }

@@ -37,6 +37,7 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   const pause = db.prepare(
     "UPDATE functions SET paused_at = iif(?1 IS NULL, NULL, coalesce(paused_at, ?1)) WHERE environment_id = ?2 AND function_no = ?3",
   );
+  const limit = db.prepare("UPDATE functions SET limits = ? WHERE environment_id = ? AND function_no = ?");
 
   function sync(params: AppSyncParams): { app: App; modified: boolean } {
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt, signingKeyId } = params;
@@ -97,6 +98,8 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
     functionList: async () => (listFunctions.all() as AppRow[]).map(toFunction),
     appSync: (params) => writer.submit(() => sync(params), params.functions.length),
     functionPause: ({ environmentId, functionNo, pausedAt }) => writer.submit(() => void pause.run(pausedAt, environmentId, functionNo)),
+    functionLimit: ({ environmentId, functionNo, limits }) =>
+      writer.submit(() => void limit.run(limits && JSON.stringify(limits), environmentId, functionNo)),
     appFault: ({ environmentId, url, error }) => writer.submit(() => void faultApp.run(error, environmentId, url)),
     appRemove: ({ environmentId, id, removedAt }) => writer.submit(() => remove(environmentId, id, removedAt)),
   };

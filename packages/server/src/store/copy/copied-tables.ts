@@ -114,7 +114,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "functions",
     key: ["function_no"],
     columns: same(`
-      function_no environment_id app_no function_id name config created_at updated_at archived_at paused_at`),
+      function_no environment_id app_no function_id name config created_at updated_at archived_at paused_at limits`),
   },
   {
     name: "runs",

@@ -264,6 +264,8 @@ CREATE TABLE functions (
   archived_at    bigint,
   -- Set while the function is paused.
   paused_at      bigint,
+  -- JSON: limits that people set without a deploy.
+  limits         text,
   PRIMARY KEY (environment_id, function_no),
   UNIQUE (environment_id, function_id),
   FOREIGN KEY (environment_id, app_no) REFERENCES apps (environment_id, app_no)

@@ -200,6 +200,8 @@ CREATE TABLE functions (
   archived_at    INTEGER,
   -- Set while the function is paused.
   paused_at      INTEGER,
+  -- JSON: limits that people set without a deploy.
+  limits         TEXT,
   UNIQUE (environment_id, function_id)
 ) STRICT;
 
