@@ -97,6 +97,10 @@ test("runs are listed, shown, watched to their end, cancelled and run again", as
   assert.equal((await place.inlet(["runs", "list", "--job", job.id, "--json"])).stdout.match(/"originalRunId"/g)?.length, 2);
   assert.match((await place.inlet(["runs", "rerun", "--where", "data.n > 99", "--yes"])).stdout, /Nothing matches/);
   assert.equal((await place.inlet(["runs", "rerun"])).code, 2);
+  const limit = (...flags: string[]) => place.inlet(["functions", "limit", "small-good", ...flags]);
+  assert.match((await limit("--concurrency", "5", "--throttle", "10/1m")).stdout, /^small-good: 5 at a time, throttled to 10 in 1m\.$/m);
+  assert.match((await limit("--concurrency", "none", "--throttle", "none")).stdout, /limited as its app registered it/);
+  for (const flags of [[], ["--throttle", "often"], ["--concurrency", "many"]]) assert.notEqual((await limit(...flags)).code, 0);
   assert.match((await place.inlet(["functions", "pause", "small-good"])).stdout, /^Paused small-good/);
   assert.match((await place.inlet(["functions", "list"])).stdout, /^small-good .* paused, 0 waiting +app\/good$/m);
   assert.match((await place.inlet(["functions", "resume", "small-good", "--held", "cancel"])).stdout, /^Resumed small-good/);

@@ -2,7 +2,7 @@
 
 import { type CommandRow, command } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
-import { RESUME_FLAGS } from "./apps-flags.ts";
+import { LIMIT_FLAGS, RESUME_FLAGS } from "./apps-flags.ts";
 
 export const APPS_ROWS: readonly CommandRow[] = [
   command({
@@ -65,5 +65,19 @@ export const APPS_ROWS: readonly CommandRow[] = [
     ],
     flags: RESUME_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).resumeFunction(call),
+  }),
+  command({
+    words: ["functions", "limit"],
+    operands: "<function id>",
+    sentence: "Limits a function without a deploy. The limits go before those that its app registered.",
+    namesMin: 1,
+    namesMax: 1,
+    examples: [
+      ["inlet functions limit shop-ship --concurrency 5", "five at a time"],
+      ["inlet functions limit shop-ship --throttle 10/1m", "ten starts a minute"],
+      ["inlet functions limit shop-ship --concurrency none", "as its app registered it"],
+    ],
+    flags: LIMIT_FLAGS,
+    run: async (call) => (await import("./limit-function.ts")).limitFunction(call),
   }),
 ];

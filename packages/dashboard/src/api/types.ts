@@ -166,6 +166,21 @@ export interface FunctionItem {
   pausedAt: string | null;
   /** How many runs wait because it is paused. */
   held: number;
+  limits: FunctionLimits;
+}
+
+/** Set without a deploy; null: as the app registered it. */
+export interface FunctionLimits {
+  concurrency: number | null;
+  throttle: LimitedRate | null;
+  rateLimit: LimitedRate | null;
+  changedAt: string | null;
+  changedBy: string | null;
+}
+
+export interface LimitedRate {
+  limit: number;
+  period: string;
 }
 
 /** A key of a function with an order whose later runs wait, because one of its runs failed. */

@@ -16,6 +16,7 @@ import { Time, useNow } from "../ui/time.tsx";
 import { FunctionActions } from "./function-actions.tsx";
 import { FunctionCharts } from "./function-charts.tsx";
 import { FunctionHolds } from "./function-holds.tsx";
+import { LimitButton, LimitedNotice } from "./limit-function.tsx";
 import { PauseButton, PausedNotice } from "./pause-function.tsx";
 import { Triggers } from "./triggers.tsx";
 
@@ -44,10 +45,12 @@ export function FunctionPage() {
         <div className="actions">
           <SpanButtons span={span} onChange={setSpan} />
           <FunctionActions env={env} fn={fn} />
+          <LimitButton env={env} fn={fn} />
           <PauseButton env={env} fn={fn} />
         </div>
       </div>
       <PausedNotice fn={fn} />
+      <LimitedNotice fn={fn} />
       <FunctionHolds env={env} fn={fn} />
       <FunctionCharts env={env} id={fn.id} span={span} />
       <div className="cards">
