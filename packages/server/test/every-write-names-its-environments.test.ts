@@ -42,6 +42,7 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "POST /runs/{id}/rerun": "header",
   "PUT /failures": "header",
   "POST /functions/{id}/pause": "header",
+  "PUT /functions/{id}/limits": "header",
   "POST /functions/{id}/resume": "header",
   "POST /apps": "header",
   "DELETE /apps/{id}": "header",

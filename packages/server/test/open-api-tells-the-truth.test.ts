@@ -97,6 +97,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "PUT /v1/failures": { body: { function: "shop-ship", pattern: "Error: *", state: "ignored" } },
   "GET /v1/find": { query: "?id=order-1" },
   "POST /v1/functions/{id}/pause": { path: () => ["shop-ship"] },
+  "PUT /v1/functions/{id}/limits": { path: () => ["shop-ship"], body: { concurrency: 5 } },
   "POST /v1/functions/{id}/resume": { path: () => ["shop-ship"], body: { held: "cancel" } },
   "POST /v1/jobs": { body: { kind: "runs.rerun", filter: { status: "failed" }, rate: 10 }, status: 202 },
   "GET /v1/jobs": { query: "?status=completed" },

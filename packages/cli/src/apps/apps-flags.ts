@@ -11,6 +11,9 @@ export const RESUME_FLAGS = {
 export const LIMIT_FLAGS = {
   concurrency: { type: "string", sentence: "How many at a time. `none` takes the limit back: the app's own applies." },
   throttle: { type: "string", sentence: "How many runs start in a period, such as `10/1m`; others wait. `none` takes it back." },
-  "rate-limit": { type: "string", sentence: "How many runs start in a period, such as `100/1h`; others are dropped. `none` takes it back." },
+  "rate-limit": {
+    type: "string",
+    sentence: "How many runs start in a period, such as `100/1h`; others are dropped. `none` takes it back.",
+  },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

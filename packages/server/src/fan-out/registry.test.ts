@@ -12,6 +12,7 @@ const FUNCTION = {
   name: "fn",
   archivedAt: null,
   pausedAt: null,
+  limits: null,
   config: JSON.stringify({
     id: "shop-fn",
     name: "fn",

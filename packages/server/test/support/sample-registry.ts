@@ -20,6 +20,7 @@ export async function sampleRegistry(...functions: object[]): Promise<Registry> 
       name: "fn",
       config,
       archivedAt: null,
+      limits: null,
     } as StoredFunction;
   });
   const registry = new Registry({ appList: async () => apps, functionList: async () => stored } as unknown as AppStore);
