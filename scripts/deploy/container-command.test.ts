@@ -33,7 +33,7 @@ test("the container's command serves as its user, is healthy, and ends on its st
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (printed += chunk));
   const [probe = "", ...words] = IMAGE.healthCheck.map(inImage);
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   const isHealthy = async () => (await once(spawn(probe, words, options), "exit"))[0] === 0;
   while (!(await isHealthy())) assert.ok(Date.now() < deadline && child.exitCode === null, `not healthy: ${printed}`);
 

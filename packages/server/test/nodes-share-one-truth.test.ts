@@ -187,7 +187,7 @@ test("what a dead node held is taken up by another after its lease, and only the
     events: [{ ...event, runs: [run] }] as never,
   });
   assert.equal(leased.length, 1);
-  await poll(async () => (called.length > 0 ? true : null), "the run of the dead node", 15_000);
+  await poll(async () => (called.length > 0 ? true : null), "the run of the dead node");
   assert.ok(store.storeNow() >= at + 2_000, "not before the lease was over");
   assert.deepEqual(called, [run.id]);
 });
