@@ -7,6 +7,8 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "a signing key that is not hexadecimal, whose hash is public knowledge": [
     "packages/server/test/only-real-signing-keys-open-the-door.test.ts",
   ],
+  "senders that fill the disk": ["packages/server/test/retention-has-rules.test.ts"],
+  "payloads read in the store, by an operator or a thief": ["packages/sdk/test/encryption.test.ts"],
   "a placeholder such as `replace-me` left in the configuration": ["packages/server/test/only-real-signing-keys-open-the-door.test.ts"],
   "an attacker who registers functions or sends step results": ["packages/server/test/only-real-signing-keys-open-the-door.test.ts"],
   "a web page that calls a dev server, directly or by DNS rebinding": ["packages/server/test/other-sites-cannot-use-a-dev-server.test.ts"],
