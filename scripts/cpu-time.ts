@@ -1,13 +1,14 @@
 /**
- * The CPU time of a process and its children, from Linux; elsewhere 0. Preloaded into a test process, it writes the time to the file that
- * a variable names, when the process exits.
+ * The CPU time of a process and its children, from Linux; elsewhere 0. Preloaded into a test process, it writes the time beside the file that
+ * the process runs, when the process exits.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { isMainThread } from "node:worker_threads";
 
-/** The variable. */
-export const CPU_TIME_FILE = "INLET_TEST_CPU_TIME_FILE";
+/** The variable that names the folder of the files that test processes run. */
+export const CPU_TIME_FOLDER = "INLET_TEST_CPU_TIME_FOLDER";
 
 /** Linux shows programs 100 ticks a second on every machine. */
 const TICKS_PER_SECOND = 100;
@@ -29,15 +30,18 @@ export function cpuSeconds(): number {
 
 export function writtenCpuSeconds(file: string): number {
   try {
-    return Number(readFileSync(file, "utf8"));
+    return Number(readFileSync(timeOf(file), "utf8"));
   } catch {
     return 0;
   }
 }
 
-const file = process.env[CPU_TIME_FILE];
-if (file && isMainThread) {
-  // No child inherits it: a test may run other tests.
-  delete process.env[CPU_TIME_FILE];
-  process.once("exit", () => writeFileSync(file, String(cpuSeconds())));
+function timeOf(file: string): string {
+  return `${file}.cpu-seconds`;
+}
+
+const folder = process.env[CPU_TIME_FOLDER];
+const [, program = ""] = process.argv;
+if (folder && isMainThread && dirname(program) === folder) {
+  process.once("exit", () => writeFileSync(timeOf(program), String(cpuSeconds())));
 }
