@@ -5,12 +5,11 @@
  */
 
 import assert from "node:assert/strict";
-import { poll, startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
+import { makeEnvironmentScene } from "./support/environment-scene.ts";
 import { call, startTestService, type TestService } from "./support/service.ts";
-import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
 
-/** `header`: to the environment of x-service-env, in which the object has to be. `webhook`: to that of the webhook. `installation`: to all. `session`: to none. */
+/** `header`: to the environment of x-service-env, in which the object has to be. `webhook`: to that of the webhook or the key. `installation`: to all. `session`: to none. */
 type Writes = "header" | "webhook" | "installation" | "session";
 
 const WRITES: Readonly<Record<string, Writes>> = {
@@ -23,8 +22,8 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "PUT /environments/{name}": "installation",
   "POST /environments/{name}/archive": "installation",
   "POST /environments/{name}/unarchive": "installation",
-  "POST /keys": "installation",
-  "DELETE /keys/{id}": "installation",
+  "POST /keys": "header",
+  "DELETE /keys/{id}": "webhook",
   "PUT /event-types/{name}": "header",
   "POST /event-types/{name}/check": "header",
   "POST /webhooks/{id}/requests/{requestId}/replay": "webhook",
@@ -50,69 +49,6 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "POST /holds/{id}/release": "header",
   "POST /runs/{id}/release": "header",
 };
-
-/** The objects of production that routes are aimed at, and bodies that name them. */
-async function scene(t: Parameters<typeof startApp>[0], service: TestService) {
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const app = await startApp(t, service, (client) => [
-    client.createFunction({ id: "wait" }, { event: "shop/a" }, async ({ step }) =>
-      step.waitForSignal("s", { signal: "go", timeout: "1d" }),
-    ),
-  ]);
-  const webhook = await makeWebhook(service);
-  await post(webhook.url);
-  const sent = (await service.send({ name: "shop/a", data: {} })).body.ids[0];
-  const first = async (path: string) => poll(async () => (await service.rest("GET", path)).body.data[0] ?? null, path);
-  const run = await first(`/events/${sent}/runs`);
-  await poll(async () => ((await service.rest("GET", `/runs/${run.id}`)).body.data.status === "waiting" ? true : null), "the wait");
-  const rule = (await service.rest("POST", "/alert-rules", { body: { name: "r", kind: "failure_count", threshold: 1 } })).body.data;
-  await service.rest("POST", `/functions/${run.function.id}/pause`);
-  const jobBody = { kind: "events.replay", filter: { name: "shop/a" }, rate: 1 };
-  const job = (await service.rest("POST", "/jobs", { body: jobBody })).body.data;
-  return {
-    ids: {
-      jobs: job.id,
-      webhooks: webhook.id,
-      requestId: (await first(`/webhooks/${webhook.id}/requests`)).id,
-      "alert-rules": rule.id,
-      runs: run.id,
-      functions: run.function.id,
-      apps: (await first("/apps")).id,
-      holds: "1",
-      "event-types": "shop/a",
-      environments: "production",
-      keys: (await first("/keys?kind=event")).id,
-      sessions: "none",
-    } as Record<string, string>,
-    bodies: {
-      "POST /jobs": [
-        { kind: "requests.replay", filter: { webhook: webhook.id } },
-        { ...jobBody, function: run.function.id },
-      ],
-      "POST /environments": [{ name: "mine" }],
-      "PUT /environments/{name}": [{ retention: { events: "1m" } }],
-      "POST /keys": [
-        { kind: "event", name: "k" },
-        { kind: "api", name: "k", environments: ["production"] },
-      ],
-      "PUT /event-types/{name}": [{ mode: "refuse", schema: false }],
-      "POST /event-types/{name}/check": [{ data: {} }],
-      "POST /transforms/test": [{ transform: ECHO, webhookId: webhook.id, sign: true }],
-      "POST /webhooks/{id}/test": [{ sign: true }],
-      "POST /webhooks/{id}/backtest": [{ transform: ECHO }],
-      "POST /webhooks": [
-        { name: "w", transform: ECHO, environment: "production" },
-        { name: "w", transform: ECHO, mirror: { to: ["*"] } },
-      ],
-      "PUT /webhooks/{id}": [{ transform: ECHO }],
-      "POST /alert-rules": [{ name: "mine", kind: "failure_count", threshold: 1 }],
-      "PUT /alert-rules/{id}": [{ name: "mine" }],
-      "PUT /failures": [{ function: run.function.id, pattern: "p", state: "ignored" }],
-      "POST /apps": [{ url: app.url }],
-      "POST /signals": [{ signal: "go" }],
-    } as Record<string, object[]>,
-  };
-}
 
 /** Everything of production that a write could change. */
 async function contents(service: TestService): Promise<string> {
@@ -146,7 +82,7 @@ async function writingRoutes(service: TestService): Promise<string[]> {
 test("no route writes to an environment that its caller may not use", async (t) => {
   const service = await startTestService(t);
   assert.deepEqual((await writingRoutes(service)).sort(), Object.keys(WRITES).sort(), "say of each route to which environments it writes");
-  const { ids, bodies } = await scene(t, service);
+  const { ids, bodies } = await makeEnvironmentScene(t, service);
   const key = (await service.rest("POST", "/keys", { body: { kind: "api", name: "k", environments: ["staging"] } })).body.data.key;
   const before = await contents(service);
   for (const [route, writes] of Object.entries(WRITES)) {

@@ -155,3 +155,35 @@ test("settings that are only a part of what a sign-in needs are refused", async 
   await refused([...issuer, "--oidc-roles", "role"], /needs --oidc-client-id/);
   await refused([...issuer, "--oidc-client-id", "inlet"], /needs --oidc-roles/);
 });
+
+test("a person has in each environment the highest role that matches, and sees no other", async (t) => {
+  const { service, signIn, startAgain } = await withProvider(
+    t,
+    "groups:ops=operator@payments,payments-*,groups:staff=viewer@payments,orders",
+  );
+  for (const name of ["payments", "payments-eu", "orders", "secret"]) await service.rest("POST", "/environments", { body: { name } });
+  const { cookie } = await signIn("jane");
+  const as = (from: TestService, env: string) => (method: string, path: string, body?: object) =>
+    from.rest(method, path, {
+      headers: { authorization: "", cookie, "sec-fetch-site": "same-origin", "x-service-env": env },
+      ...(body && { body }),
+    });
+  const rule = { name: "r", kind: "failure_count", threshold: 1 };
+  const tried = async (from: TestService, env: string) => {
+    const read = await as(from, env)("GET", "/runs");
+    const repaired = await as(from, env)("POST", "/alert-rules", rule);
+    return [read.status, repaired.status, repaired.body.code ?? null];
+  };
+  assert.deepEqual(await tried(service, "payments"), [200, 201, null]);
+  assert.deepEqual(await tried(service, "payments-eu"), [200, 201, null], "by its beginning");
+  assert.deepEqual(await tried(service, "orders"), [200, 403, "role_forbidden"]);
+  assert.deepEqual(await tried(service, "secret"), [403, 403, "environment_forbidden"]);
+  const listed = await as(service, "orders")("GET", "/environments");
+  const roles = listed.body.data.map(({ name, role }: { name: string; role: string }) => `${name} ${role}`);
+  assert.deepEqual(roles.sort(), ["orders viewer", "payments operator", "payments-eu operator"]);
+  assert.equal((await as(service, "orders")("POST", "/environments", { name: "mine" })).status, 403);
+  await service.stop();
+  const later = await startAgain("groups:staff=viewer@secret");
+  assert.deepEqual(await tried(later, "payments"), [403, 403, "environment_forbidden"], "the rules in force count, not those at sign-in");
+  assert.deepEqual(await tried(later, "secret"), [200, 403, "role_forbidden"]);
+});

@@ -1,7 +1,9 @@
 /** The current session. A dev server needs none. */
 
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
 import { call } from "./client.ts";
+import { environmentsQuery } from "./queries.ts";
 import type { Session } from "./types.ts";
 
 const CHANGING_ROLES: ReadonlySet<string> = new Set(["owner", "admin", "ingest-admin"]);
@@ -18,14 +20,34 @@ export function useIsDev(): boolean {
   return useQuery(sessionQuery).data?.mode === "dev";
 }
 
+/** The person's role in the environment of the page; undefined until it is known. */
+function useRole(): string | undefined {
+  const { data: session } = useQuery(sessionQuery);
+  const { data: environments } = useQuery(environmentsQuery);
+  const { env } = useParams({ strict: false });
+  if (session === undefined) return undefined;
+  return environments?.find(({ name }) => name === env)?.role ?? session.role ?? "";
+}
+
 /** Hides actions from read-only users. The service enforces the role. */
 export function useMayChange(): boolean {
-  const { data } = useQuery(sessionQuery);
-  return data === undefined || CHANGING_ROLES.has(data.role ?? "");
+  const role = useRole();
+  return role === undefined || CHANGING_ROLES.has(role);
 }
 
 /** Whether runs can be cancelled and rerun, and requests replayed. */
 export function useMayRepair(): boolean {
+  const role = useRole();
+  return role === undefined || role === "operator" || CHANGING_ROLES.has(role);
+}
+
+/** Whether the person has a role in every environment, as what concerns the installation requires. */
+export function useIsUnrestricted(): boolean {
+  return useQuery(sessionQuery).data?.environments == null;
+}
+
+/** Whether the person may see what all branch environments share. */
+export function useSeesBranches(): boolean {
   const { data } = useQuery(sessionQuery);
-  return data === undefined || data.role === "operator" || CHANGING_ROLES.has(data.role ?? "");
+  return data?.environments == null || data.environments.includes("branch");
 }

@@ -10,6 +10,8 @@ export interface Environment {
   createdAt: string;
   archivedAt: string | null;
   bodyLimitBytes: number | null;
+  /** Of the signed-in person. */
+  role: string | null;
 }
 
 export interface EventSource {
@@ -369,6 +371,8 @@ export interface Session {
   expiresAt: string | null;
   mode: "dev" | "start";
   version: string;
+  /** Where the person has a role; null: everywhere. */
+  environments: string[] | null;
   defaultEnvironment: string;
 }
 

@@ -5,7 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import { environmentsQuery } from "../api/queries.ts";
-import { useMayChange } from "../api/session.ts";
+import { useIsUnrestricted, useMayChange } from "../api/session.ts";
 import type { Environment, EnvironmentKind, Key } from "../api/types.ts";
 import { ShownKey } from "../keys/create-key-dialog.tsx";
 import { SHARED } from "../shell/environment-names.ts";
@@ -21,7 +21,7 @@ import { toast, withToast } from "../ui/toasts.tsx";
 export function EnvironmentsPage() {
   const { data, error, refetch } = useQuery(environmentsQuery);
   const [creating, setCreating] = useState<EnvironmentKind | null>(null);
-  const mayChange = useMayChange();
+  const mayChange = useMayManage();
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   const all = data?.toReversed() ?? [];
   return (
@@ -75,6 +75,12 @@ export function EnvironmentsPage() {
   );
 }
 
+/** Creating and archiving environments concerns the installation. */
+function useMayManage(): boolean {
+  const mayChange = useMayChange();
+  return useIsUnrestricted() && mayChange;
+}
+
 const COLUMNS: (string | Column)[] = [
   { title: "Name", width: "30%" },
   { title: "Kind", width: "12%" },
@@ -100,7 +106,7 @@ function EnvironmentTable({ title, environments }: { title?: string; environment
 function EnvironmentRow({ environment: { name, kind, createdAt, archivedAt, bodyLimitBytes } }: { environment: Environment }) {
   const { env } = useParams({ from: "/env/$env" });
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayChange = useMayManage();
   const act = async (what: "archive" | "unarchive") => {
     await withToast(
       call(`/environments/${encodeURIComponent(name)}/${what}`, { method: "POST" }),

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { environmentsQuery } from "../api/queries.ts";
+import { useSeesBranches } from "../api/session.ts";
 import type { Environment } from "../api/types.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Menu } from "../ui/menu.tsx";
@@ -18,6 +19,7 @@ export function EnvironmentSwitcher({ env }: { env: string }) {
   const { data = [], error } = useQuery(environmentsQuery);
   const active = data.filter(({ archivedAt }) => archivedAt === null).reverse();
   const branches = active.filter(({ kind }) => kind === "branch");
+  const seesBranches = useSeesBranches();
   return (
     <Menu
       label={`Environment: ${environmentTitle(env)}`}
@@ -38,8 +40,8 @@ export function EnvironmentSwitcher({ env }: { env: string }) {
             .map((environment) => (
               <Choice key={environment.name} environment={environment} env={env} close={close} />
             ))}
-          <div className="env-menu-title">Branches</div>
-          <Choice environment={{ name: SHARED }} env={env} close={close} />
+          {(seesBranches || branches.length > 0) && <div className="env-menu-title">Branches</div>}
+          {seesBranches && <Choice environment={{ name: SHARED }} env={env} close={close} />}
           {branches.map((environment) => (
             <Choice key={environment.name} environment={environment} env={env} close={close} />
           ))}

@@ -45,7 +45,7 @@ const FIND = {
 };
 
 export function registerFindRoutes(app: FastifyInstance, parts: FindRoutesParts): void {
-  app.get<{ Querystring: PageQuery & { id: string } }>("/find", { schema: FIND }, async (request) => {
+  app.get<{ Querystring: PageQuery & { id: string } }>("/find", { config: { about: "environment" }, schema: FIND }, async (request) => {
     const environment = environmentOf(parts.access, request);
     const id = request.query.id.trim();
     const found = await Promise.all([

@@ -3,23 +3,34 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { type AccessRules, registerAccess } from "./access/rest-access.ts";
+import { includesEnvironment } from "./access/grants.ts";
+import { type AccessRules, environmentsAllowed, registerAccess } from "./access/rest-access.ts";
 import { registerNoStore } from "./access/security-headers.ts";
 
 export interface MetricsSource {
   text(): Promise<{ contentType: string; body: string }>;
 }
 
-/** Metrics cover every environment, so a restricted key is refused. */
+/** Who is restricted to environments gets the series of these only: series without an environment cover the whole installation. */
 export function registerMetricsRoute(app: FastifyInstance, { metrics, access }: { metrics: MetricsSource; access: AccessRules }): void {
   app.register(async (scope) => {
     registerNoStore(scope);
     registerAccess(scope, access);
-    scope.get("/metrics", { config: { about: "installation", metrics: true, ingest: true } }, async (_request, reply) => {
+    scope.get("/metrics", { config: { about: "visible", metrics: true, ingest: true } }, async (request, reply) => {
+      const allowed = environmentsAllowed(request);
       const { contentType, body } = await metrics.text();
-      return reply.type(contentType).send(body);
+      if (allowed === null) return reply.type(contentType).send(body);
+      const names = access.directory.environments().filter((environment) => includesEnvironment(allowed, environment));
+      return reply.type(contentType).send(seriesOf(body, new Set(names.map(({ name }) => name))));
     });
   });
+}
+
+/** Names of environments need no escapes in a label. */
+function seriesOf(text: string, environments: ReadonlySet<string>): string {
+  const isShown = (line: string) =>
+    line === "" || line.startsWith("#") || environments.has(/[{,]environment="([^"]*)"/.exec(line)?.[1] ?? "");
+  return text.split("\n").filter(isShown).join("\n");
 }
 
 export interface MetricsListener {

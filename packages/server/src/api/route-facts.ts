@@ -17,10 +17,12 @@ declare module "fastify" {
 
   interface FastifyContextConfig {
     /**
-     * `environment` (default): the environment of x-service-env. `item`: the object in the path, in any environment;
-     * the handler checks with `checkMayUse`. `installation`: the whole installation. `self`: the caller, in any role. `anyone`: no key needed.
+     * The environments that a request reads or writes. Every route of the REST API declares it.
+     * `environment`: that of x-service-env. `path`: that of the path. `item`: that of an object in the path or the body, in any environment;
+     * the handler checks with `checkMayFind` or `checkMayUse`. `visible`: all that the caller may see; the handler
+     * leaves out the others. `installation`: the whole installation. `self`: the caller, in any role. `anyone`: no key needed.
      */
-    about?: "environment" | "item" | "installation" | "self" | "anyone";
+    about?: "environment" | "path" | "item" | "visible" | "installation" | "self" | "anyone";
     /** Also allowed for the role ingest-admin. */
     ingest?: boolean;
     /** Also allowed for the role operator: it repairs failures. */
@@ -29,8 +31,8 @@ declare module "fastify" {
     metrics?: boolean;
     /** Also allowed for the signing key of an app. */
     signingKey?: boolean;
-    /** Requires an unrestricted key; so do routes about the installation, unless stated otherwise. */
-    unlimited?: boolean;
+    /** Requires a role that holds everywhere, as routes about the installation do. */
+    unrestricted?: boolean;
   }
 }
 

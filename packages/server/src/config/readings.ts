@@ -172,27 +172,6 @@ export interface ListenAddress {
   port: number;
 }
 
-/** `claim:value=role`, or `claim` alone, whose values are roles. */
-export interface OidcRole {
-  claim: string;
-  /** Null: the claim's own values are roles. */
-  given: { value: string; role: string } | null;
-}
-
-const OIDC_ROLES = ["owner", "admin", "operator", "viewer", "metrics", "ingest-admin"];
-
-export function oidcRole(): Reading<OidcRole> {
-  return {
-    placeholder: "claim:value=role",
-    parse(given) {
-      const [, claim = "", value, role] = /^([^:=\s]+)(?::([^=]+)=(\S+))?$/.exec(given.trim()) ?? [];
-      if (claim === "") throw new SettingFault("must be claim:value=role, such as groups:ops=operator, or the name of a claim");
-      if (role !== undefined && !OIDC_ROLES.includes(role)) throw new SettingFault(`must name one of the roles ${OIDC_ROLES.join(", ")}`);
-      return { claim, given: value === undefined || role === undefined ? null : { value, role } };
-    },
-  };
-}
-
 /** `host:port`; an IPv6 address is in brackets. */
 export function listenAddress(): Reading<ListenAddress> {
   return {

@@ -4,6 +4,7 @@
  */
 
 import { BODY_BYTES_MAX_DEFAULT, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
+import { type OidcRole, oidcRoles } from "./oidc-roles.ts";
 import {
   type AddressList,
   addressList,
@@ -18,8 +19,6 @@ import {
   list,
   listenAddress,
   MIB,
-  type OidcRole,
-  oidcRole,
   oneOf,
   origin,
   orNone,
@@ -214,10 +213,10 @@ export const SETTINGS = {
     sentence: "Client secret of Inlet at the OpenID Connect issuer; none for a public client.",
   }),
   oidcRoles: setting<OidcRole[]>({
-    reading: list(oidcRole()),
+    reading: oidcRoles(),
     default: [],
     sentence:
-      "Maps claims to roles: `claim:value=role`, such as groups:ops=operator, or a claim whose values are roles. Separate several with commas; a person gets the highest role. People without a role are refused.",
+      "Maps claims to roles: `claim:value=role`, such as groups:ops=operator, or a claim whose values are roles. `@` restricts a role to environments: groups:payments=operator@payments,payments-*. Separate several with commas; in each environment, a person has the highest role that matches. People without a role are refused.",
   }),
   metricsListen: setting<ListenAddress | null>({
     reading: listenAddress(),

@@ -11,7 +11,7 @@ import type { AttemptBudget } from "../api/access/attempt-budget.ts";
 import { AuditTrail } from "../api/access/audit-trail.ts";
 import type { LoginTokens } from "../api/access/login-tokens.ts";
 import { type OidcRoutesParts, registerOidcRoutes } from "../api/access/oidc.ts";
-import { roleOf } from "../api/access/oidc-claims.ts";
+import { grantsOf } from "../api/access/oidc-claims.ts";
 import type { AccessRules } from "../api/access/rest-access.ts";
 import { Sessions } from "../api/access/sessions.ts";
 import { registerDashboardFiles } from "../api/dashboard-files.ts";
@@ -90,8 +90,8 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
   const { config, directory, store, metrics, oidc, ids, log, now } = parts;
   const isDev = config.mode === "dev";
   const newId = () => ids.next(now());
-  const personRole = (person: SessionPerson) => roleOf(person, oidc?.settings ?? null);
-  const sessions = new Sessions({ store, workingKey: (id) => directory.workingKey(id), personRole, newId, log, now });
+  const personGrants = (person: SessionPerson) => grantsOf(person, oidc?.settings ?? null);
+  const sessions = new Sessions({ store, workingKey: (id) => directory.workingKey(id), personGrants, newId, log, now });
   const shared: Shared = {
     ...parts,
     isDev,

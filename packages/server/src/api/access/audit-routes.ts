@@ -1,14 +1,17 @@
 /** REST: the audit log. */
 
 import type { FastifyInstance } from "fastify";
-import type { AuditEntry, AuditStore } from "../../store/contract/index.ts";
+import type { AuditEntry, AuditStore, Environment } from "../../store/contract/index.ts";
 import { readCursor, writeCursor } from "../cursors.ts";
 import { readInstant } from "../instant.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { INSTANT, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+import { includesEnvironment } from "./grants.ts";
+import { environmentsAllowed } from "./rest-access.ts";
 
 export interface AuditRoutesParts {
   store: AuditStore;
+  directory: { environments(): Environment[] };
 }
 
 interface ListQuery {
@@ -45,16 +48,20 @@ const ENTRY = shape(
   { title: "AuditEntry" },
 );
 
-export function registerAuditRoutes(app: FastifyInstance, { store }: AuditRoutesParts): void {
+export function registerAuditRoutes(app: FastifyInstance, { store, directory }: AuditRoutesParts): void {
   const list = {
     summary: "List who changed what, newest first",
+    description: "In the environments of the caller; changes of the installation are shown to roles that hold everywhere.",
     querystring: LIST_PARAMETERS,
     response: { 200: pageOf(ENTRY) },
   };
-  app.get<{ Querystring: ListQuery }>("/audit-log", { config: { about: "installation" }, schema: list }, async (request) => {
+  app.get<{ Querystring: ListQuery }>("/audit-log", { config: { about: "visible" }, schema: list }, async (request) => {
     const { limit, cursor, from, to, actor, action } = request.query;
+    const allowed = environmentsAllowed(request);
+    const seen = directory.environments().filter((environment) => includesEnvironment(allowed, environment));
     const { entries, next } = await store.auditList({
       limit,
+      ...(allowed !== null && { environments: seen.map(({ name }) => name) }),
       ...(cursor !== undefined && { after: readCursor(cursor) }),
       ...(from !== undefined && { from: readInstant("from", from) }),
       ...(to !== undefined && { to: readInstant("to", to) }),

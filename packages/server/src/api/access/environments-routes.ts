@@ -1,15 +1,23 @@
 /** REST: environments. */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Environment, EnvironmentChanges, EnvironmentRetention, EnvironmentStore } from "../../store/contract/index.ts";
+import {
+  API_ROLES,
+  type Environment,
+  type EnvironmentChanges,
+  type EnvironmentRetention,
+  type EnvironmentStore,
+} from "../../store/contract/index.ts";
 import { cutPage } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
 import { dataOf, INSTANT, INSTANT_OR_NULL, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
 import { type CreateKeyParts, createKey } from "./create-key.ts";
+import { includesEnvironment } from "./grants.ts";
 import { NEW_KEY } from "./key-schemas.ts";
-import { mayUse, principalOf } from "./principal.ts";
+import { callerRole } from "./principal.ts";
+import { environmentsAllowed, environmentUnknown } from "./rest-access.ts";
 
 export interface EnvironmentsRoutesParts extends CreateKeyParts {
   store: EnvironmentStore & CreateKeyParts["store"];
@@ -50,6 +58,7 @@ const CREATE = closed(
 const RETENTION_FIELDS = { events: RETENTION, runs: RETENTION, requests: RETENTION };
 
 const ENVIRONMENT_FIELDS = {
+  role: { type: "string", enum: API_ROLES, description: "The caller's role in it." },
   name: TEXT,
   kind: { type: "string", enum: ["default", "custom", "branch"] },
   createdAt: INSTANT,
@@ -66,16 +75,14 @@ const NEW_ENVIRONMENT = shape(
   { optional: ["keys"], title: "NewEnvironment" },
 );
 const NONE = closed({});
-const config = { about: "installation" } as const;
+const config = { about: "path", unrestricted: true } as const;
 const ONE = { querystring: NONE, response: { 200: dataOf(ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
 
 export function registerEnvironmentsRoutes(app: FastifyInstance, parts: EnvironmentsRoutesParts): void {
   const { store, directory, audit, now } = parts;
   const existing = (name: string): Environment => {
     const environment = directory.environmentNamed(name);
-    if (!environment || environment.kind === "shared") {
-      throw new RestRefusal("environment_not_found", `There is no environment "${name}". A slash in a name is written %2F in a path.`);
-    }
+    if (!environment || environment.kind === "shared") throw environmentUnknown(name);
     return environment;
   };
   const note = (request: FastifyRequest, action: string, { name }: Environment, details: Record<string, unknown> = {}) =>
@@ -84,7 +91,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
     const changed = await store.environmentUpdate({ id: existing(name).id, ...changes });
     await directory.refresh();
     const { bodyBytesMax: bodyLimitBytes, retention } = changes;
-    const shown = view(changed as Environment);
+    const shown = shownTo(request, changed as Environment);
     await note(request, action, existing(name), {
       ...(bodyLimitBytes !== undefined && { bodyLimitBytes }),
       ...(retention && { retention: shown.retention }),
@@ -95,7 +102,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
     "/environments",
     {
-      config: { ...config, ingest: true, unlimited: false },
+      config: { about: "visible", ingest: true },
       schema: {
         summary: "List environments",
         description: "Only those that the key can access.",
@@ -104,11 +111,20 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
       },
     },
     async (request) => {
-      const principal = principalOf(request);
-      const mine = directory.environments().filter((environment) => mayUse(principal, environment));
+      const allowed = environmentsAllowed(request);
+      const mine = directory.environments().filter((environment) => includesEnvironment(allowed, environment));
       const { items, next } = cutPage(mine.filter(isVisible), ({ id }) => ({ rank: id }), request.query);
-      return { data: items.map(view), page: { next } };
+      return { data: items.map((one) => shownTo(request, one)), page: { next } };
     },
+  );
+
+  const one = { ...ONE, summary: "Get an environment" };
+  app.get<{ Params: { name: string } }>(
+    "/environments/:name",
+    { config: { about: "path", ingest: true }, schema: one },
+    async (request) => ({
+      data: shownTo(request, existing(request.params.name)),
+    }),
   );
 
   const create = {
@@ -121,7 +137,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
   } as const;
   app.post<{ Body: CreateBody }>(
     "/environments",
-    { config: { ...config, idempotent: "keys-once" }, schema: create },
+    { config: { about: "installation", idempotent: "keys-once" }, schema: create },
     async (request, reply) => {
       const { name, kind, bodyLimitBytes } = request.body;
       if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
@@ -131,7 +147,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
       await directory.refresh();
       await note(request, "created", created, { kind });
       reply.code(201);
-      return { data: { ...view(created), ...(kind === "custom" && { keys: await firstKeys(parts, request, created) }) } };
+      return { data: { ...shownTo(request, created), ...(kind === "custom" && { keys: await firstKeys(parts, request, created) }) } };
     },
   );
 
@@ -191,8 +207,9 @@ function isVisible(environment: Environment | undefined): boolean {
   return environment !== undefined && environment.kind !== "shared";
 }
 
-function view(environment: Environment) {
+function shownTo(request: FastifyRequest, environment: Environment) {
   return {
+    role: callerRole(request, environment),
     name: environment.name,
     kind: environment.kind,
     createdAt: new Date(environment.createdAt).toISOString(),

@@ -19,7 +19,8 @@ export const CREATE_KEY = closed(
       maxItems: 1000,
       uniqueItems: true,
       items: { type: "string" },
-      description: "API keys only: the environments it is restricted to; `branch` stands for every branch environment. Null: all.",
+      description:
+        "API keys only: the environments it is restricted to: names, beginnings such as `payments-*`, and `branch` for every branch environment. Null: all.",
     },
     eventNames: ACCEPT_LIST,
     ips: ACCEPT_LIST,

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Claims, type OidcRoleRule, personOf, roleOf } from "./oidc-claims.ts";
+import type { SessionPerson } from "../../store/contract/index.ts";
+import { highestRole } from "./grants.ts";
+import { type Claims, grantsOf, type OidcRoleRule, type OidcRules, personOf } from "./oidc-claims.ts";
 
 const ISSUER = "https://id.example";
 const ROLES: OidcRoleRule[] = [
-  { claim: "groups", given: { value: "ops", role: "operator" } },
-  { claim: "groups", given: { value: "staff", role: "viewer" } },
-  { claim: "email", given: { value: "jane@example.com", role: "admin" } },
-  { claim: "inlet_role", given: null },
+  { claim: "groups", given: { value: "ops", role: "operator" }, environments: null },
+  { claim: "groups", given: { value: "staff", role: "viewer" }, environments: null },
+  { claim: "email", given: { value: "jane@example.com", role: "admin" }, environments: null },
+  { claim: "inlet_role", given: null, environments: null },
 ];
 const RULES = { issuer: ISSUER, roles: ROLES };
+const roleOf = (one: SessionPerson, rules: OidcRules | null) => highestRole(grantsOf(one, rules));
 const person = (claims: Omit<Claims, "sub">) => personOf(ISSUER, { sub: "1", ...claims });
 const role = (claims: Omit<Claims, "sub">) => roleOf(person(claims), RULES);
 
@@ -36,7 +39,10 @@ test("an email gives a role, and a name, only if it is verified", () => {
 
 test("the rules in force decide, and they are those of the issuer the person signed in at", () => {
   const jane = person({ groups: "ops" });
-  assert.equal(roleOf(jane, { issuer: ISSUER, roles: [{ claim: "groups", given: { value: "ops", role: "viewer" } }] }), "viewer");
+  assert.equal(
+    roleOf(jane, { issuer: ISSUER, roles: [{ claim: "groups", given: { value: "ops", role: "viewer" }, environments: null }] }),
+    "viewer",
+  );
   assert.equal(roleOf(jane, { issuer: ISSUER, roles: [] }), null);
   assert.equal(roleOf(jane, { ...RULES, issuer: "https://another.example" }), null);
   assert.equal(roleOf(jane, null), null);
@@ -59,4 +65,17 @@ test("claims are kept up to a limit, and a role that needs more is not given", (
   const many = Array.from({ length: 10_000 }, (_, n) => `group number ${n}`);
   const { claims } = person({ inlet_role: "viewer", groups: [...many, "ops"] });
   assert.deepEqual(Object.keys(claims), ["sub", "inlet_role"]);
+});
+
+test("each rule that matches gives its role in its environments", () => {
+  const roles: OidcRoleRule[] = [
+    { claim: "groups", given: { value: "payments", role: "operator" }, environments: ["payments", "payments-*"] },
+    { claim: "groups", given: { value: "all", role: "viewer" }, environments: null },
+    { claim: "groups", given: { value: "ops", role: "admin" }, environments: ["ops"] },
+  ];
+  const grants = grantsOf(person({ groups: ["payments", "all"] }), { issuer: ISSUER, roles });
+  assert.deepEqual(grants, [
+    { role: "operator", environments: ["payments", "payments-*"] },
+    { role: "viewer", environments: null },
+  ]);
 });

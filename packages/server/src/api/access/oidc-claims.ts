@@ -1,14 +1,16 @@
 /**
- * Identifies a person, and maps the claims of their provider to a role. A session keeps the claims, not the role: the role follows from the
+ * Identifies a person, and maps the claims of their provider to roles. A session keeps the claims, not the roles: these follow from the
  * rules in force at each request.
  */
 
 import { API_ROLES, type ApiRole, type SessionPerson } from "../../store/contract/index.ts";
+import type { Grant } from "./grants.ts";
 
-/** `given` null: the claim's own values are roles. */
+/** `given` null: the claim's own values are roles. `environments` null: everywhere. */
 export interface OidcRoleRule {
   claim: string;
   given: { value: string; role: string } | null;
+  environments: readonly string[] | null;
 }
 
 /** The rules in force. */
@@ -19,8 +21,6 @@ export interface OidcRules {
 
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
 
-/** Highest first. */
-const RANKED: readonly ApiRole[] = ["owner", "admin", "operator", "ingest-admin", "viewer", "read", "metrics"];
 const NAME_UNITS_MAX = 200;
 /** Of the claims of one person, as JSON text. */
 const CLAIMS_UNITS_MAX = 64 * 1024;
@@ -30,11 +30,12 @@ export function personOf(issuer: string, claims: Claims): SessionPerson {
   return { issuer, subject: `${issuer} ${claims.sub}`, name: nameOf(claims.sub, believed), claims: textClaims(believed) };
 }
 
-/** Null if no claim gives a role, if the person signed in at another issuer, or if there is no OpenID Connect (`rules` null). */
-export function roleOf({ issuer, claims }: SessionPerson, rules: OidcRules | null): ApiRole | null {
-  if (rules === null || issuer !== rules.issuer) return null;
-  const roles = new Set(rules.roles.flatMap(({ claim, given }) => rolesIn(claims[claim] ?? [], given)));
-  return RANKED.find((candidate) => roles.has(candidate)) ?? null;
+/** Empty if no claim gives a role, if the person signed in at another issuer, or if there is no OpenID Connect (`rules` null). */
+export function grantsOf({ issuer, claims }: SessionPerson, rules: OidcRules | null): Grant[] {
+  if (rules === null || issuer !== rules.issuer) return [];
+  return rules.roles.flatMap(({ claim, given, environments }) =>
+    rolesIn(claims[claim] ?? [], given).map((role) => ({ role: role as ApiRole, environments })),
+  );
 }
 
 function rolesIn(values: readonly string[], given: OidcRoleRule["given"]): string[] {

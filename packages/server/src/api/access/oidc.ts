@@ -8,7 +8,7 @@ import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { cookieValue, setCookieText } from "./cookies.ts";
-import { type Claims, type OidcRules, personOf, roleOf } from "./oidc-claims.ts";
+import { type Claims, grantsOf, type OidcRules, personOf } from "./oidc-claims.ts";
 import type { AccessRules } from "./rest-access.ts";
 import { sessionCookie } from "./sessions.ts";
 
@@ -103,7 +103,7 @@ export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, 
       throw new RestRefusal("login_token_invalid", `The sign-in was not completed: ${error.message}.`);
     });
     const person = personOf(settings.issuer, claims);
-    if (roleOf(person, settings) === null)
+    if (grantsOf(person, settings).length === 0)
       throw new RestRefusal("role_forbidden", "Your account has no role here. Ask an owner to add it to --oidc-roles.");
     const { principal, token, cookieAgeS } = await access.sessions.open(person, request.ip, request.headers["user-agent"]);
     request.principal = principal;

@@ -6,13 +6,25 @@
  * has expired, and 256 random bits cannot be guessed.
  */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import { type EnvironmentId, environmentNamed } from "@inlet/protocol";
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, Key } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { cutOffInvalid } from "../streams/cut-off-streams.ts";
 import type { AttemptBudget } from "./attempt-budget.ts";
-import { DEV_PRINCIPAL, type Principal, principalOf, restrictionText, signingPrincipal } from "./principal.ts";
+import { environmentsOf, roleEverywhere } from "./grants.ts";
+import {
+  checkMayFind,
+  checkMayUse,
+  checkRole,
+  DEV_PRINCIPAL,
+  holding,
+  mayUse,
+  type Principal,
+  principalOf,
+  restrictionText,
+  signingPrincipal,
+} from "./principal.ts";
 import { requestEnvironment } from "./request-environment.ts";
 import { isReading, roleRefusal } from "./roles.ts";
 import { originOf } from "./same-origin.ts";
@@ -43,15 +55,16 @@ export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
   app.decorateRequest("principal", null);
   app.decorateRequest("session", null);
   const watch = cutOffInvalid(app);
+  app.addHook("onRoute", ({ method, url, config }) => {
+    if (config?.about === undefined) throw new Error(`the route ${String(method)} ${url} does not declare which environments it is about`);
+  });
   app.addHook("onRequest", async (request, reply) => {
     const { config } = request.routeOptions;
     if (config.about === "anyone") return;
     const principal = rules.open ? DEV_PRINCIPAL : await identify(rules, request);
     request.principal = principal;
     watch(principal, reply);
-    if (config.about === "self") return;
-    if (principal.kind !== "signing-key") checkRole(principal, request.method, config);
-    checkLimits(rules, request, config);
+    if (config.about !== "self") checkAccess(rules, request, config);
   });
 }
 
@@ -84,7 +97,8 @@ function principalWithKey({ directory, attempts }: AccessRules, request: Fastify
   attempts.check(request.ip, key?.id ?? null);
   if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");
   const { id, name, role, environments } = key;
-  return { kind: "api-key", id, keyId: id, name, role: role ?? "read", environments, isValid: () => directory.workingKey(id) !== null };
+  const isValid = () => directory.workingKey(id) !== null;
+  return { kind: "api-key", id, keyId: id, name, ...holding([{ role: role ?? "read", environments }]), isValid };
 }
 
 /** The app with this bearer token, or null. */
@@ -102,19 +116,42 @@ function fromElsewhere(): RestRefusal {
   return new RestRefusal("origin_forbidden", "Pages of other sites cannot make changes here.");
 }
 
-function checkRole({ kind, role }: Principal, method: string, config: FastifyContextConfig): void {
-  const allowed = roleRefusal(role, method, config);
-  if (allowed === null) return;
-  const who = kind === "session" ? "This session" : "This API key";
-  throw new RestRefusal("role_forbidden", `${who} has the role ${role}, which allows ${allowed}.`);
+/** Where a principal meets the environments that its request is about, as the route declares them. */
+function checkAccess(rules: AccessRules, request: FastifyRequest, { about, unrestricted }: FastifyContextConfig): void {
+  const principal = principalOf(request);
+  if (about === "environment") return checkMayUse(request, environmentOf(rules, request));
+  if (principal.grants.every(({ role }) => roleRefusal(role, request.method, request.routeOptions.config) !== null))
+    checkRole(request, principal.role);
+  checkNamed(rules, request);
+  if (about === "path") {
+    const { name = "" } = request.params as { name?: string };
+    checkMayFind(request, rules.directory.environmentNamed(name), () => environmentUnknown(name));
+  }
+  if (about === "installation" || unrestricted) checkEverywhere(request, principal);
 }
 
-/** Routes about the whole installation are not available to keys that are restricted to environments. */
-function checkLimits(rules: AccessRules, request: FastifyRequest, { about = "environment", unlimited }: FastifyContextConfig): void {
+/** A header that the route does not use must not name an environment out of reach either. */
+function checkNamed({ directory }: AccessRules, request: FastifyRequest): void {
+  const name = environmentNamed(request.headers);
   const principal = principalOf(request);
-  if (principal.environments === null) return;
-  if (unlimited ?? about === "installation") {
-    throw new RestRefusal("environment_forbidden", `${restrictionText(principal)}; the request is for the whole installation.`);
-  }
-  if (about === "environment") environmentOf(rules, request);
+  if (name === null || mayUse(principal, { name, kind: directory.environmentNamed(name)?.kind ?? "branch" })) return;
+  throw new RestRefusal("environment_forbidden", `${restrictionText(principal)}; the request is for "${name}".`);
+}
+
+function checkEverywhere(request: FastifyRequest, principal: Principal): void {
+  const role = roleEverywhere(principal.grants);
+  if (role !== null) return checkRole(request, role);
+  throw new RestRefusal("environment_forbidden", `${restrictionText(principal)}; the request is for the whole installation.`);
+}
+
+export function environmentUnknown(name: string): RestRefusal {
+  return new RestRefusal("environment_not_found", `There is no environment "${name}". A slash in a name is written %2F in a path.`);
+}
+
+/** The environments in which the caller's role allows the request; null: everywhere. */
+export function environmentsAllowed(request: FastifyRequest): readonly string[] | null {
+  const allowing = principalOf(request).grants.filter(
+    ({ role }) => roleRefusal(role, request.method, request.routeOptions.config) === null,
+  );
+  return environmentsOf(allowing);
 }

@@ -40,6 +40,6 @@ export function roleRefusal(role: ApiRole, method: string, config: FastifyContex
 }
 
 /** Whether the role may see values that would allow sending or changing something, such as the URL of a webhook. */
-export function seesSecrets(role: ApiRole): boolean {
+export function seesSecrets(role: ApiRole | null): boolean {
   return role === "owner" || role === "admin" || role === "ingest-admin";
 }

@@ -9,7 +9,7 @@ import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { BOOLEAN, dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { LoginTokens } from "./login-tokens.ts";
-import { DEV_PRINCIPAL, type Principal, principalOf } from "./principal.ts";
+import { DEV_PRINCIPAL, mayUse, type Principal, principalOf } from "./principal.ts";
 import type { AccessRules } from "./rest-access.ts";
 import { originOf } from "./same-origin.ts";
 import { type LivingSession, LOGIN_LINK, sessionCookie } from "./sessions.ts";
@@ -32,7 +32,8 @@ const WHO = shape(
     expiresAt: { ...INSTANT_OR_NULL, description: "When the session ends unless it is used; null without a session." },
     mode: { type: "string", enum: ["dev", "start"] },
     version: TEXT,
-    defaultEnvironment: TEXT,
+    environments: { type: ["array", "null"], items: TEXT, description: "Where the caller has a role; null: everywhere." },
+    defaultEnvironment: { ...TEXT, description: "The installation's own, or the first that the caller may see." },
   },
   { title: "SignedIn" },
 );
@@ -98,8 +99,16 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
   app.get("/session", { config: { about: "self" }, schema: who }, async (request) => {
     const { open, defaultEnvironment } = access;
     const mode = open ? "dev" : "start";
-    const person = signedIn(principalOf(request), request.session?.expiresAt ?? null);
-    return { data: { required: !open, ...person, mode, version: parts.version, defaultEnvironment } };
+    const principal = principalOf(request);
+    const person = signedIn(principal, request.session?.expiresAt ?? null);
+    const mine = access.directory.environments().filter((environment) => environment.kind !== "shared" && mayUse(principal, environment));
+    const first = mine.find(({ name }) => name === defaultEnvironment) ?? mine.find(({ archivedAt }) => archivedAt === null);
+    return {
+      data: {
+        ...{ required: !open, ...person, mode, version: parts.version },
+        ...{ environments: principal.environments, defaultEnvironment: first?.name ?? defaultEnvironment },
+      },
+    };
   });
 
   const signOut = {

@@ -7,10 +7,11 @@ import { createHash, randomBytes } from "node:crypto";
 import type { SessionId } from "@inlet/protocol";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { ApiRole, Key, Session, SessionPerson, SessionStore } from "../../store/contract/index.ts";
+import type { Key, Session, SessionPerson, SessionStore } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { type CookieRules, cookieValue, setCookieText } from "./cookies.ts";
-import type { Principal } from "./principal.ts";
+import type { Grant } from "./grants.ts";
+import { holding, type Principal } from "./principal.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -32,8 +33,8 @@ export interface SessionsParts {
   store: SessionStore;
   /** The key with this id, unless it is revoked. */
   workingKey(id: Key["id"]): Key | null;
-  /** The role of a person by the rules in force; null if they have none. */
-  personRole(person: SessionPerson): ApiRole | null;
+  /** The roles of a person by the rules in force. */
+  personGrants(person: SessionPerson): readonly Grant[];
   newId(): string;
   log: Logger;
   now: () => number;
@@ -110,14 +111,14 @@ export class Sessions {
   }
 
   /** Who the session belongs to now; null: it has ended. */
-  #holder({ keyId, person }: Session): Pick<Principal, "keyId" | "name" | "role" | "environments"> | null {
+  #holder({ keyId, person }: Session): Omit<Principal, "kind" | "id" | "isValid"> | null {
     if (person) {
-      const role = this.#parts.personRole(person);
-      return role && { keyId: `person ${person.subject}`, name: person.name, role, environments: null };
+      const grants = this.#parts.personGrants(person);
+      return grants.length === 0 ? null : { keyId: `person ${person.subject}`, name: person.name, ...holding(grants) };
     }
-    if (keyId === null) return { keyId: LOGIN_LINK, name: LOGIN_LINK, role: "admin", environments: null };
+    if (keyId === null) return { keyId: LOGIN_LINK, name: LOGIN_LINK, ...holding([{ role: "admin", environments: null }]) };
     const key = this.#parts.workingKey(keyId);
-    return key && { keyId, name: key.name, role: key.role ?? "read", environments: key.environments };
+    return key && { keyId, name: key.name, ...holding([{ role: key.role ?? "read", environments: key.environments }]) };
   }
 }
 

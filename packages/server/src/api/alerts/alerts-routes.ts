@@ -66,16 +66,24 @@ export function registerAlertsRoutes(app: FastifyInstance, parts: AlertsRoutesPa
   }
 
   const list = { querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(RULE) } };
-  app.get<{ Querystring: PageQuery }>("/alert-rules", { schema: { ...list, summary: "List alert rules" } }, async (request) => {
-    const environment = environmentOf(access, request);
-    return pageOfRules(await rulesOf(environment), environment, request.query);
-  });
+  app.get<{ Querystring: PageQuery }>(
+    "/alert-rules",
+    { config: { about: "environment" }, schema: { ...list, summary: "List alert rules" } },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      return pageOfRules(await rulesOf(environment), environment, request.query);
+    },
+  );
 
-  app.get<{ Querystring: PageQuery }>("/alerts", { schema: { ...list, summary: "List alerts that are raised now" } }, async (request) => {
-    const environment = environmentOf(access, request);
-    const raised = (await rulesOf(environment)).filter(({ raisedAt }) => raisedAt !== null);
-    return pageOfRules(raised, environment, request.query);
-  });
+  app.get<{ Querystring: PageQuery }>(
+    "/alerts",
+    { config: { about: "environment" }, schema: { ...list, summary: "List alerts that are raised now" } },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const raised = (await rulesOf(environment)).filter(({ raisedAt }) => raisedAt !== null);
+      return pageOfRules(raised, environment, request.query);
+    },
+  );
 
   const create = {
     summary: "Create an alert rule",
@@ -87,7 +95,7 @@ export function registerAlertsRoutes(app: FastifyInstance, parts: AlertsRoutesPa
   } as const;
   app.post<{ Body: RuleBody }>(
     "/alert-rules",
-    { config: { repair: true, idempotent: "replayed" }, schema: create },
+    { config: { about: "environment", repair: true, idempotent: "replayed" }, schema: create },
     async (request, reply) => {
       const environment = environmentOf(access, request);
       if ((await rulesOf(environment)).length >= RULES_MAX) throw invalid("name", `would be one of more than ${RULES_MAX} rules`);
@@ -109,15 +117,19 @@ export function registerAlertsRoutes(app: FastifyInstance, parts: AlertsRoutesPa
     body: closed(FIELDS),
     errors: CHANGE_ERRORS,
   };
-  app.put<{ Params: { id: string }; Body: RuleBody }>("/alert-rules/:id", { config: { repair: true }, schema: update }, async (request) => {
-    const environment = environmentOf(access, request);
-    const known = await find(environment, request.params.id);
-    const changed = { ...known, ...fieldsOf(known, request.body), updatedAt: now() };
-    await checkRule({ webhooks, silences }, changed, environment);
-    await store.alertRuleUpdate(changed);
-    await note(request, "updated", changed, environment);
-    return { data: ruleView(changed, environment) };
-  });
+  app.put<{ Params: { id: string }; Body: RuleBody }>(
+    "/alert-rules/:id",
+    { config: { about: "environment", repair: true }, schema: update },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const known = await find(environment, request.params.id);
+      const changed = { ...known, ...fieldsOf(known, request.body), updatedAt: now() };
+      await checkRule({ webhooks, silences }, changed, environment);
+      await store.alertRuleUpdate(changed);
+      await note(request, "updated", changed, environment);
+      return { data: ruleView(changed, environment) };
+    },
+  );
 
   /** An alert that is raised is resolved first. Tried again if the alert changes in between. */
   async function removed(environment: Environment, id: string): Promise<AlertRule> {
@@ -132,12 +144,16 @@ export function registerAlertsRoutes(app: FastifyInstance, parts: AlertsRoutesPa
 
   const description = "An alert that is raised is resolved: `inlet/alert.resolved` is emitted with the reason `rule_deleted`.";
   const remove = { ...ONE, summary: "Delete an alert rule", description, response: { 200: dataOf(shape({ id: TEXT })) } };
-  app.delete<{ Params: { id: string } }>("/alert-rules/:id", { config: { repair: true }, schema: remove }, async (request) => {
-    const environment = environmentOf(access, request);
-    const rule = await removed(environment, request.params.id);
-    await note(request, "deleted", rule, environment);
-    return { data: { id: rule.id } };
-  });
+  app.delete<{ Params: { id: string } }>(
+    "/alert-rules/:id",
+    { config: { about: "environment", repair: true }, schema: remove },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const rule = await removed(environment, request.params.id);
+      await note(request, "deleted", rule, environment);
+      return { data: { id: rule.id } };
+    },
+  );
 }
 
 function ruleView(rule: AlertRule, environment: Environment) {

@@ -11,7 +11,7 @@ import {
   type SchemaMode,
 } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
-import { checkMayUse, principalOf } from "../access/principal.ts";
+import { callerRole, checkMayUse } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
@@ -93,7 +93,7 @@ type Named = { Params: { name: string } };
 
 export function registerEventSchemaRoutes(app: FastifyInstance, parts: EventSchemaRoutesParts): void {
   const { access, audit, store, catalogue, now } = parts;
-  const config = { ingest: true } as const;
+  const config = { about: "environment", ingest: true } as const;
 
   function scoped(request: FastifyRequest): { environment: Environment; scope: EnvironmentId } {
     const environment = environmentOf(access, request);
@@ -199,11 +199,12 @@ interface PutBody {
 
 /** Refusing events and removing old ones loses data: that takes more than the right to manage webhooks. */
 async function checkMayDiscard(
-  { store }: EventSchemaRoutesParts,
+  { store, access }: EventSchemaRoutesParts,
   request: FastifyRequest,
   key: { environmentId: EnvironmentId; name: string },
 ): Promise<void> {
-  if (principalOf(request).role !== "ingest-admin") return;
+  const environment = access.directory.environment(key.environmentId);
+  if (environment && callerRole(request, environment) !== "ingest-admin") return;
   const { schema, mode, retention } = request.body as PutBody;
   const known = await store.eventSchemaGet(key);
   const refuses = (mode ?? known?.mode) === "refuse" && (mode !== undefined || schema !== undefined);

@@ -40,13 +40,17 @@ const STREAM_SCHEMA = {
 } as const;
 
 export function registerEventStream(app: FastifyInstance, parts: EventStreamParts): void {
-  app.get<{ Querystring: StreamQuery }>("/events/stream", { config: { ingest: true }, schema: STREAM_SCHEMA }, async (request, reply) => {
-    const environment = environmentOf(parts.access, request);
-    const { name, after, from } = request.query;
-    const cursor = readCursor(after ?? request.headers["last-event-id"]);
-    const receivedFrom = from === undefined ? null : readInstant("from", from);
-    return sendStream(parts, reply, () => eventSource(parts, environment, { name: name ?? null, cursor, receivedFrom }));
-  });
+  app.get<{ Querystring: StreamQuery }>(
+    "/events/stream",
+    { config: { about: "environment", ingest: true }, schema: STREAM_SCHEMA },
+    async (request, reply) => {
+      const environment = environmentOf(parts.access, request);
+      const { name, after, from } = request.query;
+      const cursor = readCursor(after ?? request.headers["last-event-id"]);
+      const receivedFrom = from === undefined ? null : readInstant("from", from);
+      return sendStream(parts, reply, () => eventSource(parts, environment, { name: name ?? null, cursor, receivedFrom }));
+    },
+  );
 }
 
 interface Wanted {

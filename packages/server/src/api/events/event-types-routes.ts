@@ -73,7 +73,7 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
   };
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
     "/event-types",
-    { config: { ingest: true }, schema: list },
+    { config: { about: "environment", ingest: true }, schema: list },
     async (request) => {
       const environmentId = environmentOf(access, request).id;
       await parts.eventTypeCounter.catchUp();
@@ -95,21 +95,25 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
     response: { 200: dataOf(EVENT_TYPE_DETAILS) },
     errors: ["event_type_not_found"],
   } as const;
-  app.get<{ Params: { name: string } }>("/event-types/:name", { config: { ingest: true }, schema: get }, async (request) => {
-    const environment = environmentOf(access, request);
-    const { name } = request.params;
-    await parts.eventTypeCounter.catchUp();
-    const at = now();
-    const type = await store.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
-    const { isDeclared, fields } = await declaredView(parts, environment.id, name);
-    if (!type && isDeclared) {
-      const figuresOfNone = unseen(parts.subscribersOf(environment.id, name), name, at);
-      return { data: { ...figuresOfNone, ...fields, retention: await retentionOf(environment, name) } };
-    }
-    if (!type) throw new RestRefusal("event_type_not_found", `No event "${name}" was accepted in the environment "${environment.name}".`);
-    const volume = everyHour(type, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: hour.count }));
-    return { data: { ...figures(environment.id, type, at), volume, ...fields, retention: await retentionOf(environment, name) } };
-  });
+  app.get<{ Params: { name: string } }>(
+    "/event-types/:name",
+    { config: { about: "environment", ingest: true }, schema: get },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const { name } = request.params;
+      await parts.eventTypeCounter.catchUp();
+      const at = now();
+      const type = await store.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
+      const { isDeclared, fields } = await declaredView(parts, environment.id, name);
+      if (!type && isDeclared) {
+        const figuresOfNone = unseen(parts.subscribersOf(environment.id, name), name, at);
+        return { data: { ...figuresOfNone, ...fields, retention: await retentionOf(environment, name) } };
+      }
+      if (!type) throw new RestRefusal("event_type_not_found", `No event "${name}" was accepted in the environment "${environment.name}".`);
+      const volume = everyHour(type, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: hour.count }));
+      return { data: { ...figures(environment.id, type, at), volume, ...fields, retention: await retentionOf(environment, name) } };
+    },
+  );
 
   async function retentionOf({ id }: Environment, name: string): Promise<string | null> {
     const scope = parts.catalogue.scopeOf(id);

@@ -106,28 +106,36 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
     querystring: LIST_PARAMETERS,
     response: { 200: pageOf(EVENT) },
   };
-  app.get<{ Querystring: ListQuery }>("/events", { config: { ingest: true }, schema: list }, async (request, reply) => {
-    const environment = environmentOf(parts.access, request);
-    const { cursor, ...query } = request.query;
-    const after = cursor === undefined ? {} : { after: await cursorOf(environment, cursor) };
-    const { events, next } = await parts.store.eventList({ ...listParams(environment, query), ...after });
-    const names = view(environment);
-    const items = events.map((event) => eventView(event, names)).join(",");
-    reply.type("application/json");
-    return `{"data":[${items}],"page":{"next":${next ? `"${writeCursor(next)}"` : "null"}}}`;
-  });
+  app.get<{ Querystring: ListQuery }>(
+    "/events",
+    { config: { about: "environment", ingest: true }, schema: list },
+    async (request, reply) => {
+      const environment = environmentOf(parts.access, request);
+      const { cursor, ...query } = request.query;
+      const after = cursor === undefined ? {} : { after: await cursorOf(environment, cursor) };
+      const { events, next } = await parts.store.eventList({ ...listParams(environment, query), ...after });
+      const names = view(environment);
+      const items = events.map((event) => eventView(event, names)).join(",");
+      reply.type("application/json");
+      return `{"data":[${items}],"page":{"next":${next ? `"${writeCursor(next)}"` : "null"}}}`;
+    },
+  );
 
   const get = { summary: "Get an event", querystring: closed({}), response: { 200: dataOf(EVENT) }, errors: ["event_not_found"] } as const;
-  app.get("/events/:id", { config: { ingest: true }, schema: get }, async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
-    const environment = environmentOf(parts.access, request);
-    const id = request.params.id.toUpperCase();
-    const event = isEventId(id) ? await parts.store.eventGet({ environmentId: environment.id, id: id as EventId }) : null;
-    if (!event) {
-      throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
-    }
-    reply.type("application/json");
-    return `{"data":${eventView(event, view(environment), await runsOf(environment, event.id))}}`;
-  });
+  app.get(
+    "/events/:id",
+    { config: { about: "environment", ingest: true }, schema: get },
+    async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+      const environment = environmentOf(parts.access, request);
+      const id = request.params.id.toUpperCase();
+      const event = isEventId(id) ? await parts.store.eventGet({ environmentId: environment.id, id: id as EventId }) : null;
+      if (!event) {
+        throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
+      }
+      reply.type("application/json");
+      return `{"data":${eventView(event, view(environment), await runsOf(environment, event.id))}}`;
+    },
+  );
 
   /** A live list goes on below its oldest event, of which it has the id only. */
   async function cursorOf({ id: environmentId }: Environment, text: string): Promise<EventCursor> {

@@ -27,7 +27,7 @@ const SCHEMA = {
 };
 
 export function registerRunCountsRoute(app: FastifyInstance, { access, store }: RunCountsRouteParts): void {
-  app.get<{ Querystring: { ids: string } }>("/events/run-counts", { schema: SCHEMA }, async (request) => {
+  app.get<{ Querystring: { ids: string } }>("/events/run-counts", { config: { about: "environment" }, schema: SCHEMA }, async (request) => {
     const environment = environmentOf(access, request);
     const ids = request.query.ids.toUpperCase().split(",");
     if (ids.length > IDS_MAX) throw invalid("ids", `are ${ids.length}; at most ${IDS_MAX} are counted at a time`);

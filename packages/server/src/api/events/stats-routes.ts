@@ -60,7 +60,7 @@ export function registerStatsRoutes(app: FastifyInstance, parts: StatsRoutesPart
   const stats = { summary: "Get traffic over time", querystring: PARAMETERS, response: { 200: dataOf(STATS) } };
   app.get<{ Querystring: { from?: string; to?: string; interval: Interval } }>(
     "/stats",
-    { config: { ingest: true }, schema: stats },
+    { config: { about: "environment", ingest: true }, schema: stats },
     async (request) => {
       const environmentId = environmentOf(parts.access, request).id;
       const { interval } = request.query;

@@ -92,41 +92,49 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     return job;
   }
 
-  app.get<{ Querystring: { limit: number; cursor?: string; status?: JobStatus } }>("/jobs", { schema: LIST }, async (request) => {
-    const { limit, cursor, status } = request.query;
-    if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of jobs ended with");
-    const page = await store.jobList({
-      environmentId: environmentOf(access, request).id,
-      limit,
-      ...(cursor !== undefined && { after: cursor as string as JobId }),
-      ...(status !== undefined && { status }),
-    });
-    return { data: page.jobs.map(jobView), page: { next: page.next } };
-  });
+  app.get<{ Querystring: { limit: number; cursor?: string; status?: JobStatus } }>(
+    "/jobs",
+    { config: { about: "environment" }, schema: LIST },
+    async (request) => {
+      const { limit, cursor, status } = request.query;
+      if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of jobs ended with");
+      const page = await store.jobList({
+        environmentId: environmentOf(access, request).id,
+        limit,
+        ...(cursor !== undefined && { after: cursor as string as JobId }),
+        ...(status !== undefined && { status }),
+      });
+      return { data: page.jobs.map(jobView), page: { next: page.next } };
+    },
+  );
 
-  app.get<{ Params: { id: string } }>("/jobs/:id", { schema: READ }, async (request) => {
+  app.get<{ Params: { id: string } }>("/jobs/:id", { config: { about: "environment" }, schema: READ }, async (request) => {
     const environment = environmentOf(access, request);
     const job = await find(environment, request.params.id);
     const counts = STARTS_RUNS.has(job.kind) ? await store.runCountByJob({ environmentId: environment.id, jobId: job.id }) : null;
     return { data: { ...jobView(job), runs: counts && outcomesOf(counts) } };
   });
 
-  app.post<{ Body: CreateBody }>("/jobs", { config: { repair: true, idempotent: "replayed" }, schema: CREATE }, async (request, reply) => {
-    const environment = environmentOf(access, request);
-    const asked = readRequest(environment, request.body);
-    if (request.body.dryRun) {
-      const { total, samples } = await jobs.preview(environment, asked);
-      reply.type("application/json");
-      return `{"data":{"total":${total},"samples":[${samples.join(",")}]}}`;
-    }
-    const job = await jobs.create(environment, asked);
-    const { id, kind, rate } = job;
-    const total = job.listCursor === null ? job.total : null;
-    const details = { filter: JSON.parse(job.filter) as unknown, function: job.functionId, total, rate };
-    await audit.note(request, { action: "job.created", target: { kind: "job", id, name: kind }, environment: environment.name, details });
-    reply.code(202);
-    return { data: jobView(job) };
-  });
+  app.post<{ Body: CreateBody }>(
+    "/jobs",
+    { config: { about: "environment", repair: true, idempotent: "replayed" }, schema: CREATE },
+    async (request, reply) => {
+      const environment = environmentOf(access, request);
+      const asked = readRequest(environment, request.body);
+      if (request.body.dryRun) {
+        const { total, samples } = await jobs.preview(environment, asked);
+        reply.type("application/json");
+        return `{"data":{"total":${total},"samples":[${samples.join(",")}]}}`;
+      }
+      const job = await jobs.create(environment, asked);
+      const { id, kind, rate } = job;
+      const total = job.listCursor === null ? job.total : null;
+      const details = { filter: JSON.parse(job.filter) as unknown, function: job.functionId, total, rate };
+      await audit.note(request, { action: "job.created", target: { kind: "job", id, name: kind }, environment: environment.name, details });
+      reply.code(202);
+      return { data: jobView(job) };
+    },
+  );
 
   const cancel = {
     ...ONE,
@@ -134,21 +142,25 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     description: "No further items are processed. Completed items are not undone.",
     errors: ["job_not_found", "job_ended"],
   } as const;
-  app.post<{ Params: { id: string } }>("/jobs/:id/cancel", { config: { repair: true }, schema: cancel }, async (request) => {
-    const environment = environmentOf(access, request);
-    const { id, endedAt, status } = await find(environment, request.params.id);
-    if (endedAt !== null) throw new RestRefusal("job_ended", `The job ${id} has already ended: it is ${status}.`);
-    const job = (await store.jobEnd({ environmentId: environment.id, id, status: "cancelled", now: now() })) as Job;
-    if (job.status !== "cancelled") throw new RestRefusal("job_ended", `The job ${id} has already ended: it is ${job.status}.`);
-    const target = { kind: "job", id, name: job.kind };
-    await audit.note(request, {
-      action: "job.cancelled",
-      target,
-      environment: environment.name,
-      details: { done: job.done, total: job.total },
-    });
-    return { data: jobView(job) };
-  });
+  app.post<{ Params: { id: string } }>(
+    "/jobs/:id/cancel",
+    { config: { about: "environment", repair: true }, schema: cancel },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const { id, endedAt, status } = await find(environment, request.params.id);
+      if (endedAt !== null) throw new RestRefusal("job_ended", `The job ${id} has already ended: it is ${status}.`);
+      const job = (await store.jobEnd({ environmentId: environment.id, id, status: "cancelled", now: now() })) as Job;
+      if (job.status !== "cancelled") throw new RestRefusal("job_ended", `The job ${id} has already ended: it is ${job.status}.`);
+      const target = { kind: "job", id, name: job.kind };
+      await audit.note(request, {
+        action: "job.cancelled",
+        target,
+        environment: environment.name,
+        details: { done: job.done, total: job.total },
+      });
+      return { data: jobView(job) };
+    },
+  );
 }
 
 function outcomesOf(counts: RunCounts): JobRuns {

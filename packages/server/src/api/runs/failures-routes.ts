@@ -43,7 +43,7 @@ interface Decision {
 export function registerFailuresRoutes(app: FastifyInstance, parts: FailuresRoutesParts): void {
   const { access, audit, store, runs, now } = parts;
 
-  app.get<{ Querystring: ListQuery }>("/failures", { schema: LIST }, async (request) => {
+  app.get<{ Querystring: ListQuery }>("/failures", { config: { about: "environment" }, schema: LIST }, async (request) => {
     const environment = environmentOf(access, request);
     const { state, q } = request.query;
     const [groups, decided] = await Promise.all([
@@ -59,7 +59,7 @@ export function registerFailuresRoutes(app: FastifyInstance, parts: FailuresRout
     return { data: items.map(([, failure]) => failure), page: { next } };
   });
 
-  app.put<{ Body: Decision }>("/failures", { config: { repair: true }, schema: DECIDE }, async (request) => {
+  app.put<{ Body: Decision }>("/failures", { config: { about: "environment", repair: true }, schema: DECIDE }, async (request) => {
     const environment = environmentOf(access, request);
     const { function: functionId, pattern, state } = request.body;
     if (runs.functionNos(environment, functionId).length === 0) {

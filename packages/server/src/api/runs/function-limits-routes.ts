@@ -35,21 +35,25 @@ export function registerFunctionLimitsRoutes(app: FastifyInstance, parts: Functi
     description: "Changes the limits given. They go before those that the app registered, with the same keys, and survive its syncs.",
     body: BODY,
   };
-  app.put<{ Params: { id: string }; Body: LimitsBody }>("/functions/:id/limits", { config: { repair: true }, schema }, async (request) => {
-    const environment = environmentOf(access, request);
-    const { id } = request.params;
-    const known = registry.functions(environment).find(({ stored }) => stored.id === id);
-    if (!known) throw functionNotFound(id, environment);
-    checkRate("throttle", request.body.throttle, SECOND_MS, YEAR_MS);
-    checkRate("rateLimit", request.body.rateLimit, 1, DAY_MS);
-    if (request.body.rateLimit && known.rateLimitFault) throw invalid("rateLimit", known.rateLimitFault);
-    const { concurrency, throttle, rateLimit } = { ...NO_LIMITS, ...known.stored.limits, ...request.body };
-    const isSet = [concurrency, throttle, rateLimit].some((limit) => limit !== null);
-    const changed = { concurrency, throttle, rateLimit, changedAt: now(), changedBy: principalOf(request).name };
-    await store.functionLimit({ environmentId: environment.id, functionNo: known.stored.no, limits: isSet ? changed : null });
-    await registry.refresh();
-    return changedFunction(parts, request, environment, id, "limited", { concurrency, throttle, rateLimit });
-  });
+  app.put<{ Params: { id: string }; Body: LimitsBody }>(
+    "/functions/:id/limits",
+    { config: { about: "environment", repair: true }, schema },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const { id } = request.params;
+      const known = registry.functions(environment).find(({ stored }) => stored.id === id);
+      if (!known) throw functionNotFound(id, environment);
+      checkRate("throttle", request.body.throttle, SECOND_MS, YEAR_MS);
+      checkRate("rateLimit", request.body.rateLimit, 1, DAY_MS);
+      if (request.body.rateLimit && known.rateLimitFault) throw invalid("rateLimit", known.rateLimitFault);
+      const { concurrency, throttle, rateLimit } = { ...NO_LIMITS, ...known.stored.limits, ...request.body };
+      const isSet = [concurrency, throttle, rateLimit].some((limit) => limit !== null);
+      const changed = { concurrency, throttle, rateLimit, changedAt: now(), changedBy: principalOf(request).name };
+      await store.functionLimit({ environmentId: environment.id, functionNo: known.stored.no, limits: isSet ? changed : null });
+      await registry.refresh();
+      return changedFunction(parts, request, environment, id, "limited", { concurrency, throttle, rateLimit });
+    },
+  );
 }
 
 function checkRate(field: string, rate: LimitedRate | null | undefined, minMs: number, maxMs: number): void {

@@ -73,7 +73,7 @@ const WAITING_SCHEMA = {
 export function registerFunctionStatsRoute(app: FastifyInstance, { access, store, runs, now }: FunctionStatsRouteParts): void {
   app.get<{ Params: { id: string }; Querystring: { from?: string; to?: string; interval: Interval } }>(
     "/functions/:id/stats",
-    { schema: STATS_SCHEMA },
+    { config: { about: "environment" }, schema: STATS_SCHEMA },
     async (request) => {
       const environment = environmentOf(access, request);
       const { id } = request.params;
@@ -97,13 +97,17 @@ export function registerFunctionStatsRoute(app: FastifyInstance, { access, store
     },
   );
 
-  app.get<{ Params: { name: string } }>("/event-types/:name/waiting", { schema: WAITING_SCHEMA }, async (request) => {
-    const { id: environmentId } = environmentOf(access, request);
-    const found = await store.waitCountByFunction({ environmentId, eventName: request.params.name, limit: WAITS_MAX });
-    const data = found.map(({ functionNo, waits }) => {
-      const { id, name } = runs.functionName(functionNo);
-      return { function: { id, name }, waits };
-    });
-    return { data };
-  });
+  app.get<{ Params: { name: string } }>(
+    "/event-types/:name/waiting",
+    { config: { about: "environment" }, schema: WAITING_SCHEMA },
+    async (request) => {
+      const { id: environmentId } = environmentOf(access, request);
+      const found = await store.waitCountByFunction({ environmentId, eventName: request.params.name, limit: WAITS_MAX });
+      const data = found.map(({ functionNo, waits }) => {
+        const { id, name } = runs.functionName(functionNo);
+        return { function: { id, name }, waits };
+      });
+      return { data };
+    },
+  );
 }

@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { iso } from "../../observe/run-view.ts";
 import type { App, AppStore, Environment, StoredFunction } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
-import { checkMayUse, principalOf } from "../access/principal.ts";
-import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { checkMayUse } from "../access/principal.ts";
+import { type AccessRules, environmentOf, environmentsAllowed } from "../access/rest-access.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -127,7 +127,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRo
     querystring: closed(PAGE_PARAMETERS),
     response: { 200: pageOf(FUNCTION) },
   };
-  app.get<{ Querystring: PageQuery }>("/functions", { schema: functions }, async (request) => {
+  app.get<{ Querystring: PageQuery }>("/functions", { config: { about: "environment" }, schema: functions }, async (request) => {
     const environment = environmentOf(access, request);
     const { items, next } = cutPage(registry.functions(environment), ({ stored }) => ({ rank: stored.no }), request.query);
     const held = await registry.held(environment);
@@ -139,12 +139,16 @@ export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRo
     summary: "Pause a function",
     description: "New runs are created and wait; unfinished runs stop before their next call.",
   };
-  app.post<{ Params: { id: string } }>("/functions/:id/pause", { config: { repair: true }, schema: pause }, async (request) => {
-    const environment = environmentOf(access, request);
-    const { id } = request.params;
-    if (!(await registry.pause(environment, id))) throw functionNotFound(id, environment);
-    return changedFunction(parts, request, environment, id, "paused");
-  });
+  app.post<{ Params: { id: string } }>(
+    "/functions/:id/pause",
+    { config: { about: "environment", repair: true }, schema: pause },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const { id } = request.params;
+      if (!(await registry.pause(environment, id))) throw functionNotFound(id, environment);
+      return changedFunction(parts, request, environment, id, "paused");
+    },
+  );
 
   const resume = {
     ...FUNCTION_CHANGED,
@@ -163,7 +167,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRo
   };
   app.post<{ Params: { id: string }; Body: { held?: "keep" | "cancel" } | null }>(
     "/functions/:id/resume",
-    { config: { repair: true }, schema: resume },
+    { config: { about: "environment", repair: true }, schema: resume },
     async (request) => {
       const environment = environmentOf(access, request);
       const { id } = request.params;
@@ -174,7 +178,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRo
   );
 
   const apps = { summary: "List apps, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(APP) } };
-  app.get<{ Querystring: PageQuery }>("/apps", { schema: apps }, async (request) => {
+  app.get<{ Querystring: PageQuery }>("/apps", { config: { about: "environment" }, schema: apps }, async (request) => {
     const environment = environmentOf(access, request);
     const { items, next } = cutPage(registry.apps(environment), ({ no }) => ({ rank: no }), request.query);
     return { data: items.map((shown) => view(shown)), page: { next } };
@@ -188,10 +192,10 @@ export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRo
     response: { 201: dataOf(APP) },
     errors: ["app_unreachable"],
   } as const;
-  app.post<{ Body: { url: string } }>("/apps", { config: { repair: true }, schema: sync }, async (request, reply) => {
+  app.post<{ Body: { url: string } }>("/apps", { config: { about: "environment", repair: true }, schema: sync }, async (request, reply) => {
     const environment = environmentOf(access, request);
     if (!URL.canParse(request.body.url)) throw invalid("url", "is not an address such as http://localhost:3000/api/inlet");
-    const synced = await registry.sync(environment, request.body.url, principalOf(request).environments);
+    const synced = await registry.sync(environment, request.body.url, environmentsAllowed(request));
     if (synced instanceof Refusal) throw new RestRefusal(synced.code, synced.message);
     if (typeof synced === "string") throw new RestRefusal("app_unreachable", synced);
     const registeredIn = access.directory.environments().find(({ id }) => id === synced.environmentId);
@@ -208,7 +212,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRo
     response: { 200: dataOf(shape({ id: TEXT })) },
     errors: ["app_not_found"],
   } as const;
-  app.delete<{ Params: { id: string } }>("/apps/:id", { schema: remove }, async (request) => {
+  app.delete<{ Params: { id: string } }>("/apps/:id", { config: { about: "environment" }, schema: remove }, async (request) => {
     const environment = environmentOf(access, request);
     const { id } = request.params;
     const known = registry.apps(environment).find((candidate) => candidate.id === id || candidate.name === id);

@@ -75,7 +75,7 @@ export function registerOrderRoutes(app: FastifyInstance, { access, audit, store
     return { id: String(position), function: { id, name }, ...hold, heldAt: iso(heldAt) };
   };
 
-  app.get<{ Querystring: ListQuery }>("/holds", { schema: LIST }, async (request) => {
+  app.get<{ Querystring: ListQuery }>("/holds", { config: { about: "environment" }, schema: LIST }, async (request) => {
     const environment = environmentOf(access, request);
     const { limit, cursor, function: functionId } = request.query;
     const functionNos = functionId === undefined ? {} : { functionNos: runs.functionNos(environment, functionId) };
@@ -83,30 +83,41 @@ export function registerOrderRoutes(app: FastifyInstance, { access, audit, store
     return { data: holds.map(view), page: { next: next === null ? null : String(next) } };
   });
 
-  app.post<{ Params: { id: string } }>("/holds/:id/release", { config: { repair: true }, schema: RELEASE_HOLD }, async (request) => {
-    const environment = environmentOf(access, request);
-    const position = POSITION.test(request.params.id) ? Number(request.params.id) : null;
-    const released = position === null ? null : await store.orderHoldRelease({ environmentId: environment.id, position });
-    if (!released) {
-      throw new RestRefusal("hold_not_found", `No order key of the environment "${environment.name}" is on hold as ${request.params.id}.`);
-    }
-    const { id, function: fn, key, runId } = view(released);
-    const target = { kind: "hold", id, name: fn.id };
-    await audit.note(request, { action: "hold.released", target, environment: environment.name, details: { runId } });
-    return { data: { id, function: fn, key, runId } };
-  });
+  app.post<{ Params: { id: string } }>(
+    "/holds/:id/release",
+    { config: { about: "environment", repair: true }, schema: RELEASE_HOLD },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const position = POSITION.test(request.params.id) ? Number(request.params.id) : null;
+      const released = position === null ? null : await store.orderHoldRelease({ environmentId: environment.id, position });
+      if (!released) {
+        throw new RestRefusal(
+          "hold_not_found",
+          `No order key of the environment "${environment.name}" is on hold as ${request.params.id}.`,
+        );
+      }
+      const { id, function: fn, key, runId } = view(released);
+      const target = { kind: "hold", id, name: fn.id };
+      await audit.note(request, { action: "hold.released", target, environment: environment.name, details: { runId } });
+      return { data: { id, function: fn, key, runId } };
+    },
+  );
 
-  app.post<{ Params: { id: string } }>("/runs/:id/release", { config: { repair: true }, schema: RELEASE }, async (request) => {
-    const environment = environmentOf(access, request);
-    const id = request.params.id.toUpperCase();
-    const run = isEventId(id) ? await store.runGet({ environmentId: environment.id, id: id as string as RunId }) : null;
-    if (!run) throw new RestRefusal("run_not_found", `There is no run ${request.params.id} in the environment "${environment.name}".`);
-    const isReleased = await store.orderRelease({ environmentId: environment.id, runNo: run.no });
-    if (!isReleased) throw new RestRefusal("run_holds_nothing", `The run ${run.id} does not block other runs.`);
-    const target = { kind: "run", id: run.id, name: runs.functionName(run.functionNo).id };
-    await audit.note(request, { action: "run.released", target, environment: environment.name });
-    return { data: { runId: run.id, key: run.orderKey } };
-  });
+  app.post<{ Params: { id: string } }>(
+    "/runs/:id/release",
+    { config: { about: "environment", repair: true }, schema: RELEASE },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const id = request.params.id.toUpperCase();
+      const run = isEventId(id) ? await store.runGet({ environmentId: environment.id, id: id as string as RunId }) : null;
+      if (!run) throw new RestRefusal("run_not_found", `There is no run ${request.params.id} in the environment "${environment.name}".`);
+      const isReleased = await store.orderRelease({ environmentId: environment.id, runNo: run.no });
+      if (!isReleased) throw new RestRefusal("run_holds_nothing", `The run ${run.id} does not block other runs.`);
+      const target = { kind: "run", id: run.id, name: runs.functionName(run.functionNo).id };
+      await audit.note(request, { action: "run.released", target, environment: environment.name });
+      return { data: { runId: run.id, key: run.orderKey } };
+    },
+  );
 }
 
 function after(cursor: string | undefined): { after?: number } {

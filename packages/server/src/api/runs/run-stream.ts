@@ -33,40 +33,44 @@ const STREAM_SCHEMA = {
 } as const;
 
 export function registerRunStream(app: FastifyInstance, parts: RunStreamParts): void {
-  app.get<{ Querystring: { function?: string } }>("/runs/stream", { schema: STREAM_SCHEMA }, async (request, reply) => {
-    const environment = environmentOf(parts.access, request);
-    const wanted = request.query.function === undefined ? null : parts.runs.functionNos(environment, request.query.function);
-    const names = { environment: environment.name, function: parts.runs.functionName };
-    let changed = new Set<RunNo>();
-    let hasGap = false;
+  app.get<{ Querystring: { function?: string } }>(
+    "/runs/stream",
+    { config: { about: "environment" }, schema: STREAM_SCHEMA },
+    async (request, reply) => {
+      const environment = environmentOf(parts.access, request);
+      const wanted = request.query.function === undefined ? null : parts.runs.functionNos(environment, request.query.function);
+      const names = { environment: environment.name, function: parts.runs.functionName };
+      let changed = new Set<RunNo>();
+      let hasGap = false;
 
-    async function nextMessages(): Promise<string> {
-      const runNos = [...changed];
-      const gap = hasGap ? GAP : "";
-      changed = new Set();
-      hasGap = false;
-      const runs = await parts.store.runSummaries({ environmentId: environment.id, runNos });
-      const shown = runs.filter(({ functionNo }) => wanted === null || wanted.includes(functionNo));
-      return shown.map((run) => `event: run\ndata: ${JSON.stringify(runView(run, names))}\n\n`).join("") + gap;
-    }
+      async function nextMessages(): Promise<string> {
+        const runNos = [...changed];
+        const gap = hasGap ? GAP : "";
+        changed = new Set();
+        hasGap = false;
+        const runs = await parts.store.runSummaries({ environmentId: environment.id, runNos });
+        const shown = runs.filter(({ functionNo }) => wanted === null || wanted.includes(functionNo));
+        return shown.map((run) => `event: run\ndata: ${JSON.stringify(runView(run, names))}\n\n`).join("") + gap;
+      }
 
-    const source: StreamSource = {
-      watch: (ring) =>
-        parts.store.runWatch((runNos) => {
-          for (const runNo of runNos) if (!note(changed, runNo)) hasGap = true;
-          ring();
-        }),
-      async follow(stream, alarm) {
-        while (!stream.isEnded) {
-          await alarm.rung();
-          await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
-          const messages = await nextMessages();
-          if (messages !== "" && !stream.write(messages)) await stream.caughtUp();
-        }
-      },
-    };
-    return answerStream(parts, reply, async () => source);
-  });
+      const source: StreamSource = {
+        watch: (ring) =>
+          parts.store.runWatch((runNos) => {
+            for (const runNo of runNos) if (!note(changed, runNo)) hasGap = true;
+            ring();
+          }),
+        async follow(stream, alarm) {
+          while (!stream.isEnded) {
+            await alarm.rung();
+            await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+            const messages = await nextMessages();
+            if (messages !== "" && !stream.write(messages)) await stream.caughtUp();
+          }
+        },
+      };
+      return answerStream(parts, reply, async () => source);
+    },
+  );
 }
 
 /** Bounded, also while the client does not read: the run that changed longest ago is dropped first. Returns whether none was dropped. */

@@ -155,31 +155,38 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return { data: page.runs.map((run) => runView(run, names(environment))), page: { next: page.next } };
   }
 
-  app.get<{ Querystring: ListQuery }>("/runs", { schema: LIST }, async (request) => {
+  app.get<{ Querystring: ListQuery }>("/runs", { config: { about: "environment" }, schema: LIST }, async (request) => {
     const environment = environmentOf(access, request);
     return list(environment, listParams(parts, environment, request.query));
   });
 
-  app.get<{ Params: { id: string }; Querystring: ListQuery }>("/events/:id/runs", { schema: OF_EVENT }, async (request) => {
-    const environment = environmentOf(access, request);
-    const id = request.params.id.toUpperCase() as EventId;
-    const event = isEventId(id) ? await store.eventGet({ environmentId: environment.id, id }) : null;
-    if (!event) {
-      throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
-    }
-    return list(environment, { limit: request.query.limit, ...after(request.query.cursor), eventId: id });
-  });
+  app.get<{ Params: { id: string }; Querystring: ListQuery }>(
+    "/events/:id/runs",
+    { config: { about: "environment" }, schema: OF_EVENT },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const id = request.params.id.toUpperCase() as EventId;
+      const event = isEventId(id) ? await store.eventGet({ environmentId: environment.id, id }) : null;
+      if (!event) {
+        throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
+      }
+      return list(environment, { limit: request.query.limit, ...after(request.query.cursor), eventId: id });
+    },
+  );
 
   app.get(
     "/runs/:id",
-    { schema: { ...ONE, summary: "Read a run", description: "With its steps, failed attempts, calls of the app and output." } },
+    {
+      config: { about: "environment" },
+      schema: { ...ONE, summary: "Read a run", description: "With its steps, failed attempts, calls of the app and output." },
+    },
     async (request, reply) => {
       const { environment, run } = await find(request);
       return sendRun(reply, run, environment);
     },
   );
 
-  app.post("/runs/:id/cancel", { config: { repair: true }, schema: CANCEL }, async (request, reply) => {
+  app.post("/runs/:id/cancel", { config: { about: "environment", repair: true }, schema: CANCEL }, async (request, reply) => {
     const { environment, run } = await find(request);
     if (!(await runs.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has already ended: it is ${run.status}.`);
     await note(request, "cancelled", run, environment);
@@ -187,19 +194,23 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return sendRun(reply, cancelled.run, environment);
   });
 
-  app.post("/runs/:id/rerun", { config: { repair: true, idempotent: "replayed" }, schema: RERUN }, async (request, reply) => {
-    const { environment, run } = await find(request);
-    const from = (request.body as { from?: string } | null | undefined)?.from;
-    if (from !== undefined && !run.steps.some((step) => step.id === from)) {
-      throw new RestRefusal("step_not_found", `The run ${run.id} has no step ${from}.`);
-    }
-    const id = await runs.rerun(run, from as StepId | undefined);
-    const fresh = id && (await store.runGet({ environmentId: environment.id, id }));
-    if (!fresh) throw new RestRefusal("run_not_repeatable", "The function or the event of this run no longer exists.");
-    await note(request, "repeated", fresh, environment, { originalRunId: run.id, ...(from !== undefined && { from }) });
-    reply.status(201);
-    return sendRun(reply, fresh, environment);
-  });
+  app.post(
+    "/runs/:id/rerun",
+    { config: { about: "environment", repair: true, idempotent: "replayed" }, schema: RERUN },
+    async (request, reply) => {
+      const { environment, run } = await find(request);
+      const from = (request.body as { from?: string } | null | undefined)?.from;
+      if (from !== undefined && !run.steps.some((step) => step.id === from)) {
+        throw new RestRefusal("step_not_found", `The run ${run.id} has no step ${from}.`);
+      }
+      const id = await runs.rerun(run, from as StepId | undefined);
+      const fresh = id && (await store.runGet({ environmentId: environment.id, id }));
+      if (!fresh) throw new RestRefusal("run_not_repeatable", "The function or the event of this run no longer exists.");
+      await note(request, "repeated", fresh, environment, { originalRunId: run.id, ...(from !== undefined && { from }) });
+      reply.status(201);
+      return sendRun(reply, fresh, environment);
+    },
+  );
 }
 
 function listParams({ runs }: RunsRoutesParts, environment: Environment, query: ListQuery): Omit<RunListParams, "environmentId"> {

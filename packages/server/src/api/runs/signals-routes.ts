@@ -43,15 +43,20 @@ const SEND = {
 } as const;
 
 export function registerSignalsRoutes(app: FastifyInstance, { access, audit, signals }: SignalsRoutesParts): void {
-  app.post<{ Body: SignalBody }>("/signals", { config: { repair: true, signingKey: true }, schema: SEND }, async (request) => {
-    const environment = environmentOf(access, request);
-    const { signal, data = null } = request.body;
-    const runId = await signals.send(environment, signal, JSON.stringify(data));
-    if (runId === null) throw new RestRefusal("signal_not_found", `No run waits for this signal in the environment "${environment.name}".`);
-    const { kind } = principalOf(request);
-    if (kind === "signing-key") return { data: { run_id: runId } };
-    await audit.note(request, { action: "signal.sent", target: { kind: "run", id: runId, name: runId }, environment: environment.name });
-    // A dev server cannot always recognise a published SDK: not every version identifies itself here.
-    return { data: kind === "dev" ? { runId, run_id: runId } : { runId } };
-  });
+  app.post<{ Body: SignalBody }>(
+    "/signals",
+    { config: { about: "environment", repair: true, signingKey: true }, schema: SEND },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const { signal, data = null } = request.body;
+      const runId = await signals.send(environment, signal, JSON.stringify(data));
+      if (runId === null)
+        throw new RestRefusal("signal_not_found", `No run waits for this signal in the environment "${environment.name}".`);
+      const { kind } = principalOf(request);
+      if (kind === "signing-key") return { data: { run_id: runId } };
+      await audit.note(request, { action: "signal.sent", target: { kind: "run", id: runId, name: runId }, environment: environment.name });
+      // A dev server cannot always recognise a published SDK: not every version identifies itself here.
+      return { data: kind === "dev" ? { runId, run_id: runId } : { runId } };
+    },
+  );
 }

@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from "fastify";
 import type { Environment, Webhook } from "../../store/contract/index.ts";
-import { checkMayUse } from "../access/principal.ts";
+import { checkMayFind } from "../access/principal.ts";
 import { RestRefusal } from "../rest-errors.ts";
 
 export interface WebhookDirectory {
@@ -14,9 +14,8 @@ export interface WebhookDirectory {
 export function findWebhook(directory: WebhookDirectory, request: FastifyRequest, id: string): Webhook {
   const webhook = directory.webhooks().find((candidate) => candidate.id === id);
   const environment = webhook && directory.environment(webhook.environmentId);
-  if (!webhook || !environment) throw webhookNotFound(id);
-  checkMayUse(request, environment);
-  return webhook;
+  checkMayFind(request, environment, () => webhookNotFound(id));
+  return webhook as Webhook;
 }
 
 export function webhookNotFound(id: string): RestRefusal {

@@ -3,7 +3,7 @@
 import { canonicalHeaders, parseQuery } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
-import { principalOf } from "../access/principal.ts";
+import { callerRole } from "../access/principal.ts";
 import { seesSecrets } from "../access/roles.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
@@ -140,7 +140,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       reply.type("application/json");
       if (requestId === undefined && webhookId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
       const webhook = findWebhook(directory, request, webhookId ?? "");
-      if (requestId === undefined) return trialView(await parts.tryTransform(asked(request, request.body, webhook, transform)));
+      if (requestId === undefined) return trialView(await parts.tryTransform(asked(parts, request, request.body, webhook, transform)));
       const record = await findRequest(store, webhook, requestId);
       return trialView(await parts.tryTransform(recorded(record, webhook, transform)));
     },
@@ -163,7 +163,8 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       const webhook = findWebhook(directory, request, request.params.id);
       const { requestId } = request.body;
       reply.type("application/json");
-      if (requestId === undefined) return trialView(await parts.tryTransform(asked(request, request.body, webhook, webhook.transform)));
+      if (requestId === undefined)
+        return trialView(await parts.tryTransform(asked(parts, request, request.body, webhook, webhook.transform)));
       return trialView(await parts.tryTransform(recorded(await findRequest(store, webhook, requestId), webhook, webhook.transform)));
     },
   );
@@ -222,9 +223,16 @@ function given({ body, raw, contentType, headers = {}, queryParams = {} }: Trial
 }
 
 /** A transform sees the headers of a signed request: whoever may have one signed can send as the provider. */
-function asked(request: FastifyRequest, body: WebhookTrialBody, webhook: Webhook, transform: string): TrialParams {
+function asked(
+  { directory }: TransformsRoutesParts,
+  request: FastifyRequest,
+  body: WebhookTrialBody,
+  webhook: Webhook,
+  transform: string,
+): TrialParams {
   const { method = "POST", sign = false } = body;
-  if (sign && !seesSecrets(principalOf(request).role))
+  const environment = directory.environment(webhook.environmentId);
+  if (sign && !seesSecrets(environment ? callerRole(request, environment) : null))
     throw new RestRefusal("role_forbidden", "Signing a request with the webhook's secret needs the role admin or ingest-admin.");
   return { ...given(body, transform), webhook, method, sign };
 }

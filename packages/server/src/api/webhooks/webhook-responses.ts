@@ -3,7 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Webhook } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
-import { principalOf } from "../access/principal.ts";
+import { callerRole } from "../access/principal.ts";
 import { seesSecrets } from "../access/roles.ts";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { type WebhookDirectory, webhookNotFound } from "./find-webhook.ts";
@@ -25,11 +25,12 @@ export class WebhookResponses {
   }
 
   view(request: FastifyRequest, webhook: Webhook) {
-    const environment = this.#environmentName(webhook) ?? "";
+    const environment = this.#parts.directory.environment(webhook.environmentId);
+    const role = environment ? callerRole(request, environment) : null;
     const baseUrl = ownAddress(this.#parts, request);
     // Anyone who knows the URL can send: a read-only key must not see it.
-    const token = seesSecrets(principalOf(request).role) ? webhook.token : `${webhook.token.slice(0, SHOWN_CHARACTERS)}…`;
-    return webhookView(webhook, environment, `${baseUrl}/e/${token}`);
+    const token = seesSecrets(role) ? webhook.token : `${webhook.token.slice(0, SHOWN_CHARACTERS)}…`;
+    return webhookView(webhook, environment?.name ?? "", `${baseUrl}/e/${token}`);
   }
 
   /** `fields`: the fields that the request set. Refuses the request if the webhook does not exist. */

@@ -54,12 +54,16 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
 
 function registerListAndGet(app: FastifyInstance, { access, directory }: WebhooksRoutesParts, responses: WebhookResponses): void {
   const list = { summary: "List webhooks, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(WEBHOOK) } };
-  app.get<{ Querystring: { limit: number; cursor?: string } }>("/webhooks", { config: { ingest: true }, schema: list }, async (request) => {
-    const environment = environmentOf(access, request);
-    const here = directory.webhooks().filter(({ environmentId }) => environmentId === environment.id);
-    const { items, next } = cutPage(here, ({ createdAt, id }) => ({ rank: createdAt, id }), request.query);
-    return { data: items.map((webhook) => responses.view(request, webhook)), page: { next } };
-  });
+  app.get<{ Querystring: { limit: number; cursor?: string } }>(
+    "/webhooks",
+    { config: { about: "environment", ingest: true }, schema: list },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const here = directory.webhooks().filter(({ environmentId }) => environmentId === environment.id);
+      const { items, next } = cutPage(here, ({ createdAt, id }) => ({ rank: createdAt, id }), request.query);
+      return { data: items.map((webhook) => responses.view(request, webhook)), page: { next } };
+    },
+  );
   app.get<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Get a webhook" } }, async (request) => ({
     data: responses.view(request, findWebhook(directory, request, request.params.id)),
   }));
@@ -69,7 +73,7 @@ function registerCreate(app: FastifyInstance, parts: WebhooksRoutesParts, respon
   const create = { summary: "Create a webhook", body: WEBHOOK_CREATE, querystring: closed({}), response: { 201: dataOf(WEBHOOK) } };
   app.post<{ Body: CreateBody }>(
     "/webhooks",
-    { config: { ingest: true, idempotent: "replayed" }, schema: create },
+    { config: { about: "item", ingest: true, idempotent: "replayed" }, schema: create },
     async (request, reply) => {
       const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
       const environment = chosenEnvironment(parts, request, request.body.environment);
@@ -176,8 +180,8 @@ function refuseMirror(request: FastifyRequest, environment: Environment | undefi
 /** The field of the body takes precedence over the header. A branch environment has no webhooks of its own. */
 function chosenEnvironment({ access, directory }: WebhooksRoutesParts, request: FastifyRequest, name: string | undefined): Environment {
   const environment = name === undefined ? environmentOf(access, request) : directory.environmentNamed(name);
+  checkMayUse(request, environment ?? { name: name ?? "", kind: "branch" });
   if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
-  checkMayUse(request, environment);
   if (environment.kind === "branch") {
     throw invalid("environment", `must be "branch": all branch environments share their webhooks`);
   }

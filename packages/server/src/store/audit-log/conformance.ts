@@ -35,6 +35,8 @@ export function auditConformance(engine: Engine): void {
     assert.deepEqual(await targets(again, { action: "webhook.*" }), ["wh_2", "wh_1"]);
     assert.deepEqual(await targets(again, { actor: "session" }), ["wh_3"]);
     assert.deepEqual(await targets(again, { actor: "key_1" }), ["wh_2", "wh_1"]);
+    assert.deepEqual(await targets(again, { environments: ["production", "staging"] }), ["wh_1"], "and none without an environment");
+    assert.deepEqual(await targets(again, { environments: [] }), []);
   });
 
   test(`${engine.name}: audit pages meet without gap or overlap, also within one instant`, async (t) => {

@@ -28,6 +28,8 @@ export interface AuditListParams {
   actor?: string;
   /** An exact action, or one that ends in `*`. */
   action?: string;
+  /** Only entries of these environments; absent: all entries, those without an environment included. */
+  environments?: readonly string[];
 }
 
 export interface AuditStore {

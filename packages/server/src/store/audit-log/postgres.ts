@@ -28,7 +28,7 @@ export function auditStore(database: Database): AuditStore {
 }
 
 async function listAudit(database: Database, params: AuditListParams): Promise<{ entries: AuditEntry[]; next: EventCursor | null }> {
-  const { after, from, to, actor, action, limit } = params;
+  const { after, from, to, actor, action, environments, limit } = params;
   const where = new Conditions();
   where.add("true");
   if (after) where.add("(at, sequence) < (?, ?)", after.receivedAt, after.sequence);
@@ -37,6 +37,7 @@ async function listAudit(database: Database, params: AuditListParams): Promise<{
   if (actor !== undefined) where.add("(actor_id = ? OR actor_kind = ?)", actor, actor);
   if (action?.endsWith("*")) where.add("starts_with(action, ?)", action.slice(0, -1));
   else if (action !== undefined) where.add("action = ?", action);
+  if (environments) where.add("environment = ANY (?::text[])", environments);
   const rows = await database.read<AuditRow>(
     `SELECT * FROM audit_log WHERE ${where.text} ORDER BY at DESC, sequence DESC LIMIT ${limit + 1}`,
     where.values,

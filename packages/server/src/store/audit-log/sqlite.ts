@@ -32,13 +32,14 @@ export function listAudit(db: DatabaseSync, params: AuditListParams): { entries:
     where.push(condition);
     values.push(...bound);
   };
-  const { after, from, to, actor, action, limit } = params;
+  const { after, from, to, actor, action, environments, limit } = params;
   if (after) require("(at, sequence) < (?, ?)", after.receivedAt, after.sequence);
   if (from !== undefined) require("at >= ?", from);
   if (to !== undefined) require("at < ?", to);
   if (actor !== undefined) require("(actor_id = ? OR actor_kind = ?)", actor, actor);
   if (action?.endsWith("*")) require("substr(action, 1, ?) = ?", action.length - 1, action.slice(0, -1));
   else if (action !== undefined) require("action = ?", action);
+  if (environments) require("environment IN (SELECT value FROM json_each(?))", JSON.stringify(environments));
   const rows = db
     .prepare(`SELECT * FROM audit_log INDEXED BY audit_log_by_time WHERE ${where.join(" AND ")} ORDER BY at DESC, sequence DESC LIMIT ?`)
     .all(...values, limit + 1) as unknown as AuditRow[];
