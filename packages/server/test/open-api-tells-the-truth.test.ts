@@ -52,6 +52,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/transforms/providers": {},
   "GET /v1/environments": {},
   "POST /v1/environments": { body: { name: "staging" }, status: 201 },
+  "GET /v1/environments/{name}": { path: () => ["staging"] },
   "PUT /v1/environments/{name}": { path: () => ["staging"], body: { bodyLimitBytes: 1000 } },
   "POST /v1/environments/{name}/archive": { path: () => ["staging"] },
   "POST /v1/environments/{name}/unarchive": { path: () => ["staging"] },
