@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
+import { useIsUnrestricted } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Dialog, FormDialog } from "../ui/dialog.tsx";
@@ -12,7 +13,8 @@ import { AcceptListFields, draftOf, listOf } from "./accept-list-field.tsx";
 export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key["kind"]; onClose: () => void }) {
   const [name, setName] = useState("");
   const [role, setRole] = useState("admin");
-  const [environments, setEnvironments] = useState("");
+  const isUnrestricted = useIsUnrestricted();
+  const [environments, setEnvironments] = useState(isUnrestricted ? "" : env);
   const [eventNames, setEventNames] = useState(draftOf(null));
   const [ips, setIps] = useState(draftOf(null));
   const [created, setCreated] = useState<Key | null>(null);
@@ -43,8 +45,16 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
       {kind === "api" && (
         <label className="field">
           <span>Environments</span>
-          <input className="input" value={environments} placeholder="All" onChange={({ target }) => setEnvironments(target.value)} />
-          <small>Comma-separated names, to restrict the key to these environments. "branch" stands for all branch environments.</small>
+          <input
+            className="input"
+            value={environments}
+            placeholder={isUnrestricted ? "All" : env}
+            onChange={({ target }) => setEnvironments(target.value)}
+          />
+          <small>
+            Comma-separated names, to restrict the key to these environments. "branch" stands for all branch environments, "payments-*" for
+            all whose name begins with "payments-".
+          </small>
         </label>
       )}
       {kind === "api" && (

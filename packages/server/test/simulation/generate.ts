@@ -14,6 +14,7 @@ import { generateRetentions } from "./deeds/retentions.ts";
 import { generateRotations } from "./deeds/rotations.ts";
 import { generateSchemas } from "./deeds/schemas.ts";
 import { generateSignals } from "./deeds/signals.ts";
+import { generateSigningRotations } from "./deeds/signing-rotations.ts";
 import { CodeWriter } from "./generate-code.ts";
 import { generateFlow } from "./generate-flow.ts";
 import { Random } from "./random.ts";
@@ -53,6 +54,7 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     retentions,
     hooks,
     rotations: generateRotations(new Random(seed, "rotations")),
+    signingRotations: generateSigningRotations(new Random(seed, "signing rotations")),
     erasures,
     outages: isQuiet ? [] : generateOutages(random),
     refusals: isQuiet || random.chance(0.6) ? [] : [{ atMs: random.int(1, SPAN_MS), forMs: random.int(10, 4_000) }],

@@ -4,6 +4,9 @@ import type { KeyId } from "@inlet/protocol";
 import type { BatchedEvent, SimEcho, SimSchema } from "./deeds/deeds.ts";
 import { now } from "./virtual-time.ts";
 
+/** What the service and its apps begin with. */
+export const SIGNING_KEY = `signkey-test-${"0a".repeat(32)}`;
+
 /**
  * What became of a call. `lost`, `cut`, `hung`: the network's doing, and the service spends an attempt on it. `killed`, `stopped`: the
  * service's own, which costs no attempt.
@@ -158,6 +161,8 @@ export class Journal {
   readonly erasures: ErasureNote[] = [];
   /** Oldest first. */
   readonly keys: KeyNote[] = [];
+  /** The signing key that the apps are deployed with. */
+  appKey = SIGNING_KEY;
   readonly secrets: SecretNote[] = [];
   /** Requests of webhooks that were accepted. */
   readonly delivered: { n: number; name: string }[] = [];

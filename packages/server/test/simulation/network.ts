@@ -3,7 +3,9 @@
  * connection is cut, the app never answers or is asked twice. An app that was reached always works to the end, heard or not.
  */
 
+import { isSignatureOf } from "@inlet/protocol";
 import type { AppRequest } from "../../src/execute/call/call-app.ts";
+import { HEADER_NAMES } from "../../src/execute/call/header-names.ts";
 import { type NoAnswer, tooLate, unreachable } from "../../src/execute/call/no-answer.ts";
 import type { AppAnswer } from "../../src/execute/call/read-answer.ts";
 import type { CallScope } from "./apps/own-app.ts";
@@ -100,6 +102,7 @@ export class Network {
     const { limits } = this.#parts;
     const app = this.#appOf(request);
     if (request.method === "PUT") return app.handle(request, undefined as never);
+    if (!isSignedFor(request, this.#parts.journal.appKey)) return Promise.resolve({ status: 401, headers: {}, body: "" });
     const { ctx, event } = JSON.parse(request.body) as CallBody;
     const noted = this.#note(request, ctx, process);
     limits.begin(noted, event?.data?.k ?? 0);
@@ -197,4 +200,10 @@ export class Network {
 /** The same for the same call in every replay, and in every scenario this one is cut down to. */
 function callName({ functionId, stepId, attempt }: CallNote, n: number | undefined): string {
   return `${functionId}/${n ?? "-"}/${stepId ?? "-"}/${attempt}`;
+}
+
+/** As an SDK checks it, before anything else. */
+function isSignedFor({ headers, body }: AppRequest, key: string): boolean {
+  const signature = Object.values(HEADER_NAMES).map((names) => headers?.[names.signature]);
+  return signature.some((header) => header !== undefined && isSignatureOf(header, body, key));
 }

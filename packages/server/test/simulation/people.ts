@@ -16,6 +16,7 @@ import { retain } from "./deeds/retentions.ts";
 import { rotateKey } from "./deeds/rotations.ts";
 import { declareSchema } from "./deeds/schemas.ts";
 import { sendSignal } from "./deeds/signals.ts";
+import { rotateSigningKey } from "./deeds/signing-rotations.ts";
 import type { Scenario } from "./scenario.ts";
 import { after } from "./virtual-time.ts";
 
@@ -32,6 +33,7 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   retentions: retain,
   erasures: erase,
   rotations: rotateKey,
+  signingRotations: rotateSigningKey,
   hooks: useHook,
 };
 

@@ -3,6 +3,7 @@
 import { type Config, readConfig } from "../../src/config/config.ts";
 import type { TransformRunner } from "../../src/transform/index.ts";
 import { EVENT_KEY } from "./apps/own-app.ts";
+import { SIGNING_KEY } from "./journal.ts";
 import { CALLS_PER_APP } from "./limits.ts";
 
 /** Null: the default. */
@@ -16,7 +17,7 @@ export function configOf({ callTimeoutMs, retryMs, leaseMs }: Durations): Config
   const retries = retryMs === null ? [] : ["--retry-interval", `${retryMs}ms`];
   const leases = leaseMs === null ? [] : ["--lease", `${leaseMs}ms`];
   const flags = [...retries, ...leases, "--call-timeout", `${callTimeoutMs}ms`, "--app-calls", String(CALLS_PER_APP), "--discover", "off"];
-  const keys = ["--event-key", EVENT_KEY, "--signing-key", `signkey-test-${"0a".repeat(32)}`, "--api-key", "api-key"];
+  const keys = ["--event-key", EVENT_KEY, "--signing-key", SIGNING_KEY, "--api-key", "api-key"];
   return readConfig("start", [...flags, ...keys], {});
 }
 

@@ -17,6 +17,7 @@ import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts"
 import { ChangeFollower } from "../../src/service/follow-changes.ts";
 import { createFunctions, type Functions } from "../../src/service/functions.ts";
 import type { BackgroundService } from "../../src/service/maintenance.ts";
+import { createSigning } from "../../src/service/signing.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { Edge } from "./edge.ts";
@@ -132,7 +133,7 @@ export class SimProcess {
       caller: parts.caller,
       dedupWindow: createDedupWindow(config.dedupWindow),
       clock: { now, after },
-      signing: () => ({ kind: "unsigned" }),
+      signing: createSigning({ directory, isDev: false }),
     });
     this.#log = log;
     this.life = life;

@@ -48,6 +48,12 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
       atMs: Math.ceil(rotation.atMs / SPEED),
       overlapMs: quick(rotation.overlapMs),
     })),
+    signingRotations: (scenario.signingRotations ?? []).map((rotation) => ({
+      ...rotation,
+      atMs: Math.ceil(rotation.atMs / SPEED),
+      deployAfterMs: quick(rotation.deployAfterMs),
+      overlapMs: quick(rotation.overlapMs),
+    })),
     hooks: (scenario.hooks ?? []).map((hook) => ({
       atMs: Math.ceil(hook.atMs / SPEED),
       rotateAfterMs: quick(hook.rotateAfterMs),

@@ -13,6 +13,7 @@ export interface Deeds {
   retentions: readonly SimRetention[];
   erasures: readonly SimErasure[];
   rotations: readonly SimRotation[];
+  signingRotations: readonly SimSigningRotation[];
   hooks: readonly SimHook[];
 }
 
@@ -107,6 +108,14 @@ export interface SimErasure {
 export interface SimRotation {
   atMs: number;
   no: number;
+  overlapMs: number;
+}
+
+/** A new signing key; so long after it, apps that have it; and so long after them, the end of the one before. */
+export interface SimSigningRotation {
+  atMs: number;
+  no: number;
+  deployAfterMs: number;
   overlapMs: number;
 }
 
