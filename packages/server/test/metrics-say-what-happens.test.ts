@@ -166,7 +166,11 @@ test("keys that may read, and those with the role metrics, read metrics; nobody 
   for (const role of ["metrics", "viewer", "operator", "read"]) assert.equal(await code(await made({ role })), 200, role);
   assert.equal(await code({}), "api_key_missing");
   assert.equal(await code({ headers: { authorization: "Bearer wrong" } }), "api_key_invalid");
-  assert.equal(await code(await made({ environments: ["production"] })), 200, "of its environments, which roles-hold-in-their-environments looks at");
+  assert.equal(
+    await code(await made({ environments: ["production"] })),
+    200,
+    "of its environments, which roles-hold-in-their-environments looks at",
+  );
 });
 
 test("--metrics-listen opens them on an address of their own, and nothing else there", async (t) => {
