@@ -60,6 +60,7 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
       "POST /alert-rules": [{ name: "mine", kind: "failure_count", threshold: 1 }],
       "PUT /alert-rules/{id}": [{ name: "mine" }],
       "PUT /failures": [{ function: run.function.id, pattern: "p", state: "ignored" }],
+      "PUT /functions/{id}/limits": [{ concurrency: 1 }],
       "POST /apps": [{ url: app.url }],
       "POST /signals": [{ signal: "go" }],
     } as Record<string, object[]>,
