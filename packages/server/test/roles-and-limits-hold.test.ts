@@ -48,7 +48,8 @@ test("the role read may only read; ingest-admin has webhooks, transforms and rea
   const all = await operations(service);
   const forIngest = (method: string, path: string) =>
     /^\/(webhooks|transforms|session$|event-schemas|event-types\/\{name\}($|\/check$))/.test(path) ||
-    (method === "GET" && /^\/(events($|\/\{id\}$|\/stream)|event-types(?!\/\{name\}\/waiting)|environments(\/\{name\})?$|stats)/.test(path));
+    (method === "GET" &&
+      /^\/(events($|\/\{id\}$|\/stream)|event-types(?!\/\{name\}\/waiting)|environments(\/\{name\})?$|stats)/.test(path));
   const forRead = (method: string, path: string) => method === "GET" || path === "/session";
   assert.ok(all.length > 20);
   for (const [method, path] of all) {
