@@ -5,8 +5,8 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix, sep } from "node:path";
-import { type Block, readBlocks } from "./markdown.ts";
-import { withoutMarks } from "./markdown-inline.ts";
+import type { Tokens } from "marked";
+import { type Block, plainText, readBlocks } from "./markdown.ts";
 
 export interface DocsPage {
   /** Below the folder, without `.md`. */
@@ -42,21 +42,21 @@ export async function readDocumentation(folder: string): Promise<Documentation> 
 
 function pageOf(path: string, text: string): DocsPage {
   const blocks = readBlocks(text);
-  const first = blocks.find((block) => block.kind === "heading");
-  return { path, text, blocks, title: withoutMarks(first?.heading.text ?? path) };
+  const first = blocks.find((block) => block.type === "heading");
+  return { path, text, blocks, title: first ? plainText([first]) : path };
 }
 
 function groupsOf(blocks: readonly Block[]): DocsGroup[] {
   const groups: DocsGroup[] = [];
   for (const block of blocks) {
-    if (block.kind === "heading" && block.heading.level === 2) groups.push({ title: block.heading.text, entries: [] });
-    if (block.kind === "list") groups.at(-1)?.entries.push(...block.items.flatMap(entryOf));
+    if (block.type === "heading" && block.depth === 2) groups.push({ title: plainText([block]), entries: [] });
+    if (block.type === "list") groups.at(-1)?.entries.push(...(block as Tokens.List).items.flatMap(entryOf));
   }
   return groups.filter(({ entries }) => entries.length > 0);
 }
 
-function entryOf(item: string) {
-  const [, title, path, about] = ENTRY.exec(item) ?? [];
+function entryOf({ text }: Tokens.ListItem) {
+  const [, title, path, about] = ENTRY.exec(text) ?? [];
   return title && path && about ? [{ title, path, about: about.replaceAll("\n", " ") }] : [];
 }
 
@@ -66,8 +66,8 @@ function imagesOf({ path, text }: DocsPage): string[] {
 
 /** The first paragraph of a page, on one line. */
 export function summaryOf({ blocks }: DocsPage): string {
-  const first = blocks.find((block) => block.kind === "paragraph");
-  return withoutMarks(first?.text ?? "").replaceAll("\n", " ");
+  const first = blocks.find((block) => block.type === "paragraph");
+  return first ? plainText([first]).replaceAll("\n", " ") : "";
 }
 
 /** A list of all pages as Markdown, in the format of llmstxt.org. */

@@ -2,8 +2,7 @@
 
 import { posix } from "node:path";
 import { type DocsPage, type Documentation, INDEX } from "./documentation.ts";
-import { renderBlocks } from "./markdown.ts";
-import { escapeHtml } from "./markdown-inline.ts";
+import { escapeHtml, renderBlocks } from "./markdown.ts";
 import { QUERY_UNITS_MAX, type SearchResult } from "./search-pages.ts";
 
 export interface PageParts {

@@ -1,8 +1,7 @@
 /** Search over the documentation: sections that contain every word of the query, those with the words in their headings first. */
 
 import type { DocsPage, Documentation } from "./documentation.ts";
-import type { Block } from "./markdown.ts";
-import { withoutMarks } from "./markdown-inline.ts";
+import { Anchors, plainText } from "./markdown.ts";
 
 export interface Section {
   path: string;
@@ -34,29 +33,18 @@ export function sectionsOf({ pages, groups }: Pick<Documentation, "pages" | "gro
 }
 
 function sectionsOfPage({ path, title, blocks }: DocsPage): Section[] {
+  const anchors = new Anchors();
   const sections: { heading: string; anchor: string; texts: string[] }[] = [];
   for (const block of blocks) {
-    if (block.kind === "heading") sections.push({ heading: withoutMarks(block.heading.text), anchor: block.heading.anchor, texts: [] });
-    else sections.at(-1)?.texts.push(textOf(block));
+    const text = plainText([block]);
+    if (block.type === "heading") sections.push({ heading: text, anchor: anchors.next(text), texts: [] });
+    else sections.at(-1)?.texts.push(text);
   }
   return sections.map(({ heading, anchor, texts }) => {
     const text = texts.join(" ").replace(/\s+/g, " ");
     const lower = { title: title.toLowerCase(), heading: heading.toLowerCase(), text: text.toLowerCase() };
     return { path, pageTitle: title, heading, anchor, text, lower };
   });
-}
-
-function textOf(block: Exclude<Block, { kind: "heading" }>): string {
-  switch (block.kind) {
-    case "code":
-      return block.lines.join(" ");
-    case "table":
-      return withoutMarks(block.rows.flat().join(" "));
-    case "list":
-      return withoutMarks(block.items.join(" "));
-    case "paragraph":
-      return withoutMarks(block.text);
-  }
 }
 
 export function wordsOf(query: string): string[] {
