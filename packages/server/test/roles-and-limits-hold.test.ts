@@ -70,7 +70,9 @@ test("operator reads and repairs, viewer reads, metrics does neither, owner does
   const rules: Record<string, (method: string, path: string) => boolean> = {
     owner: () => true,
     operator: (method, path) =>
-      method === "GET" || (method === "POST" && REPAIRS.test(path)) || /^\/(session$|signals$|alert-rules|failures$)/.test(path),
+      method === "GET" ||
+      (method === "POST" && REPAIRS.test(path)) ||
+      /^\/(session$|signals$|alert-rules|failures$|functions\/\{id\}\/limits$)/.test(path),
     viewer: (method, path) => method === "GET" || path === "/session",
     metrics: (_method, path) => path === "/session",
   };
