@@ -126,7 +126,7 @@ async function serve(
   changes.follow("registry", functions.registry);
 
   const common = { config, store, directory, functions, transforms, catalogue, defaultEnvironment, ids, log, now };
-  const { attempts, mirror, receive, replay } = await createReceiving({ ...common, observation, dedupWindow, disk });
+  const { attempts, mirror, receive, sendEvents, replay } = await createReceiving({ ...common, observation, dedupWindow, disk });
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
   const { jobs, alerts, silences, work } = createJobsAndAlerts({
@@ -153,6 +153,7 @@ async function serve(
     silences,
     sourceName,
     replay,
+    sendEvents,
     attempts,
     loginTokens,
     oidc,

@@ -1,4 +1,4 @@
-/** A run names the run that invoked it, the event that resumed each of its waits, and the job that started it. */
+/** Runs and events name each other: what started, invoked, resumed or cancelled a run, and which run sent an event. */
 
 import assert from "node:assert/strict";
 import { hasEnded, poll, type RunView, startApp } from "./support/app.ts";
@@ -40,4 +40,51 @@ test("a run names its invoker, the events that resumed it, and its job", async (
   const job = (await service.rest("POST", "/jobs", { body: { kind: "runs.rerun", filter: { function: "shop-parent" } } })).body.data;
   const again = await poll(async () => (await runs(`job=${job.id}`))[0] ?? null, "the run that the job starts");
   assert.deepEqual([(await details(again.id)).job, again.originalRunId], [job.id, parent.id]);
+});
+
+test("an event names the run that sent it, and the runs that it started, resumed and cancelled", async (t) => {
+  const service = await startTestService(t);
+  await startApp(t, service, (inlet) => {
+    const child = inlet.createFunction({ id: "child" }, { event: "shop/never" }, () => "done");
+    return [
+      child,
+      inlet.createFunction({ id: "sender" }, { event: "shop/begun" }, async ({ step }) => {
+        await step.sendEvent("tell", { name: "shop/told", data: { n: 1 } });
+        await step.invoke("ask the child", { function: child, data: {} });
+      }),
+      inlet.createFunction({ id: "listener" }, { event: "shop/told" }, async ({ step }) => {
+        await step.waitForEvent("an answer", { event: "shop/answered", timeout: "1h" });
+      }),
+      inlet.createFunction({ id: "doomed", cancelOn: [{ event: "shop/answered" }] }, { event: "shop/told" }, async ({ step }) => {
+        await step.sleep("for long", "1h");
+      }),
+    ];
+  });
+  const runsOf = async (event: string, query = ""): Promise<RunView[]> =>
+    (await service.rest("GET", `/events/${event}/runs${query}`)).body.data;
+  const details = async (id: string): Promise<RunView> => (await service.rest("GET", `/runs/${id}`)).body.data;
+  const [begun] = (await service.send({ name: "shop/begun", data: {} })).body.ids;
+  const sender = await poll(async () => (await runsOf(begun)).find(hasEnded) ?? null, "the sending run");
+  const [told] = (await service.rest("GET", "/events?name=shop/told")).body.data;
+  assert.deepEqual([told.source.kind, told.source.id, told.source.run], ["function", "shop-sender", sender.id]);
+  const [invocation] = (await service.rest("GET", "/events?name=inngest/function.invoked")).body.data;
+  assert.deepEqual([invocation.source.kind, invocation.source.run], ["internal", sender.id]);
+  const [invoked] = await runsOf(invocation.id);
+  assert.deepEqual([invoked?.function.id, (await details(invoked?.id)).invokedBy], ["shop-child", sender.id]);
+
+  const started = await poll(async () => {
+    const runs = await runsOf(told.id);
+    const resting = runs.filter(({ status }) => status === "waiting" || status === "sleeping");
+    return resting.length === 2 ? resting : null;
+  }, "both runs to rest");
+  const [listener, doomed] = ["shop-listener", "shop-doomed"].map((id) => started.find((run) => run.function.id === id)?.id);
+  const [answer] = (await service.send({ name: "shop/answered", data: {} })).body.ids;
+  await poll(async () => ((await runsOf(told.id)).every(hasEnded) ? true : null), "both runs to end");
+  assert.equal((await details(doomed)).cancelledBy, answer);
+  assert.equal((await details(listener)).cancelledBy, null);
+  const ids = async (relation: string) => (await runsOf(answer, `?relation=${relation}`)).map(({ id }) => id);
+  assert.deepEqual([await ids("started"), await ids("resumed"), await ids("cancelled")], [[], [listener], [doomed]]);
+  assert.equal((await service.rest("GET", `/events/${answer}/runs?relation=eaten`)).status, 400);
+  const sent = await service.rest("GET", `/events/${begun}`);
+  assert.equal(sent.body.data.source.run, undefined, "nobody's run sent it");
 });

@@ -40,6 +40,8 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "POST /runs/{id}/cancel": "header",
   "POST /runs/{id}/rerun": "header",
   "PUT /failures": "header",
+  "POST /events": "header",
+  "POST /functions/{id}/invoke": "header",
   "POST /functions/{id}/pause": "header",
   "PUT /functions/{id}/limits": "header",
   "POST /functions/{id}/resume": "header",

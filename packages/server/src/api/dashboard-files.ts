@@ -9,6 +9,7 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { acceptedEncoding, type Encoding } from "./accepted-encoding.ts";
 
 /** First path segments of machine interfaces: errors there are JSON. */
 const MACHINE_PATHS: ReadonlySet<string> = new Set(["v1", "v0", "e", "fn", "dev", "health", "ready", "metrics", "api"]);
@@ -19,10 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
   woff2: "font/woff2",
 };
-const ENCODINGS = [
-  { name: "br", extension: ".br" },
-  { name: "gzip", extension: ".gz" },
-] as const;
+const EXTENSIONS: Readonly<Record<Encoding, string>> = { br: ".br", gzip: ".gz" };
 
 const FOR_EVER = "public, max-age=31536000, immutable";
 const ASK_AGAIN = "no-cache";
@@ -48,25 +46,15 @@ function wantsPage({ url, headers: { accept = "" } }: FastifyRequest): boolean {
 
 async function sendFile(request: FastifyRequest, reply: FastifyReply, folder: string, path: string, extension: string) {
   const hashed = path.startsWith("/assets/");
-  const encoding = hashed ? ENCODINGS.find(({ name }) => accepts(request, name)) : undefined;
-  const packed = encoding ? await read(join(folder, path + encoding.extension)) : null;
+  const encoding = hashed ? acceptedEncoding(request) : null;
+  const packed = encoding ? await read(join(folder, path + EXTENSIONS[encoding])) : null;
   const bytes = packed ?? (await read(join(folder, path)));
   if (!bytes) return reply.callNotFound();
-  if (packed && encoding) reply.header("content-encoding", encoding.name);
+  if (packed && encoding) reply.header("content-encoding", encoding);
   reply.header("vary", "accept-encoding");
   reply.header("cache-control", hashed ? FOR_EVER : ASK_AGAIN);
   reply.header("x-content-type-options", "nosniff");
   return reply.type(TYPES[extension] as string).send(bytes);
-}
-
-function accepts({ headers }: FastifyRequest, encoding: string): boolean {
-  const given = headers["accept-encoding"] ?? "";
-  return String(given)
-    .split(",")
-    .some((part) => {
-      const [name, weight] = part.trim().split(/\s*;\s*q=/);
-      return name === encoding && Number(weight ?? 1) > 0;
-    });
 }
 
 async function sendPage(reply: FastifyReply, folder: string) {

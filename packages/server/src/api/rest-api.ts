@@ -9,11 +9,13 @@ import { registerAccess } from "./access/rest-access.ts";
 import { registerNoStore } from "./access/security-headers.ts";
 import { registerSessionRoutes, type SessionRoutesParts } from "./access/session-routes.ts";
 import { type AlertsRoutesParts, registerAlertsRoutes } from "./alerts/alerts-routes.ts";
+import { registerCompression } from "./compress-answers.ts";
 import { type EventSchemaRoutesParts, registerEventSchemaRoutes } from "./events/event-schema-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./events/event-stream.ts";
 import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./events/event-types-routes.ts";
 import { registerEventsRoutes } from "./events/events-routes.ts";
 import { registerRunCountsRoute } from "./events/run-counts-route.ts";
+import { registerSendEventsRoute, type SendEventsRouteParts } from "./events/send-events-route.ts";
 import { registerStatsRoutes, type StatsRoutesParts } from "./events/stats-routes.ts";
 import { type FindRoutesParts, registerFindRoutes } from "./find-routes.ts";
 import { type JobsRoutesParts, registerJobsRoutes } from "./jobs/jobs-routes.ts";
@@ -21,14 +23,17 @@ import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
 import { type FailuresRoutesParts, registerFailuresRoutes } from "./runs/failures-routes.ts";
+import { type FunctionFiguresRouteParts, registerFunctionFiguresRoute } from "./runs/function-figures-route.ts";
 import { registerFunctionLimitsRoutes } from "./runs/function-limits-routes.ts";
 import { registerFunctionStatsRoute } from "./runs/function-stats-route.ts";
 import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/functions-routes.ts";
+import { type InvokeRouteParts, registerInvokeRoute } from "./runs/invoke-route.ts";
 import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.ts";
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
 import { registerRunsRoutes } from "./runs/runs-routes.ts";
 import { registerSignalsRoutes, type SignalsRoutesParts } from "./runs/signals-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./webhooks/transforms-routes.ts";
+import { registerWebhookHealthRoute } from "./webhooks/webhook-health-route.ts";
 import { registerWebhookRequestStream, type WebhookRequestStreamParts } from "./webhooks/webhook-request-stream.ts";
 import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhooks/webhook-requests-routes.ts";
 import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks/webhooks-routes.ts";
@@ -54,6 +59,9 @@ export type RestApiParts = EventStreamParts &
   EventTypesRoutesParts &
   EventSchemaRoutesParts &
   StatsRoutesParts &
+  SendEventsRouteParts &
+  InvokeRouteParts &
+  FunctionFiguresRouteParts &
   OpenApiRouteParts;
 
 export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
@@ -64,7 +72,9 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerRequestChecks(api);
       registerAccess(api, parts.access);
       registerIdempotency(api, parts);
+      registerCompression(api);
       registerEventsRoutes(api, parts);
+      registerSendEventsRoute(api, parts);
       registerRunCountsRoute(api, parts);
       registerEventStream(api, parts);
       registerEnvironmentsRoutes(api, parts);
@@ -72,6 +82,8 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerFunctionsRoutes(api, parts);
       registerFunctionLimitsRoutes(api, parts);
       registerFunctionStatsRoute(api, parts);
+      registerFunctionFiguresRoute(api, parts);
+      registerInvokeRoute(api, parts);
       registerRunsRoutes(api, parts);
       registerOrderRoutes(api, parts);
       registerRunStream(api, parts);
@@ -81,6 +93,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerFailuresRoutes(api, parts);
       registerFindRoutes(api, parts);
       registerWebhooksRoutes(api, parts);
+      registerWebhookHealthRoute(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerWebhookRequestStream(api, parts);
       registerTransformsRoutes(api, parts);

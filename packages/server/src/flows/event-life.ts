@@ -15,6 +15,7 @@ import {
   parseEventIdSeed,
   Refusal,
   RUN_HEADER,
+  type RunId,
   readTraceparent,
   SDK_HEADERS,
   seededEventId,
@@ -34,7 +35,7 @@ import { ABORTED } from "../receive/bodies/read-body.ts";
 import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
 import { checkNames } from "../receive/senders/check-names.ts";
 import { environmentConcerned } from "../receive/senders/environment-concerned.ts";
-import { identifySender, type SenderRules } from "../receive/senders/identify-sender.ts";
+import { identifySender, type Sender, type SenderRules } from "../receive/senders/identify-sender.ts";
 import { ipAllowed } from "../receive/senders/ip-list.ts";
 import {
   type ClaimedEntry,
@@ -73,6 +74,7 @@ export interface FunctionsPart {
 }
 
 export interface SendingRun {
+  id: RunId;
   /** Its function, as the source of the events it sends. */
   source: EventSource;
   /** The trace of the event that started it. */
@@ -127,16 +129,13 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   if (full) return full;
 
   const isSdk = isFromSdk(request);
-  const events = contentTypeRefusal(request.headers["content-type"], body) ?? parseEvents(body, { dataOptional: isSdk });
-  if (events instanceof Refusal) return events;
-  const denied = checkNames(sender.key?.eventNames ?? null, events);
-  if (denied) return denied;
-  const checked = parts.catalogue.checkAll(sender.environment.id, events);
+  const refused = contentTypeRefusal(request.headers["content-type"], body);
+  const checked = refused ?? check(parts, sender, body, isSdk);
   if (checked instanceof Refusal) return checked;
 
   const runId = request.headers[RUN_HEADER];
   const run = typeof runId === "string" ? await parts.functions.sendingRun(sender.environment.id, runId) : null;
-  const sent = headersOf(request, run && sentTrace(request) === null ? await run.trace() : null);
+  const sent = { ...headersOf(request, run && sentTrace(request) === null ? await run.trace() : null), sourceRun: run?.id };
   const receivedAt = parts.now();
   const batch = {
     environmentId: sender.environment.id,
@@ -149,6 +148,26 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
     }),
   };
   return await keep(parts, batch, request.span);
+}
+
+/** The events of a body, if this sender may send them here. */
+function check(parts: EventLifeParts, { environment, key }: Pick<Sender, "environment" | "key">, body: Buffer, dataOptional = false) {
+  const events = parseEvents(body, { dataOptional });
+  if (events instanceof Refusal) return events;
+  return checkNames(key?.eventNames ?? null, events) ?? parts.catalogue.checkAll(environment.id, events);
+}
+
+export type SendEvents = (sender: Pick<Sender, "environment" | "source">, body: Buffer) => Promise<EventAppendResult | Refusal>;
+
+/** Events that somebody with a session or an API key sends through the REST API. */
+export function createSendEvents(parts: EventLifeParts): SendEvents {
+  return async ({ environment, source }, body) => {
+    const checked = check(parts, { environment, key: null }, body);
+    if (checked instanceof Refusal) return checked;
+    const receivedAt = parts.now();
+    const events = checked.map((event, index) => identified(parts, event, { seed: null, trace: null }, index, receivedAt));
+    return keep(parts, { environmentId: environment.id, receivedAt, source, idsFromSender: false, events }, undefined);
+  };
 }
 
 /** Published SDKs and ours identify themselves. */
@@ -217,6 +236,8 @@ function seedOf({ headers }: InboundRequest): EventIdSeed | null {
 interface RequestHeaders {
   seed: EventIdSeed | null;
   trace: string | null;
+  /** The run that sends them. */
+  sourceRun?: RunId | undefined;
 }
 
 /** `ofRun` is the trace of the run that sends the events, which continues if the request names none. */
@@ -238,9 +259,13 @@ function endSpan(span: RequestSpan, outcome: Answer): void {
 
 function identified(parts: EventLifeParts, event: CheckedEvent, sent: RequestHeaders, index: number, receivedAt: number): NewEvent {
   const { name, ts, dedupId, data, extras, schemaErrors } = event;
-  const { seed, trace } = sent;
+  const { seed, trace, sourceRun } = sent;
   const id = seed ? seededEventId(seed, index + 1) : parts.eventIds.next(receivedAt);
-  const optional = { ...(schemaErrors !== undefined && { schemaErrors }), ...(trace !== null && { trace }) };
+  const optional = {
+    ...(schemaErrors !== undefined && { schemaErrors }),
+    ...(trace !== null && { trace }),
+    ...(sourceRun && { sourceRun }),
+  };
   return { id, name, ts: ts ?? receivedAt, dedupId, data, extras, ...optional };
 }
 

@@ -20,7 +20,7 @@ export function eventView(event: StoredEvent, names: EventNames, runs?: readonly
     ["ts", String(event.ts)],
     ["receivedAt", quote(new Date(event.receivedAt).toISOString())],
     ["environment", quote(names.environment)],
-    ["source", JSON.stringify(sourceView(event.source, names))],
+    ["source", JSON.stringify(sourceView(event, names))],
     ["duplicates", String(event.duplicates)],
   ];
   if (event.schemaErrors !== undefined) own.push(["schema", `{"valid":false,"errors":${event.schemaErrors}}`]);
@@ -29,9 +29,9 @@ export function eventView(event: StoredEvent, names: EventNames, runs?: readonly
   return `{${[...own, ...extrasOf(event)].map(([key, value]) => `${quote(key)}:${value}`).join(",")}}`;
 }
 
-function sourceView(stored: EventSource, names: EventNames) {
+function sourceView({ source: stored, sourceRun }: StoredEvent, names: EventNames) {
   const { source, isMirrored } = readMirrored(stored);
-  return { ...source, name: names.source(source), ...(isMirrored && { mirrored: true }) };
+  return { ...source, name: names.source(source), ...(isMirrored && { mirrored: true }), ...(sourceRun && { run: sourceRun }) };
 }
 
 /** Names that the service uses, whether or not this event has them: a sender's field could be taken for the service's own. */

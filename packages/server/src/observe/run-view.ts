@@ -49,6 +49,7 @@ export function runDetailsView(run: RunDetails, names: RunNames, { traceUrl, wai
     error: run.error,
     rerun: run.rerun,
     invokedBy: run.invokedBy,
+    cancelledBy: run.cancelledBy,
     waiting: waiting && { ...waiting, until: iso(waiting.until) },
   });
   const attempts = run.attempts.map(({ startedAt, endedAt, ...attempt }) => ({

@@ -209,7 +209,7 @@ function storedWork(parts: StoredWorkParts): Pick<Functions, "emit" | "signals" 
       if (run?.environmentId !== environmentId) return null;
       const { functionNo, eventSequence: sequence } = run;
       const trace = async () => (await store.eventAt({ environmentId, sequence }))?.trace ?? null;
-      return { source: { kind: "function", id: functionId(functionNo) }, trace };
+      return { id: run.id, source: { kind: "function", id: functionId(functionNo) }, trace };
     },
   };
 }

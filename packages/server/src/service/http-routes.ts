@@ -50,6 +50,7 @@ export interface HttpRoutesParts
     | "silences"
     | "sourceName"
     | "replay"
+    | "sendEvents"
     | "traffic"
     | "eventTypeCounter"
     | "catalogue"
@@ -135,6 +136,7 @@ function registerRestRoutes(app: FastifyInstance, shared: Shared): void {
   registerRestApi(app, {
     ...shared,
     runs: functions.runs,
+    invoke: functions.inngest.invoke,
     signals: functions.signals,
     registry: functions.registry,
     subscribersOf: functions.subscribersOf,

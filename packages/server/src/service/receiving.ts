@@ -6,7 +6,7 @@ import { AttemptBudget } from "../api/access/attempt-budget.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
-import { createEventLife, type EventLife } from "../flows/event-life.ts";
+import { createEventLife, createSendEvents, type EventLife, type SendEvents } from "../flows/event-life.ts";
 import { EventMirror } from "../flows/mirror-events.ts";
 import { createAddressTrust, readTrustedAddresses } from "../flows/trusted-addresses.ts";
 import type { DiskGuard } from "../maintenance/disk-guard.ts";
@@ -44,6 +44,8 @@ export interface Receiving {
   attempts: AttemptBudget;
   mirror: EventMirror;
   receive: EventLife;
+  /** Accepts events that people send through the REST API. */
+  sendEvents: SendEvents;
   /** Accepts a recorded request of a webhook again. */
   replay(record: WebhookRequest, webhook: Webhook, seed?: string): Promise<Accepted | Answered | Refusal>;
 }
@@ -55,7 +57,7 @@ export async function createReceiving(parts: ReceivingParts): Promise<Receiving>
   const { attempts, senderAttempts } = await createAttemptBudgets(parts);
   const isMirroring = () => directory.webhooks().some(({ mirror, deletedAt }) => mirror !== null && deletedAt === null);
   const mirror = new EventMirror({ store, functions, catalogue, dedupWindow, log, now, isMirroring });
-  const receive = createEventLife({
+  const eventLife = {
     directory,
     functions,
     transforms,
@@ -77,10 +79,11 @@ export async function createReceiving(parts: ReceivingParts): Promise<Receiving>
     bodyBytesMax: config.bodyLimit,
     tracing: telemetry?.tracing ?? null,
     eventIds: ids,
-  });
+  };
+  const receive = createEventLife(eventLife);
   const replay: Receiving["replay"] = (record, webhook, seed) =>
     replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Answered | Refusal>;
-  return { attempts, mirror, receive, replay };
+  return { attempts, mirror, receive, sendEvents: createSendEvents(eventLife), replay };
 }
 
 async function createAttemptBudgets({ store, directory, log, now }: ReceivingParts) {

@@ -63,6 +63,8 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
       "PUT /functions/{id}/limits": [{ concurrency: 1 }],
       "POST /apps": [{ url: app.url }],
       "POST /signals": [{ signal: "go" }],
+      "POST /events": [{ name: "shop/a", data: {} }],
+      "POST /functions/{id}/invoke": [{ data: {} }],
     } as Record<string, object[]>,
   };
 }

@@ -28,7 +28,7 @@ const DEFAULT_POINTS = 60;
 const RUNS_MAX = 10_000;
 const WAITS_MAX = 10_000;
 
-const PERCENTILES = { anyOf: [shape({ p50: INTEGER, p95: INTEGER }), { type: "null" }] } as const;
+export const PERCENTILES = { anyOf: [shape({ p50: INTEGER, p95: INTEGER }), { type: "null" }] } as const;
 
 const STATS = shape(
   {
@@ -46,7 +46,7 @@ const STATS = shape(
           queueDelayMs: { ...PERCENTILES, description: "From the creation to the first call." },
         }),
       ),
-      description: "One for every interval, oldest first. Runs count where they were created.",
+      description: "One for every interval, or every few of them, oldest first. Runs count where they were created.",
     },
   },
   { title: "FunctionStats" },
@@ -58,6 +58,13 @@ const STATS_SCHEMA = {
     from: { type: "string", description: "Created at or after: ISO 8601 or milliseconds; default: 60 intervals before `to`." },
     to: { type: "string", description: "Created before: ISO 8601 or milliseconds; default: now." },
     interval: { type: "string", enum: Object.keys(INTERVALS), default: "minute" },
+    points: {
+      type: "integer",
+      minimum: 1,
+      maximum: POINTS_MAX,
+      default: POINTS_MAX,
+      description: "At most this many points: each then covers several intervals, as many each.",
+    },
   }),
   response: { 200: dataOf(STATS) },
   errors: ["function_not_found"],
@@ -71,13 +78,13 @@ const WAITING_SCHEMA = {
 };
 
 export function registerFunctionStatsRoute(app: FastifyInstance, { access, store, runs, now }: FunctionStatsRouteParts): void {
-  app.get<{ Params: { id: string }; Querystring: { from?: string; to?: string; interval: Interval } }>(
+  app.get<{ Params: { id: string }; Querystring: { from?: string; to?: string; interval: Interval; points: number } }>(
     "/functions/:id/stats",
     { config: { about: "environment" }, schema: STATS_SCHEMA },
     async (request) => {
       const environment = environmentOf(access, request);
       const { id } = request.params;
-      const { interval, ...given } = request.query;
+      const { interval, points: pointsMax, ...given } = request.query;
       const functionNos = runs.functionNos(environment, id);
       if (functionNos.length === 0) {
         throw new RestRefusal("function_not_found", `There is no function ${id} in the environment "${environment.name}".`);
@@ -89,7 +96,8 @@ export function registerFunctionStatsRoute(app: FastifyInstance, { access, store
       if ((to - from) / intervalMs > POINTS_MAX)
         throw invalid("interval", `would give more than ${POINTS_MAX} points; choose a longer one`);
       const timings = await store.runTimings({ environmentId: environment.id, functionNos, from, to, limit: RUNS_MAX });
-      const points = functionFigures(timings, { from, to, intervalMs }).map(({ at, ...figures }) => ({
+      const intervalsPerPoint = Math.max(1, Math.ceil((to - from) / intervalMs / pointsMax));
+      const points = functionFigures(timings, { from, to, intervalMs: intervalMs * intervalsPerPoint }).map(({ at, ...figures }) => ({
         at: new Date(at).toISOString(),
         ...figures,
       }));

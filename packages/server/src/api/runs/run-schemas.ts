@@ -23,7 +23,10 @@ const SUMMARY = {
   endedAt: INSTANT_OR_NULL,
   originalRunId: { ...TEXT_OR_NULL, description: "The run this one repeats." },
   error: { ...ERROR, description: "Why it failed; without the stack in lists." },
-  failedAttempts: { ...INTEGER, description: "How many attempts of its steps, and of the function itself, failed." },
+  failedAttempts: {
+    ...INTEGER,
+    description: "How many attempts of one of its steps, or of the function itself, failed: the most of any of them.",
+  },
   job: { ...TEXT_OR_NULL, description: "The id of the job that started it." },
   orderKey: {
     ...TEXT_OR_NULL,
@@ -123,6 +126,7 @@ export const RUN_DETAILS = shape(
     traceUrl: TRACE_URL,
     rerun: RERUN,
     invokedBy: { ...TEXT_OR_NULL, description: "The run that invoked it." },
+    cancelledBy: { ...TEXT_OR_NULL, description: "The id of the event that cancelled it." },
     waiting: WAITING,
     output: JSON_VALUE,
     steps: listOf(STEP),

@@ -5,6 +5,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type RunNames, runDetailsView, runView } from "../../observe/run-view.ts";
 import {
   type Environment,
+  EVENT_RELATIONS,
+  type EventRelation,
   type EventStore,
   RUN_STATUSES,
   type RunDetails,
@@ -96,8 +98,16 @@ const LIST = {
   response: { 200: pageOf(RUN) },
 };
 const OF_EVENT = {
-  summary: "List the runs an event started",
-  querystring: closed(PAGE_PARAMETERS),
+  summary: "List the runs an event started, resumed or cancelled",
+  querystring: closed({
+    ...PAGE_PARAMETERS,
+    relation: {
+      type: "string",
+      enum: EVENT_RELATIONS,
+      default: "started",
+      description: "What the event did to the runs. An event that invoked a function started its run.",
+    },
+  }),
   response: { 200: pageOf(RUN) },
   errors: ["event_not_found"],
 } as const;
@@ -160,7 +170,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return list(environment, listParams(parts, environment, request.query));
   });
 
-  app.get<{ Params: { id: string }; Querystring: ListQuery }>(
+  app.get<{ Params: { id: string }; Querystring: ListQuery & { relation: EventRelation } }>(
     "/events/:id/runs",
     { config: { about: "environment" }, schema: OF_EVENT },
     async (request) => {
@@ -170,7 +180,8 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
       if (!event) {
         throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
       }
-      return list(environment, { limit: request.query.limit, ...after(request.query.cursor), eventId: id });
+      const { limit, cursor, relation: eventRelation } = request.query;
+      return list(environment, { limit, ...after(cursor), eventId: id, eventRelation });
     },
   );
 

@@ -2,7 +2,7 @@
 
 import { type EventIdGenerator, jsonMembers, type StepId, settleSessions } from "@inlet/protocol";
 import type { NewEvent, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
-import { carriedTrace } from "./carried-trace.ts";
+import { emittedBy } from "./emitted-by.ts";
 import { invokedData } from "./invoked-data.ts";
 import type { Operation } from "./operations.ts";
 
@@ -50,7 +50,7 @@ export function deferredEvents(state: RunState, parentId: string, eventIds: Even
         dedupId: `${run.id}.${step.id}`,
         data: invokedData(member(step.detail, "input"), origin),
         extras: meta?.startsWith("{") ? settleSessions(`{"meta":${meta}}`) : null,
-        ...carriedTrace(state),
+        ...emittedBy(state),
       },
     ];
   });

@@ -2,8 +2,8 @@
 
 import { type EnvironmentId, type EventIdGenerator, eventJson, type FunctionNo } from "@inlet/protocol";
 import type { EventBatch, HeaderSet, NewEvent, RunEnd, RunError, RunState } from "../../store/contract/index.ts";
-import { carriedTrace } from "./carried-trace.ts";
 import { deferredEvents } from "./deferred.ts";
+import { emittedBy } from "./emitted-by.ts";
 import type { EndEvents } from "./run-changes.ts";
 
 const FINISHED = "inngest/function.finished";
@@ -40,7 +40,7 @@ export function createEndEvents(parts: EndEventsParts): EndEvents {
     const events = wanted.map((name): NewEvent => {
       const id = parts.eventIds.next(end.endedAt);
       const dedupId = name === failed ? state.run.id : null;
-      return parts.plan(environmentId, { id, name, ts: end.endedAt, dedupId, data, extras: null, ...carriedTrace(state) }, end.endedAt);
+      return parts.plan(environmentId, { id, name, ts: end.endedAt, dedupId, data, extras: null, ...emittedBy(state) }, end.endedAt);
     });
     return [...deferred, internalBatch(environmentId, end.endedAt, events)];
   };

@@ -84,9 +84,10 @@ export function failRun(state: RunState, error: RunError, now: number, endEvents
   return endRun(state, { status: "failed", endedAt: now, output, error }, endEvents);
 }
 
-export function cancelRun(state: RunState, now: number, endEvents: EndEvents, reason: string): RunChange {
+/** `cancelledBy` is the event that cancels it, if one does. */
+export function cancelRun(state: RunState, now: number, endEvents: EndEvents, reason: string, cancelledBy?: EventId): RunChange {
   const error = { name: "RunCancelled", message: reason };
-  return endRun(state, { status: "cancelled", endedAt: now, output: null, error }, endEvents);
+  return endRun(state, { status: "cancelled", endedAt: now, output: null, error, ...(cancelledBy && { cancelledBy }) }, endEvents);
 }
 
 function endRun(state: RunState, end: RunEnd, endEvents: EndEvents): RunChange {

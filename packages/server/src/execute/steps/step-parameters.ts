@@ -11,7 +11,7 @@ import {
 } from "@inlet/protocol";
 import { type NewEvent, type NewRun, type NewStart, type RunState, SIGNAL_UNITS_MAX } from "../../store/contract/index.ts";
 import type { Invocation } from "./answers.ts";
-import { carriedTrace } from "./carried-trace.ts";
+import { emittedBy } from "./emitted-by.ts";
 import { internalBatch } from "./end-events.ts";
 import { invokedData } from "./invoked-data.ts";
 import type { Operation } from "./operations.ts";
@@ -86,7 +86,7 @@ export function readInvocation(parts: InvokeParts, operation: Operation, state: 
     ts: now,
     dedupId: null,
     ...invokedEvent(operation, JSON.stringify(origin)),
-    ...carriedTrace(state),
+    ...emittedBy(state),
   };
   const child = parts.start(run.environmentId, functionId, event, now);
   if (!child) return `there is no function ${JSON.stringify(functionId)} here. Is its app registered in this environment?`;

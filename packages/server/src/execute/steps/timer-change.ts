@@ -19,7 +19,8 @@ export function timerChange(entry: ClaimedEntry, state: RunState, facts: TimerFa
   const step = state.steps.find(({ id }) => id === entry.stepId);
   switch (entry.kind) {
     case "cancel":
-      return cancelRun(state, now, endEvents, entry.eventSequence === null ? "It was replaced by a newer run." : "An event cancelled it.");
+      if (entry.eventSequence === null) return cancelRun(state, now, endEvents, "It was replaced by a newer run.");
+      return cancelRun(state, now, endEvents, "An event cancelled it.", facts.event?.id);
     case "start-by":
       if (state.run.startedAt !== null) return {};
       return cancelRun(state, now, endEvents, "It did not start within the timeout of its function.");

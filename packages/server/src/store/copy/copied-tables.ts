@@ -65,8 +65,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "events",
     key: ["sequence"],
     columns: same(`
-      sequence environment_id event_id name_id ts received_at dedup_id source_no duplicates matched trace extras
-      schema_errors data`),
+      sequence environment_id event_id name_id ts received_at dedup_id source_no duplicates matched trace source_run_id
+      extras schema_errors data`),
   },
   {
     name: "dedup_keys",
@@ -122,7 +122,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: same(`
       run_no environment_id run_id function_no event_no event_nos status lane created_at started_at ended_at
       request_version is_parallel state_bytes cron original_run_id job_id invoker_run_no invoker_step_id order_key
-      output error`),
+      cancel_event_id output error`),
   },
   {
     name: "limit_slots",

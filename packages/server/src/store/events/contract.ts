@@ -1,6 +1,6 @@
 /** Events: appended in batches that are stored whole or not at all, read newest first, followed in commit order. */
 
-import type { EnvironmentId, EventId } from "@inlet/protocol";
+import type { EnvironmentId, EventId, RunId } from "@inlet/protocol";
 import type { EventCursor } from "../contract/event-cursor.ts";
 import type { PendingMirror } from "../mirrors/contract/mirrors.ts";
 import type { ClaimedEntry, Lease } from "../queue/contract.ts";
@@ -30,6 +30,8 @@ export interface NewEvent {
   schemaErrors?: string;
   /** The sender's `traceparent`, sent with every call of its runs. Absent: there is none. */
   trace?: string;
+  /** The run that sent it, or whose step or end caused it. Absent: there is none. */
+  sourceRun?: RunId;
   /** What it starts, unless it is a duplicate. Written in the same transaction. */
   runs?: readonly NewRun[];
   starts?: readonly NewStart[];

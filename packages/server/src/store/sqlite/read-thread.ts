@@ -17,7 +17,7 @@ import { countByEvent, countByJob, getRun, listRuns, summariseRuns } from "../ru
 import { countEnds, countWaits, timeRuns } from "../runs/sqlite/run-figures.ts";
 import { listTraffic } from "../traffic/sqlite.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "../webhook-requests/sqlite/follow-webhook-requests.ts";
-import { getRequest, listRequests } from "../webhook-requests/sqlite/read-webhook-requests.ts";
+import { getRequest, listOutcomes, listRequests } from "../webhook-requests/sqlite/read-webhook-requests.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
 import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
@@ -46,6 +46,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   eventSequenceBefore: (params) => sequenceBefore(db, params),
   webhookRequestList: (params) => listRequests(db, params),
   webhookRequestGet: (params) => getRequest(db, params),
+  webhookRequestOutcomes: (params) => listOutcomes(db, params),
   runList: async (params) => listRuns(db, params, await whereOf(params)),
   runFailures: (params) => listFailures(db, params),
   runSummaries: (params) => summariseRuns(db, params),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { EventId } from "@inlet/protocol";
 import type { Engine } from "../conformance/engine.ts";
 import {
   advance,
@@ -18,7 +19,7 @@ import {
   stepId,
 } from "../conformance/run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
-import type { ClaimedEntry, NewEvent, NewWait } from "../contract/index.ts";
+import type { ClaimedEntry, EventRelation, NewEvent, NewWait } from "../contract/index.ts";
 
 function sampleWait(changes: Partial<NewWait> = {}): NewWait {
   const forAny = { kind: "event", eventName: "answer", expression: null, match: null } as const;
@@ -230,12 +231,24 @@ export function runWaitConformance(engine: Engine): void {
       await beginOne(scene, { cancels }, { data: '{"n":1}' }),
       await beginOne(scene, { cancels }, { data: '{"n":2}' }),
     ];
-    const { leased } = await send(scene, { name: "stop", data: '{"n":1}' });
+    const { leased, ids } = await send(scene, { name: "stop", data: '{"n":1}' });
     assert.deepEqual(runAndKind(leased), [[hit.runNo, "cancel"]]);
     assert.deepEqual((await send(scene, { name: "stop", data: '{"n":1}' })).leased, []);
     const [entry] = leased;
     assert.ok(entry);
-    assert.ok((await advance(scene, { ...hit, entry }, { end: sampleEnd({ status: "cancelled" }) })).applied);
+    const [eventId] = ids as [EventId];
+    assert.ok((await advance(scene, { ...hit, entry }, { end: sampleEnd({ status: "cancelled", cancelledBy: eventId }) })).applied);
+    assert.deepEqual(await Promise.all([hit, missed].map(async ({ run }) => (await detailsOf(scene, run.id)).cancelledBy)), [
+      eventId,
+      null,
+    ]);
+    const related = (eventRelation: EventRelation) =>
+      store
+        .runList({ environmentId: scene.environment.id, eventId, eventRelation, limit: 10 })
+        .then(({ runs }) => runs.map(({ no }) => no));
+    assert.deepEqual(await related("cancelled"), [hit.runNo]);
+    assert.deepEqual(await related("resumed"), []);
+    assert.deepEqual(await related("started"), []);
     const late = await advance(scene, hit, () => assert.fail("nothing is to be decided"));
     assert.equal(late.applied, false, "an answer that comes after it changes nothing");
     assert.deepEqual((await send(scene, { name: "stop", data: '{"n":2}' }, 90_000)).leased, [], "too late");

@@ -51,6 +51,14 @@ export interface WebhookRequestListParams {
   outcome?: string;
 }
 
+export interface WebhookOutcomesParams {
+  environmentId: EnvironmentId;
+  webhookIds: readonly WebhookId[];
+  limit: number;
+}
+
+export type WebhookOutcome = Pick<WebhookRequest, "webhookId" | "receivedAt" | "outcome">;
+
 export interface WebhookRequestFollowParams {
   environmentId: EnvironmentId;
   webhookId: WebhookId;
@@ -66,6 +74,8 @@ export interface WebhookRequestStore {
   webhookRequestGet(params: { environmentId: EnvironmentId; webhookId: WebhookId; id: WebhookRequestId }): Promise<WebhookRequest | null>;
   /** Newest first. */
   webhookRequestList(params: WebhookRequestListParams): Promise<{ requests: WebhookRequest[]; next: EventCursor | null }>;
+  /** How the last `limit` requests of each of these webhooks ended, newest first. */
+  webhookRequestOutcomes(params: WebhookOutcomesParams): Promise<WebhookOutcome[]>;
   /** Requests committed after a sequence number, oldest first. `reached` is where to continue, even if nothing matched. */
   webhookRequestFollow(params: WebhookRequestFollowParams): Promise<{ requests: WebhookRequest[]; reached: number }>;
   /** The highest sequence number in use, 0 without records. */

@@ -156,6 +156,18 @@ export function webhookConformance(engine: Engine): void {
     const count = async (filters: object) =>
       (await store.webhookRequestList({ environmentId, webhookId, limit: 10, ...filters })).requests.length;
     assert.deepEqual([await count({ outcome: "ip_denied" }), await count({ from: 1_001, to: 1_003 })], [1, 2]);
+    const outcomes = await store.webhookRequestOutcomes({ environmentId, webhookIds: [other.id, webhookId], limit: 3 });
+    assert.deepEqual(
+      outcomes.map((found) => [found.webhookId, found.receivedAt, found.outcome === "ip_denied"]),
+      [
+        [other.id, 1_009, false],
+        [webhookId, 1_004, false],
+        [webhookId, 1_003, false],
+        [webhookId, 1_002, true],
+      ],
+    );
+    const elsewhere = await makeEnvironment(store, "staging");
+    assert.deepEqual(await store.webhookRequestOutcomes({ environmentId: elsewhere.id, webhookIds: [webhookId], limit: 3 }), []);
   });
 
   test(`${engine.name}: requests of a rare outcome are found however far back, page by page`, async (t) => {

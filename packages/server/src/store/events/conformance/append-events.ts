@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { RunId } from "@inlet/protocol";
 import type { Engine } from "../../conformance/engine.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../../conformance/samples.ts";
 
@@ -104,16 +105,20 @@ export function eventAppendConformance(engine: Engine): void {
     assert.equal(elsewhere.duplicates, 0, "another environment knows nothing of it");
   });
 
-  test(`${engine.name}: the sender's trace is kept with the event, and given to its runs`, async (t) => {
+  test(`${engine.name}: the sender's trace and run are kept with the event, and the trace is given to its runs`, async (t) => {
     const { store } = await engine.open(t);
     const environment = await makeEnvironment(store);
     const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    const events = [sampleEvent({ trace }), sampleEvent()];
+    const sourceRun = "01J8Z3M0QY7X4V5N6P2R8S9T0W" as RunId;
+    const events = [sampleEvent({ trace, sourceRun }), sampleEvent()];
     await store.eventAppend(sampleBatch(environment, events));
     const kept = await Promise.all(events.map(({ id }) => store.eventGet({ environmentId: environment.id, id })));
     assert.deepEqual(
-      kept.map((event) => event?.trace),
-      [trace, undefined],
+      kept.map((event) => [event?.trace, event?.sourceRun]),
+      [
+        [trace, sourceRun],
+        [undefined, undefined],
+      ],
     );
   });
 

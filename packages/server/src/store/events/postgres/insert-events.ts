@@ -40,7 +40,7 @@ export async function insertEvents(
   events: readonly Omit<StoredNow, "sequence">[],
 ): Promise<Inserted> {
   const rows = events.map(({ batch, event }) => {
-    const { id, name, ts, dedupId, trace, extras, schemaErrors, data } = event;
+    const { id, name, ts, dedupId, trace, sourceRun, extras, schemaErrors, data } = event;
     // This runs for every event: one literal without spreads, which copy, and undefined for null, which PostgreSQL then need not parse.
     return {
       event_id: id,
@@ -50,6 +50,7 @@ export async function insertEvents(
       source_no: interned.sourceNo(batch.source),
       dedup_id: dedupId ?? undefined,
       trace: trace ?? undefined,
+      source_run_id: sourceRun,
       extras: extras ?? undefined,
       schema_errors: schemaErrors ?? undefined,
       data,

@@ -1,10 +1,10 @@
 /** Converts a row of the events table, as both engines read it, to the contract's StoredEvent. */
 
-import type { EnvironmentId, EventId } from "@inlet/protocol";
+import type { EnvironmentId, EventId, RunId } from "@inlet/protocol";
 import type { SourceKind, StoredEvent } from "../../contract/index.ts";
 
 export const EVENT_COLUMNS =
-  "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, matched, trace, extras, schema_errors, data";
+  "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, matched, trace, source_run_id, extras, schema_errors, data";
 
 export interface EventRow {
   sequence: number;
@@ -19,6 +19,7 @@ export interface EventRow {
   duplicates: number;
   matched: number;
   trace: string | null;
+  source_run_id: string | null;
   extras: string | null;
   schema_errors: string | null;
   data: string;
@@ -41,6 +42,7 @@ export function toStoredEvent(row: EventRow): StoredEvent {
     duplicates: row.duplicates,
     isMatched: row.matched === 1,
     ...(row.trace !== null && { trace: row.trace }),
+    ...(row.source_run_id !== null && { sourceRun: row.source_run_id as RunId }),
     extras: row.extras,
     ...(row.schema_errors !== null && { schemaErrors: row.schema_errors }),
     data: row.data,

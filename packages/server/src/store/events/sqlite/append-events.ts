@@ -49,10 +49,11 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, entries,
 
   function insert(allocation: LeaseAllocation, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
     const { environmentId, receivedAt } = batch;
-    const { id, ts, trace = null, extras, schemaErrors = null, data } = event;
+    const { id, ts, trace = null, sourceRun = null, extras, schemaErrors = null, data } = event;
     const nameId = interned.nameId(event.name);
     const matched = event.runs?.length ? 1 : 0;
-    const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, matched, trace, extras, schemaErrors, data);
+    const found = [dedupId, sourceNo, matched, trace, sourceRun, extras, schemaErrors, data] as const;
+    const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, ...found);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
     if (event.starts) for (const start of event.starts) entries.add(allocation, startEntry(environmentId, sequence, start));

@@ -16,6 +16,7 @@ export type EventRowValues = [
   sourceNo: number,
   matched: 0 | 1,
   trace: string | null,
+  sourceRunId: string | null,
   extras: string | null,
   schemaErrors: string | null,
   data: string,
@@ -23,7 +24,7 @@ export type EventRowValues = [
 
 /** Batch sizes of the prepared statements, largest first. */
 const SIZES = [20, 5, 1] as const;
-const VALUES_PER_ROW = 13;
+const VALUES_PER_ROW = 14;
 
 export class InsertEvents {
   readonly #lastSequence: StatementSync;
@@ -75,6 +76,7 @@ function insertOf(rows: number): string {
   const row = `(${Array(VALUES_PER_ROW).fill("?").join(", ")})`;
   return `
     INSERT INTO events (
-      sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, extras, schema_errors, data)
+      sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, source_run_id, extras,
+      schema_errors, data)
     VALUES ${Array(rows).fill(row).join(", ")}`;
 }

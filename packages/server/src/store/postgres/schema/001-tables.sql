@@ -142,6 +142,8 @@ CREATE TABLE events (
   matched        smallint NOT NULL DEFAULT 0,
   -- The sender's traceparent.
   trace          text,
+  -- The run that sent it, or whose step or end caused it.
+  source_run_id  text COLLATE "C",
   extras         text,
   -- How it violates the schema declared for its name, as JSON; null: it does not, or it is not marked.
   schema_errors  text,
@@ -296,6 +298,8 @@ CREATE TABLE runs (
   invoker_run_no  bigint,
   invoker_step_id text,
   order_key       text,
+  -- The event that cancelled it.
+  cancel_event_id text COLLATE "C",
   output          text,
   error           text,
   PRIMARY KEY (environment_id, run_no)
@@ -309,6 +313,7 @@ CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE statu
 CREATE INDEX runs_by_job ON runs (environment_id, job_id, run_id) WHERE job_id IS NOT NULL;
 -- Finds the runs that repeat a run.
 CREATE INDEX runs_by_original ON runs (environment_id, original_run_id, run_id) WHERE original_run_id IS NOT NULL;
+CREATE INDEX runs_by_cancel_event ON runs (environment_id, cancel_event_id) WHERE cancel_event_id IS NOT NULL;
 -- Finds events that must not be removed, because unfinished runs need them.
 CREATE INDEX runs_unfinished ON runs (environment_id, event_no) WHERE ended_at IS NULL;
 

@@ -12,6 +12,7 @@ import {
   sampleEnd,
   sampleLease,
   sampleRun,
+  stepId,
 } from "../../conformance/run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../../conformance/samples.ts";
 import { RUN_STATUSES, type RunListParams, type RunStatus } from "../../contract/index.ts";
@@ -201,7 +202,7 @@ export function runReadConformance(engine: Engine): void {
     await advance(
       scene,
       { runNo, entry },
-      { attempts: [failure, { ...failure, attempt: 1 }], end: sampleEnd({ status: "failed", error }) },
+      { attempts: [failure, { ...failure, attempt: 1 }, { ...failure, stepId: stepId("s") }], end: sampleEnd({ status: "failed", error }) },
     );
     const [run] = (await store.runList({ environmentId: scene.environment.id, limit: 5 })).runs;
     assert.deepEqual([run?.error, run?.failedAttempts], [error, 2]);

@@ -83,6 +83,8 @@ export interface RunEnd {
   /** JSON text. */
   output: string | null;
   error: RunError | null;
+  /** The event that cancelled it. */
+  cancelledBy?: EventId;
 }
 
 /** The result of a decision. Every field is optional; an empty change leaves the run as it is. */
@@ -157,6 +159,10 @@ export interface WaitRules {
   matches(wait: Pick<StoredWait, "expression">, event: NewEvent, runEvent: NewEvent): boolean;
 }
 
+/** What an event did to a run. An event that invoked a function started its run. */
+export const EVENT_RELATIONS = ["started", "resumed", "cancelled"] as const;
+export type EventRelation = (typeof EVENT_RELATIONS)[number];
+
 export interface RunListParams {
   environmentId: EnvironmentId;
   limit: number;
@@ -166,8 +172,9 @@ export interface RunListParams {
   functionNos?: readonly FunctionNo[];
   from?: number;
   to?: number;
-  /** Runs that this event started, alone or in a batch. */
+  /** Runs that this event started, alone or in a batch; or those to which it has another relation. */
   eventId?: EventId;
+  eventRelation?: EventRelation;
   /** Runs that this job started. */
   jobId?: JobId;
   /** These runs, as far as they exist. */
@@ -191,6 +198,7 @@ export interface RunSummary extends RunRecord {
   /** The events of a batch, by sequence number; null: the one event that started it. */
   eventSequences: readonly number[] | null;
   error: RunError | null;
+  /** The most failed attempts of one of its steps, or of the function itself: what is told of a step's failure fails with it, once. */
   failedAttempts: number;
 }
 
@@ -239,6 +247,8 @@ export interface RunDetails extends RunSummary {
   rerun: { id: RunId; status: RunStatus } | null;
   /** The run that invoked it; null: none did, or it has been removed. */
   invokedBy: RunId | null;
+  /** The event that cancelled it; it may have been removed. */
+  cancelledBy: EventId | null;
   output: string | null;
   steps: readonly (StepRecord & { value: string | null })[];
   attempts: readonly FailedAttempt[];

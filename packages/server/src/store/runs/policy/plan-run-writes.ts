@@ -11,7 +11,7 @@
  *   makes them removes their entries.
  */
 
-import { type EntryNo, type RunNo, type StepId, shownRequest } from "@inlet/protocol";
+import { type EntryNo, type EventId, type RunNo, type StepId, shownRequest } from "@inlet/protocol";
 import type {
   EntryRecord,
   Invoker,
@@ -60,6 +60,7 @@ export interface RunColumns {
   stateBytes: number;
   output: string | null;
   error: RunEnd["error"];
+  cancelledBy: EventId | null;
 }
 
 export interface StepRowWrite extends StepWrite {
@@ -79,7 +80,7 @@ export function planRunWrites(state: ReadState, entry: EntryRecord | null, chang
   const { status = run.status, startedAt = run.startedAt, requestVersion = run.requestVersion, isParallel = run.isParallel, end } = change;
   const kept = { startedAt, requestVersion, isParallel, stateBytes };
   if (end) {
-    const ended = { status: end.status, endedAt: end.endedAt, output: end.output, error: end.error };
+    const ended = { status: end.status, endedAt: end.endedAt, output: end.output, error: end.error, cancelledBy: end.cancelledBy ?? null };
     const isUnderWay = ({ no, kind, leaseId }: EntryRecord) => kind === "call" && leaseId !== null && no !== entry?.no;
     const entriesRemoved = state.entries.filter((other) => !isUnderWay(other)).map(({ no }) => no);
     const order = run.orderKey === null ? null : change.holdsOrder ? ("held" as const) : ("leaving" as const);
@@ -93,7 +94,7 @@ export function planRunWrites(state: ReadState, entry: EntryRecord | null, chang
   }
   return {
     ...nothing(run.no),
-    run: { ...kept, status, endedAt: null, output: null, error: null },
+    run: { ...kept, status, endedAt: null, output: null, error: null, cancelledBy: null },
     steps,
     ...planEntries(state, entry, change, allocation),
     waitsAdded: change.waits ?? [],

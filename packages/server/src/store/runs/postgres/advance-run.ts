@@ -61,11 +61,12 @@ const CHANGED = {
   state_bytes: "bigint",
   output: "text",
   error: "text",
+  cancel_event_id: "text",
 };
 /** The rows are locked, and the numbers select their partitions: see run-state.ts. */
 const UPDATE_RUNS = `
   UPDATE runs SET status = r.status, started_at = r.started_at, ended_at = r.ended_at, request_version = r.request_version,
-    is_parallel = r.is_parallel, state_bytes = r.state_bytes, output = r.output, error = r.error
+    is_parallel = r.is_parallel, state_bytes = r.state_bytes, output = r.output, error = r.error, cancel_event_id = r.cancel_event_id
   FROM ${recordset(CHANGED)}
   WHERE runs.environment_id = $2 AND runs.run_no = ANY ($3::bigint[]) AND runs.run_no = r.run_no`;
 const ADD_ATTEMPTS = insertInto("failed_attempts", {
@@ -121,7 +122,7 @@ function lastOfEach(steps: GroupWrites["steps"]): GroupWrites["steps"] {
 }
 
 function runColumns(runNo: RunNo, run: RunWrites["run"]) {
-  const { status, startedAt, endedAt, requestVersion, isParallel, stateBytes, output, error } = run;
+  const { status, startedAt, endedAt, requestVersion, isParallel, stateBytes, output, error, cancelledBy } = run;
   return {
     run_no: runNo,
     status,
@@ -132,6 +133,7 @@ function runColumns(runNo: RunNo, run: RunWrites["run"]) {
     state_bytes: stateBytes,
     output,
     error: error && JSON.stringify(error),
+    cancel_event_id: cancelledBy,
   };
 }
 

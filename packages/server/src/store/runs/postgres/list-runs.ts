@@ -4,7 +4,7 @@
  */
 
 import { firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
-import { type CompileWhere, RUN_STATUSES, type RunListParams } from "../../contract/index.ts";
+import { type CompileWhere, type EventRelation, RUN_STATUSES, type RunListParams } from "../../contract/index.ts";
 import { eventsAt } from "../../events/postgres/select-events.ts";
 import { Conditions } from "../../postgres/conditions.ts";
 import type { Database, Read } from "../../postgres/database.ts";
@@ -13,10 +13,14 @@ import { filterRuns, hasRunFilters, type RunPage } from "../rows/run-pages.ts";
 import { summariseRuns } from "./read-runs.ts";
 
 /** Each sequence number is looked up once: with a join and without statistics, PostgreSQL would look it up for every run. */
-const RUNS_OF_EVENT = `
-  SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)
-  UNION SELECT run_no FROM batched_events
-  WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)`;
+const RUNS_OF_EVENT: Readonly<Record<EventRelation, string>> = {
+  started: `
+    SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)
+    UNION SELECT run_no FROM batched_events
+    WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)`,
+  resumed: "SELECT run_no FROM steps WHERE environment_id = $1 AND event_id = $2 AND kind = 'wait'",
+  cancelled: "SELECT run_no FROM runs WHERE environment_id = $1 AND cancel_event_id = $2",
+};
 
 /** Ids first, then the columns shown, so that each statement has only one possible plan, whatever the statistics. */
 export async function listRuns(database: Database, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
@@ -39,10 +43,10 @@ async function pageOf(database: Database, params: RunListParams): Promise<RunPag
 }
 
 async function idsInOneRange(database: Database, where: Conditions, params: RunListParams): Promise<string> {
-  const { environmentId, status, functionNos, eventId, jobId, ids } = params;
+  const { environmentId, status, functionNos, eventId, eventRelation = "started", jobId, ids } = params;
   where.add("environment_id = ?", environmentId);
   if (eventId !== undefined) {
-    const runs = await database.read<{ run_no: number }>(RUNS_OF_EVENT, [environmentId, eventId]);
+    const runs = await database.read<{ run_no: number }>(RUNS_OF_EVENT[eventRelation], [environmentId, eventId]);
     where.add(
       "run_no = ANY (?::bigint[])",
       runs.map(({ run_no }) => run_no),

@@ -27,7 +27,7 @@ const EVENT_NAMES = `
 
 /** One run after the other, each in its own partition. */
 const FAILED_ATTEMPTS = `
-  SELECT wanted.run_no, (SELECT count(*)::integer FROM failed_attempts AS f WHERE f.environment_id = $1 AND f.run_no = wanted.run_no) AS attempts
+  SELECT wanted.run_no, (SELECT coalesce(max(f.attempt) + 1, 0) FROM failed_attempts AS f WHERE f.environment_id = $1 AND f.run_no = wanted.run_no) AS attempts
   FROM unnest($2::bigint[]) AS wanted(run_no)`;
 
 /** The environment leads the key, so each environment is queried. */
@@ -93,8 +93,8 @@ export function getRun(database: Database, { environmentId, id }: { environmentI
 }
 
 async function readRun(read: Read, environmentId: EnvironmentId, id: RunId): Promise<RunDetails | null> {
-  const found = await read<RowOfRun & { output: string | null }>(
-    `${SELECT_RUNS(", output, error")} WHERE runs.environment_id = $1 AND run_id = $2`,
+  const found = await read<RowOfRun & { output: string | null; cancel_event_id: EventId | null }>(
+    `${SELECT_RUNS(", output, error, cancel_event_id")} WHERE runs.environment_id = $1 AND run_id = $2`,
     [environmentId, id],
   );
   const [row] = await asSummaries(read, environmentId, found);

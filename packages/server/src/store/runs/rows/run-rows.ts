@@ -139,7 +139,7 @@ export function doneSteps(rows: readonly { step_id: string; done_position: numbe
 
 /** All that is stored of a run, by the rows that were read. */
 export interface RunRows {
-  row: RunSummaryRow & { output: string | null };
+  row: RunSummaryRow & { output: string | null; cancel_event_id: EventId | null };
   rerun: RunDetails["rerun"] | undefined;
   invoker: { id: RunId } | undefined;
   steps: readonly StepRowWithValue[];
@@ -153,6 +153,7 @@ export function toRunDetails({ row, rerun, invoker, steps, attempts, calls }: Ru
     ...toRunSummary(row),
     rerun: rerun ?? null,
     invokedBy: invoker?.id ?? null,
+    cancelledBy: row.cancel_event_id,
     output: row.output,
     steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
     attempts: attempts.map(toFailedAttempt),

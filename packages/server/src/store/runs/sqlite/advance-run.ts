@@ -45,7 +45,8 @@ export class AdvanceRun {
   constructor(db: DatabaseSync, parts: AdvanceRunParts) {
     this.#parts = parts;
     this.#writeRun = db.prepare(`
-      UPDATE runs SET status = ?, started_at = ?, ended_at = ?, request_version = ?, is_parallel = ?, state_bytes = ?, output = ?, error = ?
+      UPDATE runs SET status = ?, started_at = ?, ended_at = ?, request_version = ?, is_parallel = ?, state_bytes = ?, output = ?, error = ?,
+        cancel_event_id = ?
       WHERE run_no = ?`);
     this.#addAttempt = db.prepare(`
       INSERT INTO failed_attempts (run_no, step_id, attempt, started_at, ended_at, http_status, error) VALUES (?, ?, ?, ?, ?, ?, ?)`);
@@ -112,9 +113,9 @@ export class AdvanceRun {
   }
 
   #writeRunRow(runNo: RunNo, run: RunWrites["run"]): void {
-    const { status, startedAt, endedAt, requestVersion, isParallel, stateBytes, output, error } = run;
+    const { status, startedAt, endedAt, requestVersion, isParallel, stateBytes, output, error, cancelledBy } = run;
     const columns = [status, startedAt, endedAt, requestVersion, isParallel ? 1 : 0, stateBytes, output];
-    this.#writeRun.run(...columns, error && JSON.stringify(error), runNo);
+    this.#writeRun.run(...columns, error && JSON.stringify(error), cancelledBy, runNo);
   }
 
   #noteAttempt(runNo: RunNo, { stepId, attempt, startedAt, endedAt, httpStatus, error }: FailedAttempt): void {

@@ -8,6 +8,7 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type JobId, type RunId, type RunNo } from "@inlet/protocol";
 import {
   type CompileWhere,
+  type EventRelation,
   type EventRunCounts,
   RUN_STATUSES,
   type RunCounts,
@@ -33,7 +34,7 @@ import {
 import type { StepRowWithValue } from "../rows/step-rows.ts";
 
 const SELECT = (extra = "") => `
-  SELECT ${RUN_COLUMNS}${extra}, error, (SELECT count(*) FROM failed_attempts WHERE failed_attempts.run_no = runs.run_no) AS failed_attempts,
+  SELECT ${RUN_COLUMNS}${extra}, error, (SELECT coalesce(max(attempt) + 1, 0) FROM failed_attempts WHERE failed_attempts.run_no = runs.run_no) AS failed_attempts,
     events.event_id, event_names.name AS event_name, substr(events.data, 1, ${PREVIEW_UNITS}) AS event_preview,
     events.trace AS event_trace
   FROM runs LEFT JOIN events ON events.sequence = runs.event_no LEFT JOIN event_names USING (name_id)`;
@@ -91,14 +92,17 @@ function ofFunction(no: FunctionNo, status: RunStatus): Stream {
 }
 
 /** One event, one job or a list of ids selects few runs: further filters need no index. */
-function ofFew({ environmentId, status, functionNos, eventId, jobId, ids }: RunListParams): Stream {
+function ofFew({ environmentId, status, functionNos, eventId, eventRelation = "started", jobId, ids }: RunListParams): Stream {
   const where: string[] = [];
   const values: SQLInputValue[] = [];
   const require = (condition: string, ...bound: SQLInputValue[]) => {
     where.push(condition);
     values.push(...bound);
   };
-  if (eventId !== undefined) require(OF_EVENT, environmentId, eventId, environmentId, eventId);
+  if (eventId !== undefined) {
+    const { select, times } = OF_EVENT[eventRelation];
+    require(`run_no IN (${select})`, ...Array.from({ length: times }, () => [environmentId, eventId]).flat());
+  }
   if (jobId !== undefined) require("job_id = ?", jobId);
   if (ids) require(`run_id IN (${ids.map(() => "?").join(",")})`, ...ids);
   if (status !== undefined) require("status = ?", status);
@@ -108,8 +112,19 @@ function ofFew({ environmentId, status, functionNos, eventId, jobId, ids }: RunL
 }
 
 const SEQUENCE = "SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?";
-const OF_EVENT = `run_no IN (
-  SELECT run_no FROM runs WHERE event_no = (${SEQUENCE}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${SEQUENCE}))`;
+/** `times`: how often the environment and the event are bound. */
+const OF_EVENT: Readonly<Record<EventRelation, { select: string; times: number }>> = {
+  started: {
+    select: `SELECT run_no FROM runs WHERE event_no = (${SEQUENCE}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${SEQUENCE})`,
+    times: 2,
+  },
+  resumed: {
+    select:
+      "SELECT s.run_no FROM steps AS s JOIN runs AS r USING (run_no) WHERE r.environment_id = ? AND s.event_id = ? AND s.kind = 'wait'",
+    times: 1,
+  },
+  cancelled: { select: "SELECT run_no FROM runs WHERE environment_id = ? AND cancel_event_id = ?", times: 1 },
+};
 
 /** Reads only ids, from the index: an environment may have many functions, and most rows of their streams are not shown. */
 function idsIn(db: DatabaseSync, params: RunListParams, { index, where, values }: Stream): RunId[] {
@@ -188,8 +203,8 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
 }
 
 function readRun(db: DatabaseSync, environmentId: EnvironmentId, id: RunId): RunDetails | null {
-  const row = db.prepare(`${SELECT(", output")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
-    | (RunSummaryRow & { output: string | null })
+  const row = db.prepare(`${SELECT(", output, cancel_event_id")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
+    | (RunSummaryRow & { output: string | null; cancel_event_id: EventId | null })
     | undefined;
   if (!row) return null;
   const all = <Row>(sql: string) => db.prepare(sql).all(row.run_no) as Row[];

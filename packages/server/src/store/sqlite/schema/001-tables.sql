@@ -73,6 +73,8 @@ CREATE TABLE events (
   matched        INTEGER NOT NULL DEFAULT 0,
   -- The sender's traceparent.
   trace          TEXT,
+  -- The run that sent it, or whose step or end caused it.
+  source_run_id  TEXT,
   extras         TEXT,
   -- How it violates the schema declared for its name, as JSON; null: it does not, or it is not marked.
   schema_errors  TEXT,
@@ -228,6 +230,8 @@ CREATE TABLE runs (
   invoker_run_no  INTEGER,
   invoker_step_id TEXT,
   order_key       TEXT,
+  -- The event that cancelled it.
+  cancel_event_id TEXT,
   output          TEXT,
   error           TEXT
 ) STRICT;
@@ -241,6 +245,7 @@ CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE statu
 CREATE INDEX runs_by_job ON runs (environment_id, job_id, run_id) WHERE job_id IS NOT NULL;
 -- Finds the runs that repeat a run.
 CREATE INDEX runs_by_original ON runs (environment_id, original_run_id, run_id) WHERE original_run_id IS NOT NULL;
+CREATE INDEX runs_by_cancel_event ON runs (environment_id, cancel_event_id) WHERE cancel_event_id IS NOT NULL;
 
 -- The events of a batch except the first, which the run itself names: finds a run by each of its events.
 CREATE TABLE batched_events (

@@ -6,6 +6,7 @@ import type {
   EventBatch,
   EventCursor,
   NewWebhookRequest,
+  WebhookOutcome,
   WebhookRequest,
   WebhookRequestFollowParams,
   WebhookRequestListParams,
@@ -48,6 +49,12 @@ const INSERT = `
     verified_at: "bigint",
   })}
   ON CONFLICT (environment_id, webhook_id, request_id) DO NOTHING`;
+
+const OUTCOMES = `
+  SELECT webhook_id AS "webhookId", received_at AS "receivedAt", outcome FROM unnest($2::text[]) WITH ORDINALITY AS wanted(id, position),
+    LATERAL (SELECT webhook_id, received_at, sequence, outcome FROM webhook_requests
+      WHERE environment_id = $1 AND webhook_id = wanted.id ORDER BY received_at DESC, sequence DESC LIMIT $3) AS newest
+  ORDER BY position, received_at DESC, sequence DESC`;
 
 export interface Recorded {
   request: NewWebhookRequest;
@@ -111,6 +118,8 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
       return row ? toRequest(row) : null;
     },
     webhookRequestList: (params) => listRequests(database, params),
+    webhookRequestOutcomes: ({ environmentId, webhookIds, limit }) =>
+      database.read<WebhookOutcome>(OUTCOMES, [environmentId, webhookIds, limit]),
     webhookRequestFollow: (params) => followRequests(database, params),
     webhookRequestSequence: () => settledSequence(database, "requests"),
     async webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom }) {

@@ -3,7 +3,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { EnvironmentId, WebhookId, WebhookRequestId } from "@inlet/protocol";
-import type { EventCursor, WebhookRequest, WebhookRequestListParams } from "../../contract/index.ts";
+import type { EventCursor, WebhookOutcome, WebhookOutcomesParams, WebhookRequest, WebhookRequestListParams } from "../../contract/index.ts";
 import { sliceWithin } from "../../shared/byte-bounds.ts";
 import { pageOfRequests, type RequestPage } from "../rows/request-pages.ts";
 import { bytesOfRequest, type RequestRow, toRequest } from "../rows/request-rows.ts";
@@ -19,6 +19,13 @@ export function getRequest(db: DatabaseSync, { environmentId, webhookId, id }: R
     .prepare("SELECT * FROM webhook_requests WHERE environment_id = ? AND webhook_id = ? AND request_id = ?")
     .get(environmentId, webhookId, id);
   return row ? toRequest(row as unknown as RequestRow) : null;
+}
+
+export function listOutcomes(db: DatabaseSync, { environmentId, webhookIds, limit }: WebhookOutcomesParams): WebhookOutcome[] {
+  const select = db.prepare(`
+    SELECT webhook_id AS webhookId, received_at AS receivedAt, outcome FROM webhook_requests INDEXED BY webhook_requests_by_time
+    WHERE environment_id = ? AND webhook_id = ? ORDER BY received_at DESC, sequence DESC LIMIT ?`);
+  return webhookIds.flatMap((id) => select.all(environmentId, id, limit) as unknown as WebhookOutcome[]);
 }
 
 export function listRequests(db: DatabaseSync, params: WebhookRequestListParams): Promise<RequestPage> {

@@ -44,6 +44,7 @@ export function webhookRequestStore(db: DatabaseSync, writer: GroupCommit, reade
     webhookRequestInsert: (request) => writer.submit(() => record(request, null)),
     webhookRequestGet: (params) => reader.read("webhookRequestGet", params),
     webhookRequestList: (params) => reader.read("webhookRequestList", params),
+    webhookRequestOutcomes: (params) => reader.read("webhookRequestOutcomes", params),
     webhookRequestFollow: (params) => reader.read("webhookRequestFollow", params),
     webhookRequestSequence: () => reader.read("webhookRequestSequence", undefined),
     webhookRequestSequenceBefore: (params) => reader.read("webhookRequestSequenceBefore", params),

@@ -8,13 +8,14 @@ BEGIN
   -- The numbers are taken in the order of the rows.
   WITH stored AS (
     INSERT INTO events (
-      sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, extras, schema_errors, data)
+      sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, source_run_id,
+      extras, schema_errors, data)
     SELECT
       nextval('event_sequence'), p_environment_id, e.event_id, e.name_id, e.ts, e.received_at, e.dedup_id, e.source_no, e.matched, e.trace,
-      e.extras, e.schema_errors, e.data
+      e.source_run_id, e.extras, e.schema_errors, e.data
     FROM json_to_recordset(p_events) AS e(
       event_id text, name_id integer, ts bigint, received_at bigint, dedup_id text, source_no integer, matched smallint, trace text,
-      extras text, schema_errors text, data text)
+      source_run_id text, extras text, schema_errors text, data text)
     RETURNING sequence)
   SELECT array_agg(sequence ORDER BY sequence) INTO sequences FROM stored;
   runs := ARRAY(SELECT nextval('run_numbers') FROM generate_series(1, p_runs));
