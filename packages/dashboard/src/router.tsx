@@ -13,6 +13,7 @@ import { noteNavigation } from "./lists/kept-position.ts";
 import { readSpanSearch } from "./lists/span-search.ts";
 import { readFailureSearch } from "./runs/failure-search.ts";
 import { readRunSearch } from "./runs/run-search.ts";
+import { readAuditSearch } from "./settings/audit-search.ts";
 import { AppShell } from "./shell/app-shell.tsx";
 import { NotFound, PageError } from "./shell/page-errors.tsx";
 import { loadPart } from "./ui/load-part.ts";
@@ -23,7 +24,12 @@ function lazyPage<Exports extends Record<Name, () => ReactNode>, Name extends st
   return lazyRouteComponent(() => loadPart(load) as Promise<Record<string, () => ReactNode>>, name);
 }
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+/** Pages are loaded in few files: each request costs more than the bytes of another page. */
+const observePages = () => import("./pages/observe-pages.ts");
+const buildPages = () => import("./pages/build-pages.ts");
+const managePages = () => import("./pages/manage-pages.ts");
+
+const root = createRootRoute({ component: Outlet });
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -33,7 +39,7 @@ const login = createRoute({
     ...(typeof search.next === "string" && /^\/(?![/\\])/.test(search.next) && { next: search.next }),
     ...(search.expired === true && { expired: true }),
   }),
-  component: lazyPage(() => import("./sign-in/sign-in-page.tsx"), "SignInPage"),
+  component: lazyPage(managePages, "SignInPage"),
 });
 
 const env = createRoute({ getParentRoute: () => root, path: "/env/$env", component: AppShell });
@@ -49,96 +55,98 @@ const event = createRoute({ getParentRoute: () => events, path: "$id", component
 const eventTypes = createRoute({
   getParentRoute: () => env,
   path: "event-types",
-  component: lazyPage(() => import("./event-types/event-types-page.tsx"), "EventTypesPage"),
+  component: lazyPage(observePages, "EventTypesPage"),
 });
 const eventType = createRoute({
   getParentRoute: () => env,
   path: "event-types/$name",
-  component: lazyPage(() => import("./event-types/event-type-page.tsx"), "EventTypePage"),
+  component: lazyPage(observePages, "EventTypePage"),
 });
 const runs = createRoute({
   getParentRoute: () => env,
   path: "runs",
   validateSearch: readRunSearch,
-  component: lazyPage(() => import("./runs/runs-page.tsx"), "RunsPage"),
+  component: lazyPage(observePages, "RunsPage"),
 });
 const run = createRoute({
   getParentRoute: () => env,
   path: "runs/$id",
-  component: lazyPage(() => import("./runs/run-page.tsx"), "RunPage"),
+  component: lazyPage(observePages, "RunPage"),
 });
 const failures = createRoute({
   getParentRoute: () => env,
   path: "failures",
   validateSearch: readFailureSearch,
-  component: lazyPage(() => import("./runs/failures-page.tsx"), "FailuresPage"),
+  component: lazyPage(observePages, "FailuresPage"),
 });
 const jobs = createRoute({
   getParentRoute: () => env,
   path: "jobs",
-  component: lazyPage(() => import("./jobs/jobs-page.tsx"), "JobsPage"),
+  component: lazyPage(observePages, "JobsPage"),
 });
 const job = createRoute({
   getParentRoute: () => env,
   path: "jobs/$id",
-  component: lazyPage(() => import("./jobs/job-page.tsx"), "JobPage"),
+  component: lazyPage(observePages, "JobPage"),
 });
 const alerts = createRoute({
   getParentRoute: () => env,
   path: "alerts",
-  component: lazyPage(() => import("./alerts/alerts-page.tsx"), "AlertsPage"),
+  component: lazyPage(observePages, "AlertsPage"),
 });
 const functions = createRoute({
   getParentRoute: () => env,
   path: "functions",
-  component: lazyPage(() => import("./functions/functions-page.tsx"), "FunctionsPage"),
+  component: lazyPage(buildPages, "FunctionsPage"),
 });
 const fn = createRoute({
   getParentRoute: () => env,
   path: "functions/$id",
   validateSearch: readSpanSearch,
-  component: lazyPage(() => import("./functions/function-page.tsx"), "FunctionPage"),
+  component: lazyPage(buildPages, "FunctionPage"),
 });
 const apps = createRoute({
   getParentRoute: () => env,
   path: "apps",
-  component: lazyPage(() => import("./apps/apps-page.tsx"), "AppsPage"),
+  component: lazyPage(buildPages, "AppsPage"),
 });
 const webhooks = createRoute({
   getParentRoute: () => env,
   path: "webhooks",
-  component: lazyPage(() => import("./webhooks/webhooks-page.tsx"), "WebhooksPage"),
+  component: lazyPage(buildPages, "WebhooksPage"),
 });
 const webhookNew = createRoute({
   getParentRoute: () => env,
   path: "webhooks/new",
-  component: lazyPage(() => import("./webhooks/new-webhook-page.tsx"), "NewWebhookPage"),
+  component: lazyPage(buildPages, "NewWebhookPage"),
 });
 const webhook = createRoute({
   getParentRoute: () => env,
   path: "webhooks/$id",
   validateSearch: readWebhookSearch,
-  component: lazyPage(() => import("./webhooks/webhook-page.tsx"), "WebhookPage"),
+  component: lazyPage(buildPages, "WebhookPage"),
 });
 const keys = createRoute({
   getParentRoute: () => env,
   path: "keys",
-  component: lazyPage(() => import("./keys/keys-page.tsx"), "KeysPage"),
+  component: lazyPage(managePages, "KeysPage"),
 });
 const environments = createRoute({
   getParentRoute: () => env,
   path: "environments",
-  component: lazyPage(() => import("./environments/environments-page.tsx"), "EnvironmentsPage"),
+  component: lazyPage(managePages, "EnvironmentsPage"),
 });
 const auditLog = createRoute({
   getParentRoute: () => env,
   path: "audit-log",
-  component: lazyPage(() => import("./settings/audit-log-page.tsx"), "AuditLogPage"),
+  validateSearch: readAuditSearch,
+  component: lazyPage(managePages, "AuditLogPage"),
 });
+const missing = createRoute({ getParentRoute: () => env, path: "$", component: NotFound });
 const settings = createRoute({
   getParentRoute: () => env,
   path: "settings",
-  component: lazyPage(() => import("./settings/settings-page.tsx"), "SettingsPage"),
+  component: lazyPage(managePages, "SettingsPage"),
 });
 
 export function createDashboardRouter(queries: QueryClient) {
@@ -151,17 +159,15 @@ export function createDashboardRouter(queries: QueryClient) {
     },
   });
   const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, failures, jobs, job, alerts, functions, fn];
-  const ofEnvironment = [...pages, apps, webhooks, webhookNew, webhook, keys, environments, auditLog, settings];
-  const names = new Set(ofEnvironment.map(({ options }) => firstSegment("path" in options ? options.path : "")));
-  /** A path without an environment, such as `/events`, redirects to the default environment. */
+  const ofEnvironment = [...pages, apps, webhooks, webhookNew, webhook, keys, environments, auditLog, settings, missing];
+  /** A path without an environment, such as `/events`, redirects to the default environment, which says if there is no such page. */
   const withoutEnvironment = createRoute({
     getParentRoute: () => root,
     path: "$",
-    component: NotFound,
     beforeLoad: async ({ params: { _splat: path = "" }, location }) => {
-      if (firstSegment(path) === "" || !names.has(firstSegment(path))) return;
       const env = encodeURIComponent(await defaultEnvironment(queries));
-      throw redirect({ href: `/env/${env}${location.pathname}${location.searchStr}`, replace: true });
+      const rest = path === "env" ? "" : `${location.pathname}${location.searchStr}`;
+      throw redirect({ href: `/env/${env}${rest}`, replace: true });
     },
   });
   const routeTree = root.addChildren([home, login, env.addChildren(ofEnvironment), withoutEnvironment]);
@@ -173,40 +179,16 @@ export function createDashboardRouter(queries: QueryClient) {
   return router;
 }
 
-const CHARTS = [() => import("./events/events-chart.tsx"), () => import("./runs/runs-chart.tsx"), () => import("./ui/chart.tsx")];
+const PARTS = [
+  ...[() => import("./overview/overview-page.tsx"), observePages, buildPages, managePages],
+  ...[() => import("./events/events-chart.tsx"), () => import("./runs/runs-chart.tsx"), () => import("./ui/chart.tsx")],
+];
 
 /**
  * Preloads all pages except the editor, so that they open immediately, even while the service is down.
  */
 export function preloadPages(): void {
-  for (const { options } of [
-    login,
-    overview,
-    eventTypes,
-    eventType,
-    runs,
-    run,
-    failures,
-    jobs,
-    job,
-    alerts,
-    functions,
-    fn,
-    apps,
-    webhooks,
-    webhookNew,
-    webhook,
-    keys,
-    environments,
-    auditLog,
-    settings,
-  ])
-    void (options.component as { preload?: () => Promise<unknown> } | undefined)?.preload?.().catch(() => {});
-  for (const load of CHARTS) void load().catch(() => {});
-}
-
-function firstSegment(path: string): string {
-  return path.split("/")[0] ?? "";
+  for (const load of PARTS) void load().catch(() => {});
 }
 
 async function defaultEnvironment(queries: QueryClient): Promise<string> {

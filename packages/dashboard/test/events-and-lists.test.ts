@@ -7,6 +7,16 @@ import { firstLoadCases } from "./cases/first-load.ts";
 import { keyboardCases } from "./cases/keyboard.ts";
 import { listCases } from "./cases/lists.ts";
 import { statsCases } from "./cases/stats.ts";
+import { weightCases } from "./cases/weight.ts";
 import { describeCases } from "./support/shared-browser.ts";
 
-describeCases("events and lists", [eventCases, listCases, keyboardCases, devServerCases, statsCases, eventTypeCases, firstLoadCases]);
+describeCases("events and lists", [
+  eventCases,
+  listCases,
+  keyboardCases,
+  devServerCases,
+  statsCases,
+  eventTypeCases,
+  firstLoadCases,
+  weightCases,
+]);

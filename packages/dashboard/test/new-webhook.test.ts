@@ -24,4 +24,7 @@ test("a provider that the search hides is not chosen", async (t) => {
   await page.getByRole("button", { name: /^Create/ }).click();
   await page.waitForURL("**/webhooks/*");
   await page.getByRole("heading", { name: "Stripe" }).first().waitFor();
+  const body = page.getByRole("textbox", { name: "Body of the test request" });
+  await until("an example of the provider", async () => /"object":\s*"event"/.test(await body.inputValue()));
+  await page.getByRole("region", { name: "Result" }).getByText("Event accepted").waitFor();
 });

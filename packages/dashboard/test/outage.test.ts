@@ -30,7 +30,7 @@ async function openPreloaded(t: TestContext, address: string): Promise<Page> {
   page.on("requestfinished", (request) => loaded.add(request.url()));
   await page.goto(address);
   const isLoaded = () => [...wanted].every((url) => loaded.has(url));
-  await until("the other pages", async () => [...wanted].some((url) => url.includes("runs-chart")) && isLoaded());
+  await until("the other pages", async () => [...wanted].some((url) => url.includes("charts")) && isLoaded());
   await page.evaluate("window.isSameDocument = true");
   return page;
 }
@@ -63,7 +63,7 @@ test("a page whose file cannot be loaded opens by itself, during an outage and a
   ] as const) {
     const page = await openPage(t, browser, "about:blank", { allow: AWAY });
     let isMissing = true;
-    await page.route(/\/assets\/(keys-page|chart)-.*\.js/, (route) => {
+    await page.route(/\/assets\/(manage-pages|chart)-.*\.js/, (route) => {
       if (!isMissing) return route.fallback();
       return fail.abort ? route.abort() : route.fulfill({ status: 404, json: { error: "There is no such file." } });
     });

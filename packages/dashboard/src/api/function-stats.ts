@@ -26,6 +26,34 @@ export interface FunctionStats {
   points: FunctionPoint[];
 }
 
+export interface FunctionFigures {
+  id: string;
+  created: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  durationMs: Percentiles | null;
+}
+
+/** As many as the service answers for at a time. */
+const FIGURES_IDS_MAX = 100;
+
+/** Figures of the last 24 hours, by function. */
+export const functionFiguresQuery = (env: string, ids: readonly string[]) =>
+  queryOptions({
+    queryKey: ["function-figures", env, ids],
+    queryFn: async () => {
+      const pages = Array.from({ length: Math.ceil(ids.length / FIGURES_IDS_MAX) }, (_, n) =>
+        ids.slice(n * FIGURES_IDS_MAX, (n + 1) * FIGURES_IDS_MAX),
+      );
+      const found: FunctionFigures[] = [];
+      for (const page of pages)
+        found.push(...(await call<FunctionFigures[]>("/functions/figures", { env, query: { ids: page.join(",") } })));
+      return new Map(found.map((figures) => [figures.id, figures]));
+    },
+    refetchInterval: 30_000,
+  });
+
 /** The service computes figures from this many runs at most. */
 const RUNS_MAX = 10_000;
 const POINTS_MAX = 120;
@@ -34,35 +62,10 @@ export const functionStatsQuery = (env: string, id: string, from: number, to: nu
   queryOptions({
     queryKey: ["function-stats", env, id, from, to],
     queryFn: async (): Promise<FunctionStats> => {
-      const query = { from, to, interval: intervalFor(from, to) };
+      const query = { from, to, interval: intervalFor(from, to), points: POINTS_MAX };
       const stats = await call<FunctionStats>(`/functions/${encodeURIComponent(id)}/stats`, { env, query });
-      return { ...stats, runsMax: RUNS_MAX, points: merged(stats.points) };
+      return { ...stats, runsMax: RUNS_MAX };
     },
     placeholderData: (before) => before,
     gcTime: 60_000,
   });
-
-/** Counts are summed. Percentiles cannot be: the highest of neighbours is shown, so that no peak is hidden. */
-function merged(points: readonly FunctionPoint[]): FunctionPoint[] {
-  const size = Math.ceil(points.length / POINTS_MAX);
-  if (size <= 1) return [...points];
-  const groups = Array.from({ length: Math.ceil(points.length / size) }, (_, n) => points.slice(n * size, (n + 1) * size));
-  return groups.map((group) => group.reduce(add));
-}
-
-function add(a: FunctionPoint, b: FunctionPoint): FunctionPoint {
-  return {
-    at: a.at,
-    created: a.created + b.created,
-    completed: a.completed + b.completed,
-    failed: a.failed + b.failed,
-    cancelled: a.cancelled + b.cancelled,
-    durationMs: highest(a.durationMs, b.durationMs),
-    queueDelayMs: highest(a.queueDelayMs, b.queueDelayMs),
-  };
-}
-
-function highest(a: Percentiles | null, b: Percentiles | null): Percentiles | null {
-  if (a === null || b === null) return a ?? b;
-  return { p50: Math.max(a.p50, b.p50), p95: Math.max(a.p95, b.p95) };
-}

@@ -4,7 +4,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call, callForAll, callForPage, callForText, parsed } from "./client.ts";
 import { readEvent, readRun } from "./read-items.ts";
 import type { Stats } from "./stats.ts";
-import { inBars, intervalFor } from "./stats-bars.ts";
+import { BARS, intervalFor } from "./stats-bars.ts";
 import type {
   AppItem,
   AuditEntry,
@@ -32,7 +32,7 @@ const nextPage = (last: { next: string | null }) => last.next ?? undefined;
 const noCursor: string | undefined = undefined;
 
 export const eventPage = (env: string, filters: Filters, cursor?: string) =>
-  callForPage("/events", readEvent, { env, query: { ...filters, limit: PAGE_ITEMS, cursor } });
+  callForPage("/events", readEvent, { env, query: { limit: PAGE_ITEMS, ...filters, cursor } });
 
 export const eventsQuery = (env: string, filters: Filters) =>
   infiniteQueryOptions({
@@ -51,10 +51,13 @@ export const eventQuery = (env: string, id: string) =>
     queryFn: async () => readEvent(await callForText(`/events/${encodeURIComponent(id)}`, { env })),
   });
 
-export const eventRunsQuery = (env: string, id: string) =>
+/** What an event did to runs. */
+export type EventRelation = "started" | "resumed" | "cancelled";
+
+export const eventRunsQuery = (env: string, id: string, relation: EventRelation) =>
   queryOptions({
-    queryKey: ["event-runs", env, id],
-    queryFn: () => callForPage<RunItem>(`/events/${encodeURIComponent(id)}/runs`, parsed, { env, query: { limit: 100 } }),
+    queryKey: ["event-runs", env, id, relation],
+    queryFn: () => callForPage<RunItem>(`/events/${encodeURIComponent(id)}/runs`, parsed, { env, query: { relation, limit: 100 } }),
   });
 
 export const eventTypesQuery = (env: string) =>
@@ -67,7 +70,7 @@ export const eventTypeQuery = (env: string, name: string) =>
   });
 
 export const runPage = (env: string, filters: Filters, cursor?: string) =>
-  callForPage<RunItem>("/runs", parsed, { env, query: { ...filters, limit: PAGE_ITEMS, cursor } });
+  callForPage<RunItem>("/runs", parsed, { env, query: { limit: PAGE_ITEMS, ...filters, cursor } });
 
 export const runsQuery = (env: string, filters: Filters) =>
   infiniteQueryOptions({
@@ -121,6 +124,19 @@ export const requestsQuery = (id: string, filters: Filters) =>
     refetchInterval: 5_000,
   });
 
+export interface WebhookHealth {
+  id: string;
+  lastRequestAt: string | null;
+  outcomes: string[];
+}
+
+export const webhookHealthQuery = (env: string) =>
+  queryOptions({
+    queryKey: ["webhook-health", env],
+    queryFn: () => callForAll<WebhookHealth>("/webhooks/health", { env, query: { limit: 100 } }),
+    refetchInterval: 10_000,
+  });
+
 export const lastRequestQuery = (id: string) =>
   queryOptions({
     queryKey: ["webhook-requests", id, "last"],
@@ -141,15 +157,16 @@ export const statsQuery = (env: string, from: number, to: number) =>
     queryKey: ["stats", env, from, to],
     queryFn: async () => {
       const interval = intervalFor(from, to);
-      return inBars(await call<Stats>("/stats", { env, query: { from, to, interval } }));
+      return call<Stats>("/stats", { env, query: { from, to, interval, points: BARS } });
     },
     placeholderData: (before) => before,
     gcTime: 60_000,
   });
 
-export const auditQuery = infiniteQueryOptions({
-  queryKey: ["audit-log"],
-  queryFn: ({ pageParam }) => callForPage<AuditEntry>("/audit-log", parsed, { query: { limit: 50, cursor: pageParam } }),
-  initialPageParam: noCursor,
-  getNextPageParam: nextPage,
-});
+export const auditQuery = (filters: Filters) =>
+  infiniteQueryOptions({
+    queryKey: ["audit-log", filters],
+    queryFn: ({ pageParam }) => callForPage<AuditEntry>("/audit-log", parsed, { query: { ...filters, limit: 50, cursor: pageParam } }),
+    initialPageParam: noCursor,
+    getNextPageParam: nextPage,
+  });

@@ -6,6 +6,7 @@ import { call } from "./client.ts";
 import { environmentsQuery } from "./queries.ts";
 import type { Session } from "./types.ts";
 
+const SENDING_ROLES: ReadonlySet<string> = new Set(["owner", "admin"]);
 const CHANGING_ROLES: ReadonlySet<string> = new Set(["owner", "admin", "ingest-admin"]);
 
 export const sessionQuery = queryOptions({
@@ -33,6 +34,12 @@ function useRole(): string | undefined {
 export function useMayChange(): boolean {
   const role = useRole();
   return role === undefined || CHANGING_ROLES.has(role);
+}
+
+/** Whether events can be sent and functions invoked. */
+export function useMaySend(): boolean {
+  const role = useRole();
+  return role === undefined || SENDING_ROLES.has(role);
 }
 
 /** Whether runs can be cancelled and rerun, and requests replayed. */

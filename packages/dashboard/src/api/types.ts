@@ -12,12 +12,16 @@ export interface Environment {
   bodyLimitBytes: number | null;
   /** Of the signed-in person. */
   role: string | null;
+  /** Durations such as `30d`; null: as set for the service. */
+  retention: { events: string | null; runs: string | null; requests: string | null };
 }
 
 export interface EventSource {
   kind: "key" | "webhook" | "function" | "internal";
   id: string;
   name: string;
+  /** The run that sent it, or whose step or end caused it. */
+  run?: string;
 }
 
 /** Where an event breaks the schema declared for its name. */
@@ -126,6 +130,8 @@ export interface Run extends RunItem {
   rerun: { id: string; status: RunStatus } | null;
   /** The run that invoked it. */
   invokedBy: string | null;
+  /** The event that cancelled it. */
+  cancelledBy: string | null;
   traceId: string | null;
   /** The page that shows the trace. */
   traceUrl: string | null;

@@ -17,6 +17,7 @@ import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
 import { ACTIONS, type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
+import { EnvironmentSettings } from "./environment-settings.tsx";
 
 export function EnvironmentsPage() {
   const { data, error, refetch } = useQuery(environmentsQuery);
@@ -82,10 +83,11 @@ function useMayManage(): boolean {
 }
 
 const COLUMNS: (string | Column)[] = [
-  { title: "Name", width: "30%" },
-  { title: "Kind", width: "12%" },
-  { title: "Body limit", width: "18%" },
-  { title: "Created", width: "15%" },
+  { title: "Name", width: "26%" },
+  { title: "Kind", width: "10%" },
+  { title: "Body limit", width: "14%" },
+  { title: "Events kept", width: "14%" },
+  { title: "Created", width: "12%" },
   "State",
   ACTIONS,
 ];
@@ -94,7 +96,7 @@ function EnvironmentTable({ title, environments }: { title?: string; environment
   return (
     <section className="stack" aria-label={title ?? "Branch environments"}>
       {title && <h2>{title}</h2>}
-      <Table columns={COLUMNS}>
+      <Table columns={COLUMNS} isStacked>
         {environments.map((environment) => (
           <EnvironmentRow key={environment.name} environment={environment} />
         ))}
@@ -103,17 +105,25 @@ function EnvironmentTable({ title, environments }: { title?: string; environment
   );
 }
 
-function EnvironmentRow({ environment: { name, kind, createdAt, archivedAt, bodyLimitBytes } }: { environment: Environment }) {
+function EnvironmentRow({ environment }: { environment: Environment }) {
+  const { name, kind, createdAt, archivedAt, bodyLimitBytes, retention } = environment;
+  const [isEditing, setEditing] = useState(false);
   const { env } = useParams({ from: "/env/$env" });
   const queries = useQueryClient();
   const mayChange = useMayManage();
-  const act = async (what: "archive" | "unarchive") => {
-    await withToast(
-      call(`/environments/${encodeURIComponent(name)}/${what}`, { method: "POST" }),
-      what === "archive" ? `${name} archived. It keeps its events and runs no functions.` : `${name} is active again.`,
-    );
-    await queries.invalidateQueries({ queryKey: ["environments"] });
-  };
+  const [isArchiving, setArchiving] = useState(false);
+  const act = (what: "archive" | "unarchive") => call(`/environments/${encodeURIComponent(name)}/${what}`, { method: "POST" });
+  const refresh = () => queries.invalidateQueries({ queryKey: ["environments"] });
+  async function archive() {
+    await act("archive");
+    toast("ok", `${name} archived. It keeps its events and runs no functions.`);
+    setArchiving(false);
+    await refresh();
+  }
+  async function unarchive() {
+    await withToast(act("unarchive"), `${name} is active again.`);
+    await refresh();
+  }
   return (
     <tr>
       <td>
@@ -122,12 +132,19 @@ function EnvironmentRow({ environment: { name, kind, createdAt, archivedAt, body
           {name === env && <span className="badge plain">current</span>}
         </Link>
       </td>
-      <td className="second">{kind}</td>
-      <td className="second num">{bodyLimitBytes === null ? "service default" : bytes(bodyLimitBytes)}</td>
-      <td className="second">
+      <td data-label="Kind" className="second">
+        {kind}
+      </td>
+      <td data-label="Body limit" className="second num">
+        {bodyLimitBytes === null ? "service default" : bytes(bodyLimitBytes)}
+      </td>
+      <td data-label="Events kept" className="second num">
+        {retention.events ?? "service default"}
+      </td>
+      <td data-label="Created" className="second">
         <Time at={createdAt} />
       </td>
-      <td>
+      <td data-label="State">
         {archivedAt ? (
           <span className="badge">
             <Icon name="slash" size={13} /> Archived
@@ -139,11 +156,22 @@ function EnvironmentRow({ environment: { name, kind, createdAt, archivedAt, body
         )}
       </td>
       <td className="right">
+        {mayChange && (
+          <button type="button" className="button small" onClick={() => setEditing(true)}>
+            Settings<span className="visually-hidden"> of {name}</span>
+          </button>
+        )}{" "}
+        {isEditing && <EnvironmentSettings environment={environment} onClose={() => setEditing(false)} />}
         {kind !== "default" && mayChange && (
-          <button type="button" className="button small" onClick={() => void act(archivedAt ? "unarchive" : "archive")}>
+          <button type="button" className="button small" onClick={() => (archivedAt ? void unarchive() : setArchiving(true))}>
             {archivedAt ? "Unarchive" : "Archive"}
             <span className="visually-hidden"> {name}</span>
           </button>
+        )}
+        {isArchiving && (
+          <FormDialog title={`Archive ${name}?`} submit="Archive" danger onClose={() => setArchiving(false)} onSubmit={archive}>
+            <p className="second">It accepts no events and runs no functions until it is unarchived. Its events and runs are kept.</p>
+          </FormDialog>
         )}
       </td>
     </tr>

@@ -29,6 +29,7 @@ export function TypeSamples({ env, name }: { env: string; name: string }) {
             key={event.id}
             text={event.data}
             title="Data"
+            label={`Data of ${event.id}`}
             tools={
               <Link to="/env/$env/events/$id" params={{ env, id: event.id }} search={{ name }} className="small">
                 <Time at={event.receivedAt} />

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { JsonText } from "../api/json-text.ts";
 import { sentEvent } from "../api/read-items.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMaySend } from "../api/session.ts";
 import type { EventItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { copyText } from "../ui/copy.tsx";
@@ -11,13 +11,13 @@ import { Icon } from "../ui/icon.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
 import { CompareDialog } from "./compare-dialog.tsx";
-import { rememberedKey, SendEventDialog, sendEvent } from "./send-event.tsx";
+import { SendEventDialog, sendEvent } from "./send-event.tsx";
 import { curlCommand, fixtureCode, sdkCode } from "./snippets.ts";
 import { useSendTarget } from "./use-send-target.ts";
 
 export function EventActions({ env, event }: { env: string; event: EventItem }) {
   const sendTarget = useSendTarget(env);
-  const mayChange = useMayChange();
+  const maySend = useMaySend();
   const [editing, setEditing] = useState(false);
   const [comparing, setComparing] = useState(false);
   // Without its id, so that it is not a duplicate, and without its ts, so that it gets the current time.
@@ -26,9 +26,7 @@ export function EventActions({ env, event }: { env: string; event: EventItem }) 
     (await copyText(text)) ? toast("ok", `Copied as ${what}`) : toast("bad", "The browser did not allow copying.");
 
   function resend() {
-    const key = rememberedKey();
-    if (!sendTarget.isDev && key === "") return setEditing(true);
-    void withToast(sendEvent(again, sendTarget, key), (ids) => `Sent again as ${ids.join(", ")}`);
+    void withToast(sendEvent(env, again), (ids) => `Sent again as ${ids.join(", ")}`);
   }
 
   return (
@@ -54,7 +52,7 @@ export function EventActions({ env, event }: { env: string; event: EventItem }) 
               <MenuItem onSelect={item(() => setComparing(true))}>
                 <Icon name="list" /> Compare with another event
               </MenuItem>
-              {mayChange && (
+              {maySend && (
                 <>
                   <hr />
                   <MenuItem onSelect={item(resend)}>

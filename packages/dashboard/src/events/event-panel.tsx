@@ -3,25 +3,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { eventQuery, eventRunsQuery } from "../api/queries.ts";
+import { eventQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
-import { RunStatusBadge } from "../runs/run-status.tsx";
 import { environmentTitle } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
-import { ErrorState, messageOf, Notice, SkeletonRows } from "../ui/states.tsx";
+import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { isTyping } from "../ui/typing.ts";
 import { EventActions } from "./event-actions.tsx";
+import { EventRuns } from "./event-runs.tsx";
 import type { EventSearch } from "./event-search.ts";
 import { SourceLabel } from "./source-label.tsx";
-
-const ENDED = new Set(["completed", "failed", "cancelled"]);
-const WATCH_MS = 2_000;
 
 export function EventPanel() {
   const { env, id } = useParams({ from: "/env/$env/events/$id" });
@@ -98,6 +95,16 @@ function Details({ env, event }: { env: string; event: EventItem }) {
           <SourceLink env={env} event={event} />
           <FilterLink env={env} id={event.id} search={{ source: event.source.id }} label={`Only events from ${event.source.name}`} />
         </dd>
+        {event.source.run && (
+          <>
+            <dt>Source run</dt>
+            <dd>
+              <Link to="/env/$env/runs/$id" params={{ env, id: event.source.run }} className="mono">
+                {event.source.run}
+              </Link>
+            </dd>
+          </>
+        )}
         {event.dedupId !== null && (
           <>
             <dt>Dedup id</dt>
@@ -114,7 +121,7 @@ function Details({ env, event }: { env: string; event: EventItem }) {
           </>
         )}
       </dl>
-      <StartedRuns env={env} id={event.id} />
+      <EventRuns env={env} event={event} />
       <Payload text={event.data} title="Data" />
       {event.extras.size > 0 && <Payload text={sentEvent(event)} title="Event as sent" />}
     </div>
@@ -162,31 +169,5 @@ function SourceLink({ env, event: { source } }: { env: string; event: EventItem 
     <Link to="/env/$env/webhooks/$id" params={{ env, id: source.id }}>
       <SourceLabel source={source} />
     </Link>
-  );
-}
-
-function StartedRuns({ env, id }: { env: string; id: string }) {
-  const { data, error } = useQuery({
-    ...eventRunsQuery(env, id),
-    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => !ENDED.has(status)) ? WATCH_MS : false),
-  });
-  return (
-    <section className="stack tight" aria-label="Runs">
-      <h3>Runs</h3>
-      {error && <p className="quiet">Runs could not be loaded: {messageOf(error)}</p>}
-      {!data && !error && <span className="skeleton" style={{ width: "40%" }} />}
-      {data?.items.length === 0 && <p className="quiet">No function was subscribed to this event when it arrived.</p>}
-      <ul className="run-list">
-        {data?.items.map((run) => (
-          <li key={run.id}>
-            <Link to="/env/$env/runs/$id" params={{ env, id: run.id }} className="run-line">
-              <RunStatusBadge status={run.status} />
-              <span className="strong cut grow">{run.function.name}</span>
-              <Icon name="chevronRight" size={14} className="quiet" />
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

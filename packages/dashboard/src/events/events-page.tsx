@@ -4,6 +4,7 @@ import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-route
 import { lazy, Suspense, useRef, useState } from "react";
 import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
 import { ReplayDialog } from "../jobs/replay-dialog.tsx";
+import { ExportList } from "../lists/export-list.tsx";
 import { useKeptPosition } from "../lists/kept-position.ts";
 import { SavedFilters } from "../lists/saved-filters.tsx";
 import { withoutRange } from "../lists/time-range.ts";
@@ -61,6 +62,7 @@ export function EventsPage() {
                 choices={CHOICES}
                 dialog={(request, close) => <ReplayDialog env={env} request={request} onClose={close} />}
               />
+              <ExportList env={env} path="/events" query={filters} name={`events-${env}`} />
               <SavedFilters page="events" search={search} onChoose={setSearch} />
               {env !== SHARED && <SendEventButton env={env} />}
             </div>

@@ -9,7 +9,7 @@ import { DEFAULT_SPAN, SPANS, type SpanName } from "../lists/span-search.ts";
 import { FailureGroups } from "../runs/failure-groups.tsx";
 import { RunTable } from "../runs/run-table.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
-import { Crumbs } from "../ui/crumbs.tsx";
+import { Crumbs, LeadTo } from "../ui/crumbs.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time, useNow } from "../ui/time.tsx";
@@ -33,7 +33,12 @@ export function FunctionPage() {
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows />;
   const fn = data.find((one) => one.id === id);
-  if (!fn) return <EmptyState icon="function" title={`Function ${id} not found in ${env}`} />;
+  if (!fn)
+    return (
+      <EmptyState icon="function" title={`Function ${id} not found in ${env}`} isPage>
+        <LeadTo env={env} to="/env/$env/functions" list="Functions" />
+      </EmptyState>
+    );
   return (
     <div className="page">
       <PageTitle text={fn.name} />

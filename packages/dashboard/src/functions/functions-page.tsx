@@ -1,13 +1,23 @@
-/** Functions: triggers and apps. */
+/** Functions: triggers, apps, and the figures of the last 24 hours. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { type FunctionFigures, functionFiguresQuery } from "../api/function-stats.ts";
 import { functionsQuery } from "../api/queries.ts";
+import { shortCount } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
-import { Table } from "../ui/table.tsx";
-import { Time } from "../ui/time.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { duration, Time } from "../ui/time.tsx";
 import { PausedBadge } from "./pause-function.tsx";
 import { Triggers } from "./triggers.tsx";
+
+const COLUMNS: (string | Column)[] = [
+  ...["Function", "Triggers"],
+  { title: "Runs, 24 h", isNumber: true },
+  { title: "Failed", isNumber: true },
+  { title: "Duration", isNumber: true },
+  ...["App", "Updated"],
+];
 
 export function FunctionsPage() {
   const { env } = useParams({ from: "/env/$env" });
@@ -24,6 +34,8 @@ export function FunctionsPage() {
 
 function FunctionList({ env }: { env: string }) {
   const { data, error, refetch } = useQuery({ ...functionsQuery(env), refetchInterval: 10_000 });
+  const ids = data?.map(({ id }) => id) ?? [];
+  const { data: figures } = useQuery({ ...functionFiguresQuery(env, ids), enabled: ids.length > 0 });
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows />;
   if (data.length === 0) {
@@ -39,7 +51,7 @@ function FunctionList({ env }: { env: string }) {
     );
   }
   return (
-    <Table columns={["Function", "Triggers", "App", "Updated"]} isStacked>
+    <Table columns={COLUMNS} isStacked>
       {data.map((fn) => (
         <tr key={fn.id}>
           <td>
@@ -52,6 +64,7 @@ function FunctionList({ env }: { env: string }) {
           <td data-label="Triggers">
             <Triggers env={env} triggers={fn.triggers} />
           </td>
+          <FigureCells figures={figures?.get(fn.id)} />
           <td data-label="App" className="second">
             {fn.app}
           </td>
@@ -61,5 +74,23 @@ function FunctionList({ env }: { env: string }) {
         </tr>
       ))}
     </Table>
+  );
+}
+
+function FigureCells({ figures }: { figures: FunctionFigures | undefined }) {
+  const { created = 0, completed = 0, failed = 0, durationMs = null } = figures ?? {};
+  const ended = completed + failed;
+  return (
+    <>
+      <td data-label="Runs, 24 h" className="right num second">
+        {figures && shortCount(created)}
+      </td>
+      <td data-label="Failed" className={`right num ${failed > 0 ? "bad-text" : "second"}`}>
+        {figures && (ended === 0 ? "–" : `${((failed / ended) * 100).toFixed(1)} %`)}
+      </td>
+      <td data-label="Duration" className="right num second" title={durationMs ? `95th percentile ${duration(durationMs.p95)}` : undefined}>
+        {figures && (durationMs ? duration(durationMs.p50) : "–")}
+      </td>
+    </>
   );
 }

@@ -7,7 +7,7 @@ import { cancelJob, jobQuery } from "../api/jobs.ts";
 import { useMayRepair } from "../api/session.ts";
 import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
-import { Crumbs } from "../ui/crumbs.tsx";
+import { Crumbs, LeadTo } from "../ui/crumbs.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { count, plural } from "../ui/numbers.ts";
 import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
@@ -20,7 +20,15 @@ import { filterText, wordsOf } from "./job-words.ts";
 export function JobPage() {
   const { env, id } = useParams({ from: "/env/$env/jobs/$id" });
   const { data: job, error, refetch } = useQuery(jobQuery(env, id));
-  if (error) return <ErrorState error={error} title="This job could not be loaded" onRetry={() => void refetch()} />;
+  if (error)
+    return (
+      <ErrorState
+        error={error}
+        title="This job could not be loaded"
+        onRetry={() => void refetch()}
+        lead={<LeadTo env={env} to="/env/$env/jobs" list="Jobs" />}
+      />
+    );
   if (!job) return <SkeletonRows />;
   return (
     <div className="page">

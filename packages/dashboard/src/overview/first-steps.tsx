@@ -15,7 +15,7 @@ export function FirstSteps({ env }: { env: string }) {
   const sendTarget = useSendTarget(env);
   const events = useQuery({
     queryKey: ["events", env, "first"],
-    queryFn: () => eventPage(env, {}),
+    queryFn: () => eventPage(env, { limit: 1 }),
     refetchInterval: ({ state }) => (state.data?.items.length ? false : 2_000),
   });
   const functions = useQuery({

@@ -10,7 +10,7 @@ const SHOWN = 5;
 export function RecentFailures({ env }: { env: string }) {
   const { data } = useQuery({
     queryKey: ["runs", env, "failed", "recent"],
-    queryFn: () => runPage(env, { status: "failed", rerun: "false" }),
+    queryFn: () => runPage(env, { status: "failed", rerun: "false", limit: SHOWN }),
     refetchInterval: 10_000,
     retry: false,
   });
@@ -26,7 +26,7 @@ export function RecentFailures({ env }: { env: string }) {
           All failed runs
         </Link>
       </div>
-      <RunTable env={env} runs={data.items.slice(0, SHOWN)} />
+      <RunTable env={env} runs={data.items} />
     </section>
   );
 }

@@ -109,3 +109,12 @@ test("a step that failed for good ends with its last failed attempt", () => {
   const gone = run({ attempts: [failure(0, 10, 20)], calls: [call(8, 25, { outcome: "error" })] });
   assert.deepEqual(shown(stepPhases(gone, step({ status: "failed", from: 10, to: 22 }), T0)), ["failed 10-20"]);
 });
+
+test("a failure that is not retried is followed by no wait for a retry", () => {
+  const failed = step({ status: "failed", from: 10, to: 20 });
+  const calls = [call(0, 20, { outcome: "error" }), call(30, 40, { outcome: "error" })];
+  const ended = run({ status: "failed", endedAt: at(55), steps: [failed], calls, attempts: [failure(0, 10, 20)] });
+  assert.deepEqual(shown(runPhases(ended, T0)), ["failed 0-20", "queue 20-30", "failed 30-40"]);
+  const waiting = run({ status: "running", steps: [failed], calls: calls.slice(0, 1), attempts: [failure(0, 10, 20)] });
+  assert.deepEqual(shown(runPhases(waiting, T0 + 50)), ["failed 0-20", "queue 20-50"]);
+});

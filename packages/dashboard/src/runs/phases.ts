@@ -32,16 +32,24 @@ export function runPhases(run: Run, now: number): Phase[] {
   const pauses = run.steps.flatMap((step) => pauseOf(step, now));
   const phases: Phase[] = [];
   let at = Date.parse(run.createdAt);
-  let afterError = false;
+  let last: RunCall | undefined;
   for (const call of run.calls.toSorted((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt))) {
     const [from, to] = [Date.parse(call.startedAt), Math.min(Date.parse(call.endedAt), end)];
-    if (from > at) phases.push(...gap({ from: at, to: from }, pauses, afterError));
+    // A failure that is not retried is followed by a call without a number of attempts.
+    if (from > at) phases.push(...gap({ from: at, to: from }, pauses, last?.outcome === "error" && call.attempt > 0));
     if (to > at) phases.push(executionOf(run, call, Math.max(from, at), to));
     at = Math.max(at, to);
-    afterError = call.outcome === "error";
+    last = call;
   }
-  if (end > at) phases.push(...gap({ from: at, to: end }, pauses, afterError));
+  // A run that failed ended with its last call, apart from the time it took to store that.
+  if (end > at && run.status !== "failed") phases.push(...gap({ from: at, to: end }, pauses, isToBeRetried(run, last)));
   return phases.filter(({ from, to }) => to > from);
+}
+
+/** Whether the last call failed, and not because a step failed for good, which the function is told at once. */
+function isToBeRetried({ steps }: Run, last: RunCall | undefined): boolean {
+  if (last?.outcome !== "error") return false;
+  return !steps.some(({ status, endedAt }) => status === "failed" && endedAt !== null && endedAt >= last.startedAt);
 }
 
 function executionOf(run: Run, call: RunCall, from: number, to: number): Phase {

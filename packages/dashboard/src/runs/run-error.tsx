@@ -1,11 +1,11 @@
 /** An error of a function, with its stack. */
 
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { RunError } from "../api/types.ts";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 
-export function RunErrorBox({ error, title }: { error: RunError; title?: string }) {
+export function RunErrorBox({ error, title, tools }: { error: RunError; title?: string; tools?: ReactNode }) {
   const [open, setOpen] = useState(false);
   return (
     <div className="error-box">
@@ -15,6 +15,7 @@ export function RunErrorBox({ error, title }: { error: RunError; title?: string 
           {title && <span className="strong">{title}: </span>}
           <span className="strong">{error.name}:</span> {error.message}
         </span>
+        {tools}
         {error.stack && (
           <button type="button" className="button small bare" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? "Hide stack" : "Show stack"}

@@ -25,6 +25,13 @@ export function RunFacts({ env, run }: { env: string; run: Run }) {
           <RunLink env={env} id={run.invokedBy} />
         </Fact>
       )}
+      {run.cancelledBy && (
+        <Fact label="Cancelled by">
+          <Link to="/env/$env/events/$id" params={{ env, id: run.cancelledBy }} className="mono cut">
+            {run.cancelledBy}
+          </Link>
+        </Fact>
+      )}
       {run.job && (
         <Fact label="Job">
           <Link to="/env/$env/jobs/$id" params={{ env, id: run.job }} className="mono">

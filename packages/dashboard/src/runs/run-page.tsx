@@ -7,12 +7,12 @@ import { call } from "../api/client.ts";
 import { follow } from "../api/live.ts";
 import { eventQuery, runQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
-import { useMayChange, useMayRepair } from "../api/session.ts";
+import { useMayRepair, useMaySend } from "../api/session.ts";
 import type { Run, RunItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { SendEventDialog } from "../events/send-event.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
-import { Crumbs } from "../ui/crumbs.tsx";
+import { Crumbs, LeadTo } from "../ui/crumbs.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
@@ -22,7 +22,7 @@ import { RunCalls } from "./run-calls.tsx";
 import { RunErrorBox } from "./run-error.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import { RunStatusBadge } from "./run-status.tsx";
-import { RunTimeline } from "./run-timeline.tsx";
+import { FailedStepButton, RunTimeline } from "./run-timeline.tsx";
 import { RunWaiting } from "./run-waiting.tsx";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
@@ -41,7 +41,15 @@ export function RunPage() {
     refetchInterval: ({ state }) => (state.data && isSettled(state.data) ? false : WATCH_MS),
   });
   useLiveRun(env, id, run !== undefined && !ENDED.has(run.status));
-  if (error) return <ErrorState error={error} title="This run could not be loaded" onRetry={() => void refetch()} />;
+  if (error)
+    return (
+      <ErrorState
+        error={error}
+        title="This run could not be loaded"
+        onRetry={() => void refetch()}
+        lead={<LeadTo env={env} to="/env/$env/runs" list="Runs" />}
+      />
+    );
   if (!run) return <SkeletonRows />;
   return (
     <div className="page">
@@ -56,7 +64,7 @@ export function RunPage() {
       </div>
       <RunFacts env={env} run={run} />
       <RunWaiting env={env} run={run} />
-      {run.error && <RunErrorBox error={run.error} title={run.rerun ? "The run failed, and was rerun" : "The run failed"} />}
+      {run.error && <RunErrorBox error={run.error} title={failureTitle(run)} tools={<FailedStepButton run={run} />} />}
       <RunTimeline env={env} run={run} />
       <RunCalls run={run} />
       <div className="cards">
@@ -65,6 +73,11 @@ export function RunPage() {
       </div>
     </div>
   );
+}
+
+function failureTitle({ status, rerun }: Run): string {
+  if (status === "cancelled") return "The run was cancelled";
+  return rerun ? "The run failed, and was rerun" : "The run failed";
 }
 
 /** Whether the run can no longer change. */
@@ -139,8 +152,8 @@ function RunInput({ env, id }: { env: string; id: string }) {
 function EditAndRerun({ env, id }: { env: string; id: string }) {
   const [open, setOpen] = useState(false);
   const { data } = useQuery(eventQuery(env, id));
-  const mayChange = useMayChange();
-  if (!data || data.source.kind === "internal" || !mayChange) return null;
+  const maySend = useMaySend();
+  if (!data || data.source.kind === "internal" || !maySend) return null;
   const event = sentEvent(data, { withId: false, withTs: false });
   return (
     <>

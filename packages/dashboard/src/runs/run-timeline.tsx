@@ -69,8 +69,10 @@ interface StepsProps {
   now: number;
 }
 
+/** A group with a failed step is open, so that the step can be gone to. */
 function StepGroup({ steps, ...props }: StepsProps & { steps: readonly RunStep[] }) {
-  const [open, setOpen] = useState(false);
+  const [isOpened, setOpen] = useState<boolean | null>(null);
+  const open = isOpened ?? steps.some(({ status }) => status === "failed");
   const [first] = steps;
   if (!first) return null;
   if (steps.length === 1) return <StepRows {...props} step={first} depth={1} />;
@@ -115,6 +117,7 @@ function StepRows({ env, run, whole, now, step, depth }: StepsProps & { step: Ru
         whole={whole}
         note={step.until && <WakeTime step={step} />}
         depth={depth}
+        id={rowId(step)}
         isOpen={open}
         onOpen={() => setOpen(!open)}
       />
@@ -133,6 +136,27 @@ function StepRows({ env, run, whole, now, step, depth }: StepsProps & { step: Ru
         ))}
       {open && <StepDetails env={env} run={run} step={step} attempts={attempts} />}
     </>
+  );
+}
+
+function rowId({ id }: RunStep): string {
+  return `step-${id}`;
+}
+
+/** Leads to the step that failed last, and opens it. */
+export function FailedStepButton({ run: { steps, status } }: { run: Run }) {
+  const failed = steps.findLast((step) => step.status === "failed");
+  if (status !== "failed" || !failed) return null;
+  function go(step: RunStep) {
+    const row = document.getElementById(rowId(step));
+    if (row?.getAttribute("aria-expanded") === "false") row.click();
+    row?.focus();
+    row?.scrollIntoView({ block: "center" });
+  }
+  return (
+    <button type="button" className="button small" onClick={() => go(failed)}>
+      Go to the failed step
+    </button>
   );
 }
 

@@ -4,6 +4,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { LiveButton } from "../events/live-button.tsx";
 import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
+import { ExportList } from "../lists/export-list.tsx";
 import { SavedFilters } from "../lists/saved-filters.tsx";
 import { withoutRange } from "../lists/time-range.ts";
 import { loadPart } from "../ui/load-part.ts";
@@ -40,6 +41,7 @@ export function RunsPage() {
             <LiveButton state={list.live} paused={paused} onPause={setPaused} />
             <div className="actions">
               <JobMenu env={env} filter={filters} choices={CHOICES} />
+              <ExportList env={env} path="/runs" query={filters} name={`runs-${env}`} />
               <SavedFilters page="runs" search={search} onChoose={setSearch} />
             </div>
           </div>

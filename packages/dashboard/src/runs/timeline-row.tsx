@@ -24,9 +24,11 @@ interface RowProps {
   depth: 0 | 1 | 2;
   isOpen?: boolean;
   onOpen?: () => void;
+  /** Identifies the row in the document. */
+  id?: string;
 }
 
-export function TimelineRow({ label, icon, status, phases, whole, note, depth, isOpen = false, onOpen }: RowProps) {
+export function TimelineRow({ label, icon, status, phases, whole, note, depth, isOpen = false, onOpen, id }: RowProps) {
   const first = phases[0];
   const last = phases.at(-1);
   const content = (
@@ -51,7 +53,7 @@ export function TimelineRow({ label, icon, status, phases, whole, note, depth, i
   );
   if (!onOpen) return <div className="timeline-row">{content}</div>;
   return (
-    <button type="button" className="timeline-row" aria-expanded={isOpen} onClick={onOpen}>
+    <button type="button" id={id} className="timeline-row" aria-expanded={isOpen} onClick={onOpen}>
       {content}
     </button>
   );

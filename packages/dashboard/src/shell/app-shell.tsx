@@ -12,8 +12,9 @@ import { AlertBanner } from "./alert-banner.tsx";
 import { useEnvironmentColour } from "./environment-colour.ts";
 import { environmentTitle } from "./environment-names.ts";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
+import { ExistingEnvironment } from "./existing-environment.tsx";
 import { FindEvent } from "./find-event.tsx";
-import { NAVIGATION } from "./navigation.ts";
+import { NAVIGATION, pageOf } from "./navigation.ts";
 import { usePageTitle } from "./page-title.tsx";
 import { ServiceNotices } from "./service-notices.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
@@ -31,14 +32,14 @@ export function AppShell() {
   useEffect(() => setMenuOpen(false), [path]);
   return (
     <div className="shell" style={{ "--env-colour": colour } as React.CSSProperties}>
-      <title>{`${object === null ? "" : `${object} · `}${pageLabel(path)} · ${environmentTitle(env)} · Inlet`}</title>
+      <title>{`${object === null ? "" : `${object} · `}${pageOf(path)?.label ?? "Page not found"} · ${environmentTitle(env)} · Inlet`}</title>
       <a className="skip-link" href="#main">
         Skip to content
       </a>
-      <Link to="/env/$env" params={{ env }} className="brand">
-        <img src="/favicon.svg" alt="" /> Inlet
-      </Link>
       <header className="topbar">
+        <Link to="/env/$env" params={{ env }} className="brand">
+          <img src="/favicon.svg" alt="" /> Inlet
+        </Link>
         <button
           type="button"
           className="button bare icon menu-button"
@@ -79,7 +80,9 @@ export function AppShell() {
         <ServiceNotices />
         <ArchivedNotice env={env} />
         <AlertBanner env={env} />
-        <Outlet />
+        <ExistingEnvironment env={env}>
+          <Outlet />
+        </ExistingEnvironment>
       </main>
       <Shortcuts env={env} />
       <Toasts />
@@ -100,13 +103,6 @@ function ArchivedNotice({ env }: { env: string }) {
       </Notice>
     </div>
   );
-}
-
-/** The label of the page that a path belongs to: `/env/dev/events/01…` belongs to Events. */
-function pageLabel(path: string): string {
-  const [, , , part = ""] = path.split("/");
-  const all = NAVIGATION.flatMap(({ items }) => items);
-  return (all.find(({ to }) => to === `/env/$env/${part}`) ?? all[0])?.label ?? "";
 }
 
 function Version() {

@@ -1,7 +1,7 @@
 /** The environment switcher in the top bar. */
 
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useRouterState } from "@tanstack/react-router";
 import { environmentsQuery } from "../api/queries.ts";
 import { useSeesBranches } from "../api/session.ts";
 import type { Environment } from "../api/types.ts";
@@ -10,6 +10,7 @@ import { Menu } from "../ui/menu.tsx";
 import { messageOf } from "../ui/states.tsx";
 import { useEnvironmentColour } from "./environment-colour.ts";
 import { environmentTitle, SHARED } from "./environment-names.ts";
+import { listOf } from "./navigation.ts";
 
 export function EnvironmentDot({ name }: { name: string }) {
   return <span className="env-dot" style={{ background: useEnvironmentColour(name) }} />;
@@ -56,8 +57,9 @@ export function EnvironmentSwitcher({ env }: { env: string }) {
 }
 
 function Choice({ environment: { name }, env, close }: { environment: Pick<Environment, "name">; env: string; close: () => void }) {
+  const to = useRouterState({ select: ({ location }) => listOf(location.pathname) });
   return (
-    <Link to="/env/$env" params={{ env: name }} role="menuitemradio" aria-checked={name === env} className="menu-item" onClick={close}>
+    <Link to={to} params={{ env: name }} role="menuitemradio" aria-checked={name === env} className="menu-item" onClick={close}>
       <EnvironmentDot name={name} />
       <span className="cut grow">{environmentTitle(name)}</span>
       {name === SHARED && <span className="quiet small">shared</span>}

@@ -23,3 +23,12 @@ export function Crumbs({ env, to, list, children }: CrumbsProps) {
     </nav>
   );
 }
+
+/** Leads from something that does not exist to the list of its kind. */
+export function LeadTo({ env, to, list }: Pick<CrumbsProps, "env" | "to" | "list">) {
+  return (
+    <Link to={to} params={{ env }} className="button">
+      Go to {list}
+    </Link>
+  );
+}

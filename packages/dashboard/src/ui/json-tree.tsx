@@ -16,7 +16,7 @@ const OPEN_UNITS_MAX = 3_000;
 
 export function JsonTree({ text, label }: { text: JsonText; label: string }) {
   return (
-    <section className="json" aria-label={label}>
+    <section className="json" aria-label={`${label}, as a tree`}>
       <ul>
         <Node entry={{ key: null, text }} depth={0} />
       </ul>

@@ -8,10 +8,18 @@ import { bytes } from "./numbers.ts";
 
 const RAW_UNITS_MAX = 100_000;
 
-export function Payload({ text, title, tools }: { text: JsonText; title: string; tools?: ReactNode }) {
+interface PayloadProps {
+  text: JsonText;
+  title: string;
+  /** Tells it apart from others with this title. */
+  label?: string;
+  tools?: ReactNode;
+}
+
+export function Payload({ text, title, label = title, tools }: PayloadProps) {
   const [view, setView] = useState<"tree" | "raw">("tree");
   return (
-    <section className="payload" aria-label={title}>
+    <section className="payload" aria-label={label}>
       <div className="payload-bar">
         <h3>{title}</h3>
         <span className="quiet small num">{bytes(new Blob([text]).size)}</span>
@@ -28,7 +36,7 @@ export function Payload({ text, title, tools }: { text: JsonText; title: string;
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be focusable */}
       <div className="payload-body" tabIndex={0}>
-        {view === "tree" ? <JsonTree text={text} label={title} /> : <RawText text={text} />}
+        {view === "tree" ? <JsonTree text={text} label={label} /> : <RawText text={text} />}
       </div>
     </section>
   );

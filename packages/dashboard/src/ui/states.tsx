@@ -4,26 +4,46 @@ import type { ReactNode } from "react";
 import { ApiError } from "../api/client.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-export function EmptyState({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
+interface EmptyStateProps {
+  icon: IconName;
+  title: string;
+  /** It is the whole page. */
+  isPage?: boolean;
+  children?: ReactNode;
+}
+
+export function EmptyState({ icon, title, isPage = false, children }: EmptyStateProps) {
+  const Heading = isPage ? "h1" : "h2";
   return (
     <div className="state">
       <Icon name={icon} size={28} />
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children}
     </div>
   );
 }
 
-export function ErrorState({ error, onRetry, title = "Loading failed" }: { error: unknown; onRetry?: () => void; title?: string }) {
+interface ErrorStateProps {
+  error: unknown;
+  onRetry?: () => void;
+  title?: string;
+  /** Where to go instead, if what was asked for does not exist. The error is then the whole page. */
+  lead?: ReactNode;
+}
+
+export function ErrorState({ error, onRetry, title = "Loading failed", lead }: ErrorStateProps) {
+  const Heading = lead ? "h1" : "h2";
+  const isMissing = error instanceof ApiError && error.status === 404;
   return (
     <div className="state" role="alert">
       <Icon name="alert" size={28} />
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       <p>{messageOf(error)}</p>
       {error instanceof ApiError && error.code !== "unreachable" && (
         <code className="quiet small">{`${error.code} · ${error.status}`}</code>
       )}
-      {onRetry && (
+      {lead}
+      {onRetry && !(isMissing && lead) && (
         <button type="button" className="button" onClick={onRetry}>
           <Icon name="refresh" /> Try again
         </button>

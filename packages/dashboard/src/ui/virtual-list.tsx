@@ -1,6 +1,7 @@
 /**
  * A list of any length that renders only visible rows. Rows are not animated: under load that would cost most of the time. Arrow keys and
- * j and k move the focus between rows, also from outside the list; Enter opens a row, x marks it.
+ * j and k move the focus between rows, also from outside the list; while a row is open, they open the next one. Enter opens a row, x marks
+ * it.
  */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
@@ -82,15 +83,17 @@ function useRowKeys(list: RefObject<HTMLDivElement | null>, onMark: ((id: string
   }, [list]);
 }
 
-/** From outside the list, the first key focuses the selected row, else the first. */
+/** If a row is open, the next one is opened. From outside the list, the first key focuses the first row in view. */
 function moveFocus(list: HTMLElement | null, by: number): boolean {
   if (!list) return false;
   // Rows are in the document in rendering order, which may differ from their list order.
   const links = [...list.querySelectorAll<HTMLElement>("[data-id] a")].sort((a, b) => topOf(a) - topOf(b));
   const at = links.indexOf(document.activeElement as HTMLElement);
   const current = links.find((link) => link.getAttribute("aria-current") === "page");
-  const next = at < 0 ? (current ?? links.find((link) => topOf(link) >= topOf(list.parentElement))) : links[at + by];
+  const from = current ? links.indexOf(current) : at;
+  const next = from < 0 ? links.find((link) => topOf(link) >= topOf(list.parentElement)) : links[from + by];
   next?.focus();
+  if (current) next?.click();
   return next !== undefined;
 }
 

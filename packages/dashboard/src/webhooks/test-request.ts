@@ -1,6 +1,6 @@
 /** A request in the tester, as editable text. */
 
-import type { WebhookRequest } from "../api/types.ts";
+import type { Provider, WebhookRequest } from "../api/types.ts";
 
 export interface TestRequest {
   body: string;
@@ -45,6 +45,11 @@ export function fromRecord(record: WebhookRequest): TestRequest {
     isSigned: false,
     recordedId: record.id,
   };
+}
+
+export function fromFixture({ headers, query, body }: Provider["fixtures"][number]): TestRequest {
+  const contentType = Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "application/json";
+  return { body, contentType, headers: headerText(headers), query, method: "POST", isSigned: true, recordedId: null };
 }
 
 export function headerText(headers: Readonly<Record<string, string>>): string {

@@ -12,7 +12,7 @@ import { messageOf, Notice } from "../ui/states.tsx";
 import { duration } from "../ui/time.tsx";
 import { HandshakeVerdict, VerificationVerdict } from "./admission-verdict.tsx";
 import { SchemaVerdict } from "./schema-verdict.tsx";
-import { CONTENT_TYPES, fromRecord, headerText, METHODS, type TestRequest } from "./test-request.ts";
+import { CONTENT_TYPES, fromFixture, fromRecord, METHODS, type TestRequest } from "./test-request.ts";
 import type { useDraftTest } from "./use-draft-test.ts";
 
 interface TesterProps {
@@ -113,17 +113,7 @@ function SamplePicker({ webhook, request, onRequest }: Omit<TesterProps, "draftT
     const record = records.find(({ id }) => id === value);
     if (record) return onRequest(fromRecord(record));
     const example = examples[Number(value)];
-    if (!example) return;
-    const contentType = Object.entries(example.headers).find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "application/json";
-    onRequest({
-      body: example.body,
-      contentType,
-      headers: headerText(example.headers),
-      query: example.query,
-      method: "POST",
-      isSigned: true,
-      recordedId: null,
-    });
+    if (example) onRequest(fromFixture(example));
   }
   return (
     <select

@@ -3,14 +3,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { call } from "../api/client.ts";
-import { lastRequestQuery, versionsQuery, webhookQuery } from "../api/queries.ts";
+import { lastRequestQuery, providersQuery, versionsQuery, webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { LazyEditor } from "../editor/lazy-editor.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { withToast } from "../ui/toasts.tsx";
 import { BacktestButton } from "./backtest.tsx";
-import { canonicalHeaders, fromRecord, sampleRequest, type TestRequest } from "./test-request.ts";
+import { canonicalHeaders, fromFixture, fromRecord, sampleRequest, type TestRequest } from "./test-request.ts";
 import { Tester } from "./tester.tsx";
 import { useDraftTest } from "./use-draft-test.ts";
 import { useKnownFields } from "./use-known-fields.ts";
@@ -83,9 +83,11 @@ function useDraft({ id, transform }: Webhook): [string, (draft: string) => void]
   return [draft, setDraft];
 }
 
-/** Starts with the newest accepted request, or with an example if none is recorded. */
-function useFirstRequest({ id }: Webhook): [TestRequest, (request: TestRequest) => void] {
+/** Starts with the newest accepted request; if none is recorded, with an example of the provider whose starter transform it has. */
+function useFirstRequest({ id, transform }: Webhook): [TestRequest, (request: TestRequest) => void] {
   const { data: records } = useQuery(lastRequestQuery(id));
+  const { data: providers } = useQuery(providersQuery);
+  const example = providers?.find((provider) => provider.transform === transform)?.fixtures[0];
   const [chosen, setChosen] = useState<TestRequest | null>(null);
   const [newest, setNewest] = useState<TestRequest | null>(null);
   useEffect(() => {
@@ -93,7 +95,7 @@ function useFirstRequest({ id }: Webhook): [TestRequest, (request: TestRequest) 
     // Only once: a new request must not replace text that the user is editing.
     if (record) setNewest((before) => before ?? fromRecord(record));
   }, [records]);
-  return [chosen ?? newest ?? sampleRequest, setChosen];
+  return [chosen ?? newest ?? (example ? fromFixture(example) : sampleRequest), setChosen];
 }
 
 function sampleOf({ body, headers, query }: TestRequest) {

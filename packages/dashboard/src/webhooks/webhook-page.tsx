@@ -11,7 +11,7 @@ import { environmentTitle } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
-import { Crumbs } from "../ui/crumbs.tsx";
+import { Crumbs, LeadTo } from "../ui/crumbs.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -33,7 +33,15 @@ export function WebhookPage() {
   const [deletedId, setDeletedId] = useState<string | null>(null);
   const isDeleting = deletedId === id;
   const { data: webhook, error, refetch } = useQuery({ ...webhookQuery(id), enabled: !isDeleting });
-  if (error) return <ErrorState error={error} title="This webhook could not be loaded" onRetry={() => void refetch()} />;
+  if (error)
+    return (
+      <ErrorState
+        error={error}
+        title="This webhook could not be loaded"
+        onRetry={() => void refetch()}
+        lead={<LeadTo env={env} to="/env/$env/webhooks" list="Webhooks" />}
+      />
+    );
   if (!webhook) return <SkeletonRows />;
   return (
     <div className="page wide">

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { environmentsQuery, lastRequestQuery, webhooksQuery } from "../api/queries.ts";
+import { environmentsQuery, type WebhookHealth, webhookHealthQuery, webhooksQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { SHARED } from "../shell/environment-names.ts";
@@ -52,6 +52,7 @@ export function WebhooksPage() {
 
 function WebhookList({ env }: { env: string }) {
   const { data, error, refetch } = useQuery(webhooksQuery(env));
+  const { data: health = [] } = useQuery(webhookHealthQuery(env));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={4} height={64} />;
   if (data.length === 0) {
@@ -70,16 +71,15 @@ function WebhookList({ env }: { env: string }) {
     );
   }
   return (
-    <Table columns={["Name", "URL", "Health", "Last request", "Version"]}>
+    <Table columns={["Name", "URL", "Health", "Last request", "Version"]} isStacked>
       {data.map((webhook) => (
-        <WebhookRow key={webhook.id} env={env} webhook={webhook} />
+        <WebhookRow key={webhook.id} env={env} webhook={webhook} health={health.find(({ id }) => id === webhook.id)} />
       ))}
     </Table>
   );
 }
 
-function WebhookRow({ env, webhook }: { env: string; webhook: Webhook }) {
-  const { data: requests } = useQuery(lastRequestQuery(webhook.id));
+function WebhookRow({ env, webhook, health }: { env: string; webhook: Webhook; health: WebhookHealth | undefined }) {
   return (
     <tr>
       <td>
@@ -87,21 +87,23 @@ function WebhookRow({ env, webhook }: { env: string; webhook: Webhook }) {
           {webhook.name}
         </Link>
       </td>
-      <td>
-        <span className="row" style={{ gap: 4 }}>
+      <td data-label="URL">
+        <span className="row" style={{ gap: 4, minWidth: 0 }}>
           <code className="cut quiet" style={{ maxWidth: 420 }}>
             {webhook.url}
           </code>
           <CopyButton text={webhook.url} label={`Copy URL of ${webhook.name}`} />
         </span>
       </td>
-      <td>
-        <Health webhook={webhook} outcomes={requests?.map(({ outcome }) => outcome)} />
+      <td data-label="Health">
+        <Health webhook={webhook} outcomes={health?.outcomes} />
       </td>
-      <td className="second">
-        <Time at={requests?.[0]?.receivedAt ?? null} relative />
+      <td data-label="Last request" className="second">
+        <Time at={health?.lastRequestAt ?? null} relative />
       </td>
-      <td className="second num">v{webhook.version}</td>
+      <td data-label="Version" className="second num">
+        v{webhook.version}
+      </td>
     </tr>
   );
 }

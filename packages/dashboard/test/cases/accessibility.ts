@@ -52,6 +52,10 @@ async function assertFits(page: Page, name: string): Promise<void> {
   const wide = (await page.evaluate(
     "[document.documentElement, document.querySelector('main')].map((element) => element.scrollWidth - element.clientWidth)",
   )) as number[];
+  const tables = (await page.evaluate(
+    "[...document.querySelectorAll('.table-wrap')].filter((table) => table.scrollWidth > table.clientWidth + 1).length",
+  )) as number;
+  assert.equal(tables, 0, `${name} hides values behind the edge of a table`);
   assert.deepEqual(
     wide.map((extra) => extra > 0),
     [false, false],

@@ -1,10 +1,12 @@
 /** Branch environments: created, selected by name, with a shared page for events without a branch. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
 import { call, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
 
 export function branchCases(browser: () => Browser): void {
   test("a branch gets its own events; the shared page shows events without a branch", async (t) => {
@@ -34,6 +36,7 @@ export function branchCases(browser: () => Browser): void {
 
     await page.getByRole("button", { name: "Environment: All branches" }).click();
     await page.getByRole("menuitemradio", { name: "feature/cart" }).click();
+    await page.waitForURL("**/env/feature%2Fcart/webhooks");
     await page.getByRole("link", { name: "Events", exact: true }).click();
     await page.waitForURL("**/env/feature%2Fcart/events");
     await page.getByRole("listitem").filter({ hasText: "to/cart" }).waitFor();
@@ -41,8 +44,32 @@ export function branchCases(browser: () => Browser): void {
 
     await page.getByRole("link", { name: "Environments" }).click();
     await page.getByRole("button", { name: "Archive feature/cart" }).click();
+    const dialog = page.getByRole("dialog", { name: "Archive feature/cart?" });
+    // The focus is on the button that changes nothing.
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Archive feature/cart" }).click();
+    await dialog.getByRole("button", { name: "Archive", exact: true }).click();
     await page.getByRole("cell", { name: "Archived" }).waitFor();
     await page.getByRole("button", { name: "Unarchive feature/cart" }).click();
     await page.getByRole("button", { name: "Archive feature/cart" }).waitFor();
+
+    await page.getByRole("button", { name: "Settings of feature/cart" }).click();
+    await page.getByRole("textbox", { name: "Keep events for" }).waitFor();
+    await page.keyboard.type("7d");
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("row", { name: /feature\/cart/ })
+      .getByText("7d")
+      .waitFor();
+    await page.getByRole("link", { name: "Audit log" }).click();
+    await page.getByRole("searchbox", { name: /^Action/ }).pressSequentially("environment.upd*");
+    await page.waitForURL("**/audit-log?action=environment.upd*");
+    await page.getByRole("row", { name: /environment\.updated/ }).waitFor();
+    await until("the other actions to go", async () => (await page.getByText("webhook.created").count()) === 0);
+    await page.getByRole("button", { name: "Export" }).click();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "As JSON lines" }).click()]);
+    const [line = "", rest] = readFileSync(await download.path(), "utf8").split("\n");
+    assert.deepEqual([JSON.parse(line).details.retention.events, rest], ["7d", ""]);
   });
 }

@@ -27,7 +27,7 @@ export function firstLoadCases(browser: () => Browser): void {
     await page.getByRole("link", { name: "Events", exact: true }).click();
     await page.getByRole("listitem").first().waitFor();
     // The preloaded pages count too.
-    await until("the last page to be fetched", async () => paths.some((path) => path.includes("settings-page")));
+    await until("the last page to be fetched", async () => paths.some((path) => path.includes("manage-pages")));
     const bytes = [...new Set(paths)].reduce((sum, path) => sum + gzipSync(readFileSync(new URL(`.${path}`, DIST))).length, 0);
     t.diagnostic(`all pages: ${paths.length} files, ${Math.round(bytes / 1024)} KB gzipped`);
     assert.ok(bytes > 0 && bytes <= FIRST_LOAD_BYTES_MAX, `${bytes} bytes`);

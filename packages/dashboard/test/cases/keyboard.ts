@@ -79,8 +79,22 @@ export function keyboardCases(browser: () => Browser): void {
     await panel.getByText(/01 Feb 2026, 08:30:15\.250 (?:GMT\+9|JST)/).waitFor();
     await page.getByRole("button", { name: /^Times in (?:GMT\+9|JST)\. Change to UTC/ }).click();
     await panel.getByText("31 Jan 2026, 23:30:15.250 UTC").waitFor();
+    await panel.getByRole("heading", { name: "a/2" }).waitFor();
+    await page.keyboard.press("k");
+    await panel.getByRole("heading", { name: "a/3" }).waitFor();
+    await page.keyboard.press("j");
+    await panel.getByRole("heading", { name: "a/2" }).waitFor();
     await page.keyboard.press("Escape");
     await page.waitForURL("**/env/dev/events");
+    for (const [key, path] of [
+      ["r", "runs"],
+      ["k", "keys"],
+      ["e", "events"],
+    ] as const) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(key);
+      await page.waitForURL(`**/env/dev/${path}`);
+    }
     await page.reload();
     await page.getByRole("button", { name: /^Times in UTC/ }).waitFor();
     await row(0).getByText("31 Jan, 23:30:15").waitFor();
@@ -105,6 +119,11 @@ export function keyboardCases(browser: () => Browser): void {
       .getByText(/^\d\d:\d\d:\d\d$/)
       .first()
       .waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("a text that is to be seen while it is typed");
+    const search = page.getByRole("searchbox", { name: /^Find an event/ });
+    assert.ok(((await search.boundingBox())?.width ?? 0) > 300, "what is typed is seen");
+    await search.blur();
     const cell = page.getByRole("link", { name: "a/b" });
     assert.ok(((await cell.boundingBox())?.x ?? 999) < 390, "readable without scrolling");
     assert.equal(

@@ -66,15 +66,30 @@ export function repairCases(browser: () => Browser): void {
     await page.getByRole("img", { name: "Failure rate: 100.0 % of ended runs failed" }).waitFor();
     for (const chart of ["Duration", "Queue delay"])
       await page.getByRole("img", { name: `${chart}: median and 95th percentile` }).waitFor();
+    await page.getByRole("link", { name: "Functions", exact: true }).first().click();
+    await page
+      .getByRole("row", { name: /Charge card/ })
+      .getByText("100.0 %")
+      .waitFor();
+    assert.match(String(await page.getByRole("row", { name: /Charge card/ }).textContent()), /3\s*100\.0 %/);
+    await page.goBack();
     await page.getByRole("button", { name: "Invoke" }).click();
     const invoke = page.getByRole("dialog", { name: "Invoke Charge card" });
-    assert.match(await invoke.getByRole("textbox", { name: "Event" }).inputValue(), /"card": "tok_visa"/, "the newest event is offered");
-    await invoke.getByRole("button", { name: "Send" }).click();
+    assert.match(await invoke.getByRole("textbox", { name: "Data" }).inputValue(), /"card": "tok_visa"/, "the newest event is offered");
+    await invoke.getByRole("button", { name: "Invoke" }).click();
+    await page.waitForURL("**/runs/*");
     await untilFailed(service, FAILURES + 1);
+    await page.locator(".page-head").getByText("Failed").waitFor();
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    await timeline.locator(".card-head").getByText("Failed execution", { exact: true }).waitFor();
+    assert.equal(await timeline.getByText("Retry wait").count(), 0, "what must not be retried is not waited for");
+    await page.goto(`${service.url}/env/dev/runs?status=failed`);
+    assert.equal(await page.getByRole("listitem").first().locator(".run-attempts").textContent(), "1 failed");
+    await page.goto(`${service.url}/env/dev/functions/shop-charge?span=1h`);
     await page.getByRole("button", { name: "Replay events" }).click();
-    await page.getByRole("button", { name: "Replay 4 events" }).click();
+    await page.getByRole("button", { name: "Replay 3 events" }).click();
     await page.waitForURL("**/jobs/*");
-    await untilFailed(service, 2 * (FAILURES + 1));
+    await untilFailed(service, 2 * FAILURES + 1);
 
     await page.goto(`${service.url}/env/dev?span=1h`);
     const tile = async (label: string) =>

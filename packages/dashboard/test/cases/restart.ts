@@ -20,7 +20,7 @@ export function restartCases(browser: () => Browser): void {
     const page = await openPage(t, browser(), "about:blank", { allow: AWAY });
     let pagesFetched = false;
     page.on("response", (response) => {
-      pagesFetched ||= response.url().includes("settings-page");
+      pagesFetched ||= response.url().includes("manage-pages");
     });
     await page.goto(`${first.url}/env/dev/events`);
     await page.getByRole("listitem").filter({ hasText: "before/crash" }).waitFor();

@@ -63,6 +63,11 @@ export function runCases(browser: () => Browser): void {
     await timeline.getByRole("region", { name: "Output" }).getByText("tracking").waitFor();
     await page.getByRole("link", { name: "shop/order.created" }).click();
     await page.waitForURL(`**/events/${id}`);
+
+    const [shipped] = (await service.rest("GET", "/events?name=shop/order.shipped")).body.data;
+    await page.goto(`${service.url}/env/dev/events/${shipped.id}`);
+    await page.getByRole("complementary", { name: "Event" }).getByRole("link", { name: shipped.source.run }).click();
+    await page.getByRole("heading", { name: "Fulfil order" }).waitFor();
   });
 
   test("the timeline tells queue wait, execution and retry wait apart, and collapses repeated steps; the trace is linked", async (t) => {
@@ -131,6 +136,22 @@ export function runCases(browser: () => Browser): void {
       .click();
     await page.getByRole("link", { name: resumer }).click();
     await page.waitForURL(`**/events/${resumer}`);
+    const panel = page.getByRole("complementary", { name: "Event" });
+    await panel
+      .getByRole("region", { name: "Resumed runs" })
+      .getByRole("link", { name: /Completed\s*Remind of the cart/ })
+      .waitFor();
+
+    await service.send({ name: "shop/cart.left", data: {} });
+    await until("the wait", async () => (await service.rest("GET", "/runs?status=waiting")).body.data.length === 1);
+    const [deletion] = (await service.send({ name: "shop/cart.deleted", data: {} })).body.ids;
+    await page.goto(`${service.url}/env/dev/events/${deletion}`);
+    await panel
+      .getByRole("region", { name: "Cancelled runs" })
+      .getByRole("link", { name: /Cancelled\s*Remind of the cart/ })
+      .click();
+    await page.locator(".fact-strip").getByRole("link", { name: deletion }).click();
+    await page.waitForURL(`**/events/${deletion}`);
 
     await service.send({ name: "shop/payment.due", data: {} });
     await page.goto(`${service.url}/env/dev/runs`);
@@ -139,6 +160,8 @@ export function runCases(browser: () => Browser): void {
       .filter({ hasText: /Failed\s*Charge card/ })
       .click();
     await page.getByText("The card was declined").first().waitFor();
+    await page.getByRole("button", { name: "Go to the failed step" }).click();
+    await page.getByRole("button", { name: /^Ask the bank/, expanded: true }).waitFor();
     const failed = page.getByRole("region", { name: "Calls" });
     await failed
       .getByRole("button", { name: /HTTP \d+/ })

@@ -37,9 +37,13 @@ export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
         if (event.data.card !== VALID_CARD) throw new NonRetriableError("The card was declined");
       });
     }),
-    inlet.createFunction({ id: "remind", name: "Remind of the cart" }, { event: "shop/cart.left" }, async ({ step }) => {
-      await step.waitForEvent("Until they pay", { event: "shop/order.created", timeout: "2h" });
-    }),
+    inlet.createFunction(
+      { id: "remind", name: "Remind of the cart", cancelOn: [{ event: "shop/cart.deleted" }] },
+      { event: "shop/cart.left" },
+      async ({ step }) => {
+        await step.waitForEvent("Until they pay", { event: "shop/order.created", timeout: "2h" });
+      },
+    ),
     inlet.createFunction(
       { id: "deliver", name: "Deliver in order", ordering: { key: "event.data.customer", onFailure: "hold" } },
       { event: "shop/delivery.due" },

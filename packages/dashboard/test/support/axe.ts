@@ -1,4 +1,4 @@
-/** Accessibility with axe-core: serious and critical findings fail. */
+/** Accessibility with axe-core: serious and critical findings fail, and whatever is wrong with headings and landmarks. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -13,6 +13,11 @@ interface Finding {
   help: string;
   nodes: { target: unknown; failureSummary?: string }[];
 }
+
+const STRUCTURE: ReadonlySet<string> = new Set([
+  ...["region", "page-has-heading-one", "heading-order", "empty-heading", "landmark-one-main", "landmark-unique"],
+  ...["landmark-no-duplicate-banner", "landmark-no-duplicate-main", "landmark-banner-is-top-level", "landmark-main-is-top-level"],
+]);
 
 export interface AxeScope {
   /** Absent: all. */
@@ -30,7 +35,7 @@ export async function assertAccessible(page: Page, where: string, { rules, withi
   const options = { resultTypes: ["violations"], preload: false, ...(rules && { runOnly: rules }) };
   const run = `axe.run(${within === undefined ? "document" : JSON.stringify(within)}, ${JSON.stringify(options)})`;
   const { violations } = (await page.evaluate(run)) as { violations: Finding[] };
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  const serious = violations.filter(({ id, impact }) => impact === "serious" || impact === "critical" || STRUCTURE.has(id));
   const said = serious.map(
     ({ id, help, nodes }) => `${id}: ${help}\n${nodes.map((node) => `  ${node.target} ${node.failureSummary}`).join("\n")}`,
   );

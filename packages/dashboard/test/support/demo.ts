@@ -16,6 +16,8 @@ export interface Demo {
   stop(): Promise<void>;
 }
 
+/** As tools make them: a name without a place to break. */
+const LONG_BRANCH = "feature/averylongnamewithoutaspacethatatoolmadeforthebranchofonechange";
 const JSON_TYPE = { "content-type": "application/json" };
 
 export async function startDemo(service: TestService): Promise<Demo> {
@@ -26,6 +28,7 @@ export async function startDemo(service: TestService): Promise<Demo> {
     ["staging", "custom"],
     ["feature/cart", "branch"],
     ["fix/login", "branch"],
+    [LONG_BRANCH, "branch"],
   ])
     await service.rest("POST", "/environments", { body: { name, kind } });
   await service.rest("POST", "/keys", { body: { kind: "event", name: "Checkout", eventNames: { mode: "allow", list: ["shop/*"] } } });
@@ -140,12 +143,15 @@ function pagesOf({
     { name: "webhook-new", path: "/env/dev/webhooks/new", ready: "Starter transform" },
     { name: "webhook-transform", path: hook, ready: "Run on recent requests" },
     { name: "webhook-requests", path: `${hook}?tab=requests`, ready: "400 body_invalid" },
-    { name: "webhook-versions", path: `${hook}?tab=versions`, ready: "Version 2" },
+    { name: "webhook-versions", path: `${hook}?tab=versions`, ready: /evt\.api_version/ },
     { name: "webhook-settings", path: `/env/branch/webhooks/${shared.id}?tab=settings`, ready: "Delete webhook" },
     { name: "keys", path: "/env/dev/keys", ready: "Checkout" },
     { name: "environments", path: "/env/dev/environments", ready: "feature/cart" },
     { name: "audit-log", path: "/env/dev/audit-log", ready: /webhook|Audit log/ },
     { name: "settings", path: "/env/dev/settings", ready: "Default environment" },
+    { name: "first-steps", path: "/env/staging", ready: "Handle it with a function" },
+    { name: "run-missing", path: "/env/dev/runs/01J0000000000000000000000X", ready: "This run could not be loaded" },
+    { name: "page-missing", path: "/env/dev/nowhere", ready: "Page not found" },
     { name: "sign-in", path: "/login", ready: "Sign in to Inlet" },
   ];
 }

@@ -44,22 +44,26 @@ export function registerSendEventsRoute(app: FastifyInstance, { access, audit, s
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     scope.setValidatorCompiler((part) => (part.httpPart === "body" || !app.validatorCompiler ? isAnything : app.validatorCompiler(part)));
-    scope.post<{ Body: Buffer }>("/events", { config: { about: "environment", idempotent: "replayed" }, schema: SCHEMA }, async (request, reply) => {
-      const environment = environmentOf(access, request);
-      if (environment.kind === "shared" || environment.archivedAt !== null) {
-        throw new RestRefusal("environment_not_found", `The environment "${environment.name}" accepts no events.`);
-      }
-      const { keyId } = principalOf(request);
-      const sent = await sendEvents({ environment, source: { kind: "key", id: keyId } }, request.body ?? Buffer.alloc(0));
-      if ("code" in sent) throw new RestRefusal(sent.code, sent.message, sent.details);
-      await audit.note(request, {
-        action: "event.sent",
-        target: { kind: "event", id: sent.ids[0] ?? "", name: "" },
-        environment: environment.name,
-        details: { ids: sent.ids.slice(0, NOTED_IDS_MAX), count: sent.ids.length },
-      });
-      reply.status(201);
-      return { data: { ids: sent.ids } };
-    });
+    scope.post<{ Body: Buffer }>(
+      "/events",
+      { config: { about: "environment", idempotent: "replayed" }, schema: SCHEMA },
+      async (request, reply) => {
+        const environment = environmentOf(access, request);
+        if (environment.kind === "shared" || environment.archivedAt !== null) {
+          throw new RestRefusal("environment_not_found", `The environment "${environment.name}" accepts no events.`);
+        }
+        const { keyId } = principalOf(request);
+        const sent = await sendEvents({ environment, source: { kind: "key", id: keyId } }, request.body ?? Buffer.alloc(0));
+        if ("code" in sent) throw new RestRefusal(sent.code, sent.message, sent.details);
+        await audit.note(request, {
+          action: "event.sent",
+          target: { kind: "event", id: sent.ids[0] ?? "", name: "" },
+          environment: environment.name,
+          details: { ids: sent.ids.slice(0, NOTED_IDS_MAX), count: sent.ids.length },
+        });
+        reply.status(201);
+        return { data: { ids: sent.ids } };
+      },
+    );
   });
 }

@@ -37,18 +37,22 @@ const SCHEMA = {
 };
 
 export function registerWebhookHealthRoute(app: FastifyInstance, { access, store, directory }: WebhookHealthRouteParts): void {
-  app.get<{ Querystring: PageQuery }>("/webhooks/health", { config: { about: "environment", ingest: true }, schema: SCHEMA }, async (request) => {
-    const { id: environmentId } = environmentOf(access, request);
-    const here = directory.webhooks().filter((webhook) => webhook.environmentId === environmentId);
-    const { items, next } = cutPage(here, ({ createdAt, id }) => ({ rank: createdAt, id }), request.query);
-    const webhookIds = items.map(({ id }) => id);
-    const found = await store.webhookRequestOutcomes({ environmentId, webhookIds, limit: OUTCOMES_MAX });
-    const byWebhook = Map.groupBy(found, ({ webhookId }) => webhookId);
-    const health = (id: WebhookId) => {
-      const requests = byWebhook.get(id) ?? [];
-      const last = requests[0] ? new Date(requests[0].receivedAt).toISOString() : null;
-      return { id, lastRequestAt: last, outcomes: requests.map(({ outcome }) => outcome) };
-    };
-    return { data: webhookIds.map(health), page: { next } };
-  });
+  app.get<{ Querystring: PageQuery }>(
+    "/webhooks/health",
+    { config: { about: "environment", ingest: true }, schema: SCHEMA },
+    async (request) => {
+      const { id: environmentId } = environmentOf(access, request);
+      const here = directory.webhooks().filter((webhook) => webhook.environmentId === environmentId);
+      const { items, next } = cutPage(here, ({ createdAt, id }) => ({ rank: createdAt, id }), request.query);
+      const webhookIds = items.map(({ id }) => id);
+      const found = await store.webhookRequestOutcomes({ environmentId, webhookIds, limit: OUTCOMES_MAX });
+      const byWebhook = Map.groupBy(found, ({ webhookId }) => webhookId);
+      const health = (id: WebhookId) => {
+        const requests = byWebhook.get(id) ?? [];
+        const last = requests[0] ? new Date(requests[0].receivedAt).toISOString() : null;
+        return { id, lastRequestAt: last, outcomes: requests.map(({ outcome }) => outcome) };
+      };
+      return { data: webhookIds.map(health), page: { next } };
+    },
+  );
 }

@@ -1,0 +1,54 @@
+/** Invokes one function with data; no other function runs. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { call } from "../api/client.ts";
+import { formatJson, readJsonText } from "../api/json-text.ts";
+import { eventPage } from "../api/queries.ts";
+import type { FunctionItem } from "../api/types.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { toast } from "../ui/toasts.tsx";
+
+interface InvokeDialogProps {
+  env: string;
+  fn: FunctionItem;
+  onClose: () => void;
+}
+
+/** Starts with the data of the newest event of a trigger, which is likely to be valid. */
+export function InvokeDialog({ env, fn, onClose }: InvokeDialogProps) {
+  const name = fn.triggers.find(({ event }) => event !== undefined)?.event;
+  const { data } = useQuery({
+    queryKey: ["events", env, "newest", name],
+    queryFn: () => eventPage(env, { name, limit: 1 }),
+    enabled: name !== undefined,
+    gcTime: 0,
+  });
+  if (name !== undefined && !data) return null;
+  return <DataDialog env={env} fn={fn} initial={data?.items[0]?.data ?? "{}"} onClose={onClose} />;
+}
+
+function DataDialog({ env, fn, initial, onClose }: InvokeDialogProps & { initial: string }) {
+  const [text, setText] = useState(() => formatJson(initial));
+  const navigate = useNavigate();
+  async function invoke() {
+    if (readJsonText(text) === null) throw new Error("The data is not valid JSON.");
+    const body = { data: JSON.parse(text) as unknown };
+    const { runId } = await call<{ runId: string | null }>(`/functions/${encodeURIComponent(fn.id)}/invoke`, { method: "POST", env, body });
+    onClose();
+    if (runId === null) return toast("ok", "Invoked. The function's rules about starts decide when it runs.");
+    toast("ok", "Invoked.");
+    await navigate({ to: "/env/$env/runs/$id", params: { env, id: runId } });
+  }
+  return (
+    <FormDialog title={`Invoke ${fn.name}`} submit="Invoke" wide onClose={onClose} onSubmit={invoke}>
+      <p>Starts one run of this function, whatever its triggers. Other functions do not run.</p>
+      <label className="field">
+        <span>Data</span>
+        <textarea className="input" rows={12} value={text} spellCheck={false} onChange={({ target }) => setText(target.value)} />
+        <small>A JSON object, the data of its event.</small>
+      </label>
+    </FormDialog>
+  );
+}
