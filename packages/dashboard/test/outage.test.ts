@@ -21,6 +21,8 @@ const AWAY = /ERR_|404|Failed to fetch dynamically|could not be loaded/;
 const go = (page: Page, path: string) =>
   page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent("popstate", { state: null }))`);
 
+const PARTS = ["overview-page", "observe-pages", "build-pages", "manage-pages", "charts"];
+
 /** A page that has loaded the files of all others. */
 async function openPreloaded(t: TestContext, address: string): Promise<Page> {
   const page = await openPage(t, browser, "about:blank", { allow: AWAY });
@@ -30,7 +32,8 @@ async function openPreloaded(t: TestContext, address: string): Promise<Page> {
   page.on("requestfinished", (request) => loaded.add(request.url()));
   await page.goto(address);
   const isLoaded = () => [...wanted].every((url) => loaded.has(url));
-  await until("the other pages", async () => [...wanted].some((url) => url.includes("charts")) && isLoaded());
+  const isWanted = (part: string) => [...wanted].some((url) => url.includes(part));
+  await until("the other pages", async () => PARTS.every(isWanted) && isLoaded());
   await page.evaluate("window.isSameDocument = true");
   return page;
 }

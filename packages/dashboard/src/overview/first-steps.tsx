@@ -11,8 +11,13 @@ import { Icon } from "../ui/icon.tsx";
 
 const EXAMPLE = '{"name":"shop/order.created","data":{"orderId":"4711"}}';
 
-export function FirstSteps({ env }: { env: string }) {
-  const sendTarget = useSendTarget(env);
+export interface Progress {
+  hasEvent: boolean;
+  hasFunction: boolean;
+}
+
+/** What the environment has; null until that is known. */
+export function useFirstSteps(env: string): Progress | null {
   const events = useQuery({
     queryKey: ["events", env, "first"],
     queryFn: () => eventPage(env, { limit: 1 }),
@@ -23,10 +28,13 @@ export function FirstSteps({ env }: { env: string }) {
     retry: false,
     refetchInterval: ({ state }) => (state.data?.length ? false : 5_000),
   });
-  const hasEvent = (events.data?.items.length ?? 0) > 0;
-  const hasFunction = (functions.data?.length ?? 0) > 0;
-  // Render nothing until both are known, so that the guide does not flash.
-  if (!events.data || (!functions.data && !functions.isError) || (hasEvent && hasFunction) || env === SHARED) return null;
+  const isKnown = (events.data || events.isError) && (functions.data || functions.isError);
+  return isKnown ? { hasEvent: (events.data?.items.length ?? 0) > 0, hasFunction: (functions.data?.length ?? 0) > 0 } : null;
+}
+
+export function FirstSteps({ env, progress: { hasEvent, hasFunction } }: { env: string; progress: Progress }) {
+  const sendTarget = useSendTarget(env);
+  if ((hasEvent && hasFunction) || env === SHARED) return null;
   return (
     <section className="card first-steps" aria-label="First steps">
       <div className="card-head">

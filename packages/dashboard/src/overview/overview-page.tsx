@@ -12,7 +12,7 @@ import { ChartCard } from "../ui/chart-card.tsx";
 import { count, plural, shortCount } from "../ui/numbers.ts";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { duration, useNow } from "../ui/time.tsx";
-import { FirstSteps } from "./first-steps.tsx";
+import { FirstSteps, useFirstSteps } from "./first-steps.tsx";
 import { QueueCharts } from "./queue-charts.tsx";
 import { RecentFailures } from "./recent-failures.tsx";
 
@@ -25,6 +25,8 @@ export function OverviewPage() {
   const setSpan = (next: SpanName) => void navigate({ to: "/env/$env", params: { env }, search: { span: next }, replace: true });
   const to = Math.ceil(useNow(REFRESH_MS) / REFRESH_MS) * REFRESH_MS;
   const { data, error, refetch } = useQuery(statsQuery(env, to - SPANS[span], to));
+  // Known before anything is shown below it, so that nothing moves.
+  const progress = useFirstSteps(env);
   return (
     <div className="page">
       <div className="page-head">
@@ -33,13 +35,17 @@ export function OverviewPage() {
           <SpanButtons span={span} onChange={setSpan} />
         </div>
       </div>
-      <FirstSteps env={env} />
-      {error ? (
-        <ErrorState error={error} title="Statistics could not be loaded" onRetry={() => void refetch()} />
-      ) : data ? (
-        <StatsSection env={env} stats={data} from={to - SPANS[span]} to={to} />
-      ) : (
+      {!progress || (!data && !error) ? (
         <SkeletonRows rows={6} height={60} />
+      ) : (
+        <>
+          <FirstSteps env={env} progress={progress} />
+          {data ? (
+            <StatsSection env={env} stats={data} from={to - SPANS[span]} to={to} />
+          ) : (
+            <ErrorState error={error} title="Statistics could not be loaded" onRetry={() => void refetch()} />
+          )}
+        </>
       )}
       <RecentFailures env={env} />
     </div>

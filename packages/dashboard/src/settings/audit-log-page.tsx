@@ -87,16 +87,16 @@ function AuditTable({ entries }: { entries: AuditEntry[] }) {
           <td className="second">
             <Time at={at} />
           </td>
-          <td data-label="Who">
+          <td data-label="Who" className="long">
             {actor.name ?? actor.id ?? "unknown"} {actor.kind !== "dev" && <span className="quiet small">{actor.kind}</span>}
           </td>
           <td data-label="What">
             <span className="chip">{action}</span>
           </td>
-          <td data-label="On">
+          <td data-label="On" className="long">
             {target.name ?? target.id} <span className="quiet small">{target.kind}</span>
           </td>
-          <td data-label="Environment" className="second">
+          <td data-label="Environment" className="second long">
             {environment ?? "all"}
           </td>
         </tr>

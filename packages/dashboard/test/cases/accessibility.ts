@@ -10,6 +10,8 @@ import { openPage } from "../support/browser.ts";
 import { startDemo } from "../support/demo.ts";
 
 const NARROW_PX = 390;
+/** Lists whose rows are blocks on a phone. */
+const STACKED: ReadonlySet<string> = new Set(["event-types", "functions", "jobs", "alerts", "webhooks", "environments", "audit-log"]);
 
 /** The threshold that web.dev rates as good. */
 const LAYOUT_SHIFT_MAX = 0.1;
@@ -20,7 +22,7 @@ const LAYOUT_SHIFT = `new Promise((done) => {
 })`;
 
 export function accessibilityCases(browser: () => Browser): void {
-  test("every page is accessible, has no layout shift, and fits a phone", { timeout: 280_000 }, async (t) => {
+  test("every page is accessible, has no layout shift, and fits a phone", { timeout: 600_000 }, async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const demo = await startDemo(service);
     onEnd(t, () => demo.stop());
@@ -52,10 +54,15 @@ async function assertFits(page: Page, name: string): Promise<void> {
   const wide = (await page.evaluate(
     "[document.documentElement, document.querySelector('main')].map((element) => element.scrollWidth - element.clientWidth)",
   )) as number[];
+  if (!STACKED.has(name)) return assertNarrow(wide, name);
   const tables = (await page.evaluate(
     "[...document.querySelectorAll('.table-wrap')].filter((table) => table.scrollWidth > table.clientWidth + 1).length",
   )) as number;
   assert.equal(tables, 0, `${name} hides values behind the edge of a table`);
+  assertNarrow(wide, name);
+}
+
+function assertNarrow(wide: readonly number[], name: string): void {
   assert.deepEqual(
     wide.map((extra) => extra > 0),
     [false, false],
