@@ -17,7 +17,7 @@ async function signIn(page: Page, key: string): Promise<void> {
 export function alertCases(browser: () => Browser): void {
   test("alert rules are created, changed and deleted; a raised alert is shown on every page of its environment", async (t) => {
     const service = await startTestService(t);
-    const page = await openPage(t, browser(), "about:blank", { allow: /40[13]|50[03]/ });
+    const page = await openPage(t, browser(), "about:blank", { allow: /40[013]|50[03]/ });
     await page.clock.install();
     await page.goto(`${service.url}/login?next=%2Fenv%2Fproduction%2Falerts`);
     await signIn(page, API_KEY);

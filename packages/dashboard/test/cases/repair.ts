@@ -144,7 +144,7 @@ export function repairCases(browser: () => Browser): void {
 
   test("a paused function shows how much waits, and goes on when it is resumed; a key on hold is shown and released", async (t) => {
     const service = await startFailures(t);
-    const page = await openPage(t, browser(), "about:blank");
+    const page = await openPage(t, browser(), "about:blank", { allow: /400/ });
     await page.clock.install();
     await page.goto(`${service.url}/env/dev/functions/shop-charge`);
     const limits = page.getByRole("dialog");
