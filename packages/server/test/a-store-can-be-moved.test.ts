@@ -364,14 +364,16 @@ const JOB = {
 
 const MIRROR = { environmentId: 1, eventId: "01ARYZ6S41TSV4RRFFQ69G5FAV", webhookId: "whk_1", targets: [2] };
 
-const ALERT_RULE = {
+const ALERT_RULE: AlertRule = {
   id: "alr_1",
-  environmentId: 1,
+  environmentId: 1 as AlertRule["environmentId"],
   name: "back\\slash",
-  kind: "queue_age",
+  kind: "silence",
   functionId: null,
-  threshold: 9_999_999,
-  windowMs: 60_000,
+  webhookId: "whk_1",
+  eventName: "shop/*",
+  threshold: null,
+  windowMs: null,
   quietHours: null,
   isEnabled: false,
   createdAt: 1,
@@ -380,7 +382,7 @@ const ALERT_RULE = {
   lastRaisedAt: null,
   value: null,
   changes: 0,
-} as never as AlertRule;
+};
 
 /** What no call of REST leaves behind at will. */
 async function addRest(folder: string): Promise<void> {
