@@ -61,7 +61,9 @@ test("with raised alerts, every page keeps its layout at every width", { timeout
   await banner.getByText("and 2 more").waitFor();
   await assertAccessible(page, "the overview with alerts", { rules: ["color-contrast", "region"] });
   const faults: Record<string, string[]> = {};
-  for (const { name, path, ready } of demo.pages.filter(({ path }) => path.startsWith("/env/dev"))) {
+  // What is missing has no page of its own, whose layout could change.
+  const pages = demo.pages.filter(({ name, path }) => path.startsWith("/env/dev") && !name.endsWith("-missing"));
+  for (const { name, path, ready } of pages) {
     await page.evaluate(go(path));
     await page.getByText(ready).filter({ visible: true }).first().waitFor();
     await banner.waitFor();
