@@ -73,7 +73,10 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   ],
   "files or links prepared where a backup is made": ["packages/server/test/backups-are-complete.test.ts"],
   "proxies that repeat the event key in their error pages": ["packages/sdk/test/sending-events.test.ts"],
-  "a key that exceeds its role or environments": ["packages/server/test/roles-and-limits-hold.test.ts"],
+  "a key that exceeds its role or environments; an admin of one environment who tries every route on another": [
+    "packages/server/test/roles-and-limits-hold.test.ts",
+    "packages/server/test/roles-hold-in-their-environments.test.ts",
+  ],
   "forged webhook requests": ["packages/server/test/webhooks-verify-their-requests.test.ts"],
   "handshake responses that a browser would render as a page": ["packages/server/test/webhooks-answer-handshakes.test.ts"],
   "a schema or an event that makes checks slow or large": ["packages/server/test/schemas-are-cheap-for-every-event.test.ts"],
