@@ -17,6 +17,7 @@ const INSTALLATION = /^POST \/environments$|sessions/;
 const QUERIES: Readonly<Record<string, string>> = {
   "GET /find": "id=",
   "GET /events/run-counts": "ids=",
+  "GET /functions/figures": "ids=shop-ship",
   "GET /event-types/{name}/compare": "from=1&to=1",
 };
 
