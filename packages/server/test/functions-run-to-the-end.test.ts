@@ -105,7 +105,7 @@ test("a step's send is an event of its function, sent once although the step is 
     body.data.map((event: { id: string }) => event.id),
     run.output,
   );
-  assert.deepEqual(body.data[0].source, { kind: "function", id: "shop-announce", name: "announce" });
+  assert.deepEqual(body.data[0].source, { kind: "function", id: "shop-announce", name: "announce", run: run.id });
 });
 
 test("a function waits for an event, invokes another function, and runs steps in parallel", async (t) => {
