@@ -207,9 +207,9 @@ function noteActivity(
   { environmentId, receivedAt, source, events }: Pick<EventBatch, "environmentId" | "receivedAt" | "source" | "events">,
   { ids }: EventAppendResult,
 ): void {
-  for (const [index, { id, name }] of events.entries()) {
-    if (ids[index] === id) activity.note({ environmentId, kind: "event", subject: name }, receivedAt);
-  }
+  const names = new Set<string>();
+  for (const [index, { id, name }] of events.entries()) if (ids[index] === id) names.add(name);
+  for (const subject of names) activity.note({ environmentId, kind: "event", subject }, receivedAt);
   if (source.kind !== "webhook") return;
   const webhook = directory.webhooks().find((one) => one.id === source.id);
   if (webhook) activity.note({ environmentId: webhook.environmentId, kind: "webhook", subject: source.id }, receivedAt);
