@@ -11,13 +11,13 @@ import type { Logger } from "pino";
 import type { RetentionStore } from "../store/contract/index.ts";
 
 const EVERY_MS = 5_000;
-/** Room for what is being written while a request is refused. */
-const FULL_ABOVE = 1.15;
+/** Below 1.2, because runs go on writing, and a log that is being read cannot be given back. */
+const FULL_ABOVE = 1.05;
 const MEASURE_AFTER_SHARE = 0.25;
 /** A refused request asks for a measurement, at most this often. */
 const AGAIN_AFTER_MS = 100;
-/** A byte that is accepted is written to the log and to the file, with its indexes. */
-const BYTES_PER_BYTE = 2;
+/** A byte that is accepted is written to the log and to the file, each with what surrounds it. */
+const BYTES_PER_BYTE = 2.5;
 const BYTES_PER_REQUEST = 2_048;
 
 export interface DiskGuardParts {
