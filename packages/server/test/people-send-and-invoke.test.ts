@@ -29,6 +29,9 @@ test("events are sent as they are written, in the sender's name, by those who ma
     const refused = await service.rest("POST", "/events", { body });
     assert.deepEqual([refused.status, refused.body.code], [400, code], refused.text);
   }
+  assert.equal((await service.rest("PUT", "/environments/production", { body: { bodyLimitBytes: 1_024 } })).status, 200);
+  const large = await service.rest("POST", "/events", { body: JSON.stringify({ name: "a/b", data: { text: "x".repeat(1_024) } }) });
+  assert.deepEqual([large.status, large.body.code], [413, "body_too_large"], "the limit of the environment holds here, too");
   const shared = await service.rest("POST", "/events", { body: text, headers: { "x-service-env": "branch" } });
   assert.deepEqual([shared.status, shared.body.code], [404, "environment_not_found"]);
   const key = (await service.rest("POST", "/keys", { body: { kind: "api", name: "reads", role: "viewer" } })).body.data.key;

@@ -31,7 +31,7 @@ import type { Tracing } from "../observe/telemetry/tracing.ts";
 import type { Traffic } from "../observe/traffic.ts";
 import { contentTypeRefusal } from "../receive/bodies/event-content-type.ts";
 import { parseEvents } from "../receive/bodies/parse-events.ts";
-import { ABORTED } from "../receive/bodies/read-body.ts";
+import { ABORTED, bodyTooLarge } from "../receive/bodies/read-body.ts";
 import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
 import { checkNames } from "../receive/senders/check-names.ts";
 import { environmentConcerned } from "../receive/senders/environment-concerned.ts";
@@ -125,8 +125,6 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
 
   const body = await request.readBody(sender.environment.bodyBytesMax ?? parts.bodyBytesMax);
   if (body === ABORTED || body instanceof Refusal) return body;
-  const full = parts.disk?.reserve(body.length);
-  if (full) return full;
 
   const isSdk = isFromSdk(request);
   const refused = contentTypeRefusal(request.headers["content-type"], body);
@@ -150,8 +148,10 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   return await keep(parts, batch, request.span);
 }
 
-/** The events of a body, if this sender may send them here. */
+/** The events of a body, if there is room for them and this sender may send them here. */
 function check(parts: EventLifeParts, { environment, key }: Pick<Sender, "environment" | "key">, body: Buffer, dataOptional = false) {
+  const full = parts.disk?.reserve(body.length);
+  if (full) return full;
   const events = parseEvents(body, { dataOptional });
   if (events instanceof Refusal) return events;
   return checkNames(key?.eventNames ?? null, events) ?? parts.catalogue.checkAll(environment.id, events);
@@ -162,6 +162,8 @@ export type SendEvents = (sender: Pick<Sender, "environment" | "source">, body: 
 /** Events that somebody with a session or an API key sends through the REST API. */
 export function createSendEvents(parts: EventLifeParts): SendEvents {
   return async ({ environment, source }, body) => {
+    const bytesMax = environment.bodyBytesMax ?? parts.bodyBytesMax;
+    if (body.length > bytesMax) return bodyTooLarge(bytesMax, `it has ${body.length}`);
     const checked = check(parts, { environment, key: null }, body);
     if (checked instanceof Refusal) return checked;
     const receivedAt = parts.now();
@@ -203,16 +205,15 @@ async function keep(
 
 /** A duplicate is no new event, but its webhook is not silent. */
 function noteActivity(
-  { activity, directory }: EventLifeParts,
-  { environmentId, receivedAt, source, events }: Pick<EventBatch, "environmentId" | "receivedAt" | "source" | "events">,
+  { activity }: EventLifeParts,
+  { environmentId, receivedAt, source, events, webhookRequest }: Omit<EventBatch, "duplicateSince" | "lease">,
   { ids }: EventAppendResult,
 ): void {
   const names = new Set<string>();
   for (const [index, { id, name }] of events.entries()) if (ids[index] === id) names.add(name);
   for (const subject of names) activity.note({ environmentId, kind: "event", subject }, receivedAt);
-  if (source.kind !== "webhook") return;
-  const webhook = directory.webhooks().find((one) => one.id === source.id);
-  if (webhook) activity.note({ environmentId: webhook.environmentId, kind: "webhook", subject: source.id }, receivedAt);
+  // The webhook's own environment, which may be another than the event's.
+  if (webhookRequest) activity.note({ environmentId: webhookRequest.environmentId, kind: "webhook", subject: source.id }, receivedAt);
 }
 
 function noteRefusal(

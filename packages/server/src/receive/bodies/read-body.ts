@@ -27,7 +27,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, share: Body
     };
     const onData = (chunk: Buffer) => {
       received += chunk.length;
-      if (received > bytesMax) return refuse(tooLarge(bytesMax, `${received} bytes had arrived`));
+      if (received > bytesMax) return refuse(bodyTooLarge(bytesMax, `${received} bytes had arrived`));
       if (!share.take(chunk.length)) return refuse(overloaded());
       chunks.push(chunk);
     };
@@ -46,9 +46,9 @@ export function overloaded(): Refusal {
 }
 
 function declaredTooLarge(bytesMax: number, declared: number): Refusal {
-  return tooLarge(bytesMax, `${declared} bytes were declared`);
+  return bodyTooLarge(bytesMax, `${declared} bytes were declared`);
 }
 
-function tooLarge(bytesMax: number, what: string): Refusal {
+export function bodyTooLarge(bytesMax: number, what: string): Refusal {
   return new Refusal("body_too_large", `The body is larger than the limit of ${bytesMax} bytes: ${what}.`);
 }
