@@ -23,6 +23,7 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "POST /environments/{name}/archive": "installation",
   "POST /environments/{name}/unarchive": "installation",
   "POST /keys": "header",
+  "PUT /keys/{id}": "webhook",
   "DELETE /keys/{id}": "webhook",
   "PUT /event-types/{name}": "header",
   "POST /event-types/{name}/check": "header",

@@ -33,6 +33,9 @@ test("an event type goes before its environment, and that before the installatio
     before.rest("PUT", `/event-types/${encodeURIComponent(name)}`, { body: { retention } });
   const { name, retention } = (await put("kept/long", "30d")).body.data;
   assert.deepEqual({ name, retention }, { name: "kept/long", retention: "30d" });
+  const unseen = { name, schema: null, mode: "observe", description: null, version: 0, faults: 0, retention };
+  assert.deepEqual((await before.rest("GET", "/event-schemas")).body.data, [{ ...unseen, updatedAt: null }]);
+  assert.equal((await before.rest("GET", "/event-types/kept%2Flong")).body.data.retention, "30d", "although no event was seen");
   assert.equal((await put("kept/short", "1m")).status, 200);
   await put("kept/usual", "1m");
   await put("kept/usual", null);

@@ -91,6 +91,9 @@ test("the first owner is made by an admin, and from then on owners are made and 
   const another = { body: { kind: "api", name: "second", role: "owner" } };
   assert.deepEqual(code(await service.rest("POST", "/keys", another)), [403, "role_forbidden"]);
   assert.deepEqual(code(await service.rest("DELETE", `/keys/${owner.id}`)), [403, "role_forbidden"]);
+  assert.deepEqual(code(await service.rest("PUT", `/keys/${owner.id}`, { body: { role: "viewer" } })), [403, "role_forbidden"]);
+  const admin = await makeApiKey(service, { role: "admin" });
+  assert.deepEqual(code(await admin.rest("PUT", `/keys/${admin.id}`, { body: { role: "owner" } })), [403, "role_forbidden"]);
   const second = await owner.rest("POST", "/keys", another);
   assert.equal(second.status, 201);
   assert.equal((await owner.rest("DELETE", `/keys/${second.body.data.id}`)).status, 200);
@@ -222,4 +225,7 @@ test("limits are checked when the key is made, and a limited key does not count 
   const { body } = await service.rest("GET", "/keys?kind=api");
   const full = body.data.find(({ environments }: { environments: unknown }) => environments === null);
   assert.deepEqual(code(await service.rest("DELETE", `/keys/${full.id}`)), [409, "key_last"], "a limited admin cannot make keys");
+  for (const change of [{ role: "viewer" }, { environments: ["production"] }])
+    assert.deepEqual(code(await service.rest("PUT", `/keys/${full.id}`, { body: change })), [409, "key_last"]);
+  assert.equal((await service.rest("PUT", `/keys/${full.id}`, { body: { name: "the only one" } })).status, 200);
 });

@@ -117,6 +117,10 @@ test("an admin of an environment manages its keys, and keys of no more than that
   ]) {
     const made = await create(body);
     assert.equal(made.status, 201, made.text);
+    const renamed = await rest("PUT", `/keys/${made.body.data.id}`, { name: "renamed" });
+    const { key: _, ...shown } = made.body.data;
+    assert.deepEqual(renamed.body.data, { ...shown, name: "renamed" });
+    assert.deepEqual((await rest("GET", `/keys/${made.body.data.id}`)).body.data, renamed.body.data);
     assert.equal((await rest("DELETE", `/keys/${made.body.data.id}`)).status, 200, JSON.stringify(body));
   }
   for (const [body, refused] of [
@@ -135,7 +139,23 @@ test("an admin of an environment manages its keys, and keys of no more than that
       400,
       "request_invalid",
     ]);
-  assert.deepEqual(code(await rest("DELETE", `/keys/${outside.body.data.id}`)), [404, "key_not_found"]);
+  const mine = (await create({ kind: "api", role: "viewer", environments: ["a"] })).body.data;
+  const change = (body: object) => rest("PUT", `/keys/${mine.id}`, body);
+  for (const [body, refused] of [
+    [{ environments: null }, [403, "environment_forbidden"]],
+    [{ environments: ["a", "b"] }, [403, "environment_forbidden"]],
+    [{ role: "owner" }, [403, "role_forbidden"]],
+    [{ environments: [] }, [400, "request_invalid"]],
+    [{ ips: { mode: "allow", list: [] } }, [400, "request_invalid"]],
+    [{ kind: "event" }, [400, "request_invalid"]],
+    [{ environment: "a" }, [400, "request_invalid"]],
+  ] as const)
+    assert.deepEqual(code(await change(body)), refused, JSON.stringify(body));
+  const widened = await change({ role: "admin", environments: ["a", "a-eu"] });
+  assert.deepEqual([widened.body.data.role, widened.body.data.environments], ["admin", ["a", "a-eu"]]);
+  assert.equal((await rest("DELETE", `/keys/${mine.id}`)).status, 200);
+  for (const [method, body] of [["DELETE"], ["GET"], ["PUT", { name: "n" }]] as [string, object?][])
+    assert.deepEqual(code(await rest(method, `/keys/${outside.body.data.id}`, body)), [404, "key_not_found"], method);
   const all = (await service.rest("GET", "/keys")).body.data as {
     id: string;
     environments?: unknown;
@@ -144,7 +164,8 @@ test("an admin of an environment manages its keys, and keys of no more than that
   }[];
   for (const { id } of all.filter(({ kind }) => kind !== "event")) {
     const isOwn = JSON.stringify(all.find((one) => one.id === id)?.environments) === '["a","a-*"]';
-    if (!isOwn) assert.deepEqual(code(await rest("DELETE", `/keys/${id}`)), [404, "key_not_found"], "nor those of the installation");
+    for (const [method, body] of isOwn ? [] : ([["DELETE"], ["GET"], ["PUT", { name: "n" }]] as [string, object?][]))
+      assert.deepEqual(code(await rest(method, `/keys/${id}`, body)), [404, "key_not_found"], "nor those of the installation");
   }
   const seen = (await rest("GET", "/keys")).body.data as { kind: string; environment?: string | null; environments?: string[] }[];
   assert.deepEqual(

@@ -255,22 +255,27 @@ test("guessing is slowed down; keys that worked from there before go on", async 
   assert.equal((await service.rest("GET", "/events", from("203.0.113.1", fresh.key))).status, 200);
 });
 
-test("a live tail takes the cookie, and ends within a second when the key behind it is revoked", async (t) => {
+test("a live tail takes the cookie, and ends within a second when the key behind it is changed or revoked", async (t) => {
   const service = await startTestService(t);
   const key = (await service.rest("POST", "/keys", { body: { kind: "api", name: "k", role: "read" } })).body.data;
   const browser = await signedIn(service, key.key);
   const controller = new AbortController();
   onEnd(t, () => controller.abort());
   const open = (headers: Record<string, string>) => fetch(`${service.url}/v1/events/stream`, { headers, signal: controller.signal });
-  const streams = await Promise.all([open({ cookie: browser.cookie() }), open({ authorization: `Bearer ${key.key}` })]);
-  assert.deepEqual(
-    streams.map(({ status }) => status),
-    [200, 200],
-  );
-  // To the end, not to an error: a browser would complain of a stream that breaks off.
-  const ended = streams.map(async ({ body }) => {
-    for await (const _chunk of body as unknown as AsyncIterable<Uint8Array>);
-  });
-  await service.rest("DELETE", `/keys/${key.id}`);
-  await Promise.all(ended);
+  for (const [method, body] of [["PUT", { role: "operator" }], ["PUT", { environments: ["production"] }], ["DELETE"]] as [
+    string,
+    object?,
+  ][]) {
+    const streams = await Promise.all([open({ cookie: browser.cookie() }), open({ authorization: `Bearer ${key.key}` })]);
+    assert.deepEqual(
+      streams.map(({ status }) => status),
+      [200, 200],
+    );
+    // To the end, not to an error: a browser would complain of a stream that breaks off.
+    const ended = streams.map(async (stream) => {
+      for await (const _chunk of stream.body as unknown as AsyncIterable<Uint8Array>);
+    });
+    assert.equal((await service.rest(method, `/keys/${key.id}`, body && { body })).status, 200);
+    await Promise.all(ended);
+  }
 });

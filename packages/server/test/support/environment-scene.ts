@@ -47,6 +47,7 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
         { kind: "event", name: "k" },
         { kind: "api", name: "k", environments: ["production"] },
       ],
+      "PUT /keys/{id}": [{ name: "mine" }],
       "PUT /event-types/{name}": [{ mode: "refuse", schema: false }],
       "POST /event-types/{name}/check": [{ data: {} }],
       "POST /transforms/test": [{ transform: ECHO, webhookId: webhook.id, sign: true }],

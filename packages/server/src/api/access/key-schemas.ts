@@ -4,26 +4,32 @@ import { API_ROLES, KEY_KINDS } from "../../store/contract/index.ts";
 import { ACCEPT_LIST, closed } from "../rest-schemas.ts";
 import { INSTANT, INSTANT_OR_NULL, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
+const RULES = {
+  name: { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000]*$" },
+  role: { type: "string", enum: API_ROLES, description: "API keys only; default admin." },
+  environments: {
+    type: ["array", "null"],
+    minItems: 1,
+    maxItems: 1000,
+    uniqueItems: true,
+    items: { type: "string" },
+    description:
+      "API keys only: the environments it is restricted to: names, beginnings such as `payments-*`, and `branch` for every branch environment. Null: all.",
+  },
+  eventNames: ACCEPT_LIST,
+  ips: ACCEPT_LIST,
+};
+
+export const CHANGE_KEY = closed({ ...RULES, role: { ...RULES.role, description: "API keys only." } });
+
 export const CREATE_KEY = closed(
   {
     kind: { type: "string", enum: KEY_KINDS },
-    name: { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000]*$" },
     environment: {
       type: "string",
       description: "Event and signing keys: the environment, or `branch` for all branch environments; default: that of x-service-env.",
     },
-    role: { type: "string", enum: API_ROLES, description: "API keys only; default admin." },
-    environments: {
-      type: ["array", "null"],
-      minItems: 1,
-      maxItems: 1000,
-      uniqueItems: true,
-      items: { type: "string" },
-      description:
-        "API keys only: the environments it is restricted to: names, beginnings such as `payments-*`, and `branch` for every branch environment. Null: all.",
-    },
-    eventNames: ACCEPT_LIST,
-    ips: ACCEPT_LIST,
+    ...RULES,
   },
   ["kind", "name"],
 );

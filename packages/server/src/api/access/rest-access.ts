@@ -6,6 +6,7 @@
  * has expired, and 256 random bits cannot be guessed.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import { type EnvironmentId, environmentNamed } from "@inlet/protocol";
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, Key } from "../../store/contract/index.ts";
@@ -97,8 +98,13 @@ function principalWithKey({ directory, attempts }: AccessRules, request: Fastify
   attempts.check(request.ip, key?.id ?? null);
   if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");
   const { id, name, role, environments } = key;
-  const isValid = () => directory.workingKey(id) !== null;
+  const isValid = () => isSameGrant(directory.workingKey(id), key);
   return { kind: "api-key", id, keyId: id, name, ...holding([{ role: role ?? "read", environments }]), isValid };
+}
+
+/** Whether the key still works and allows the same: what is open ends with a change of its rights. */
+function isSameGrant(now: Key | null, { role, environments }: Key): boolean {
+  return now !== null && now.role === role && isDeepStrictEqual(now.environments, environments);
 }
 
 /** The app with this bearer token, or null. */

@@ -4,6 +4,7 @@
  */
 
 import { createHash, randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { SessionId } from "@inlet/protocol";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
@@ -106,7 +107,8 @@ export class Sessions {
     if (session.expiresAt <= this.#parts.now()) return null;
     const holder = this.#holder(session);
     if (!holder) return null;
-    const isValid = async () => (await this.#find(session.hash)) !== null;
+    // A change of rights ends what is open, as the end of the session does.
+    const isValid = async () => isDeepStrictEqual((await this.#find(session.hash))?.principal.grants, holder.grants);
     return { session, principal: { kind: "session", id: session.id, ...holder, isValid } };
   }
 

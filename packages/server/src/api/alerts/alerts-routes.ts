@@ -85,6 +85,15 @@ export function registerAlertsRoutes(app: FastifyInstance, parts: AlertsRoutesPa
     },
   );
 
+  app.get<{ Params: { id: string } }>(
+    "/alert-rules/:id",
+    { config: { about: "environment" }, schema: { ...ONE, summary: "Get an alert rule" } },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      return { data: ruleView(await find(environment, request.params.id), environment) };
+    },
+  );
+
   const create = {
     summary: "Create an alert rule",
     querystring: NONE,

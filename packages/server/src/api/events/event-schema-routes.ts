@@ -17,7 +17,7 @@ import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
-import { BOOLEAN, dataOf, INSTANT, INTEGER, listOf, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+import { BOOLEAN, dataOf, INSTANT, INSTANT_OR_NULL, INTEGER, listOf, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 import type { DeclaredParts } from "./declared-view.ts";
 
 export interface EventSchemaRoutesParts extends DeclaredParts {
@@ -39,8 +39,9 @@ const DECLARED = shape(
     mode: MODE,
     description: TEXT_OR_NULL,
     version: INTEGER,
-    updatedAt: INSTANT,
+    updatedAt: { ...INSTANT_OR_NULL, description: "Null: only its retention is set." },
     faults: { ...INTEGER, description: "Events that did not match, in every mode." },
+    retention: RETENTION,
   },
   { title: "EventSchema" },
 );
@@ -100,13 +101,29 @@ export function registerEventSchemaRoutes(app: FastifyInstance, parts: EventSche
     return { environment, scope: catalogue.scopeOf(environment.id) };
   }
 
-  const list = { summary: "List declared event types", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(DECLARED) } };
+  /** Every name with settings, by name. */
+  async function settingsOf(scope: EnvironmentId) {
+    const declared = (await store.eventSchemaList()).filter(({ environmentId }) => environmentId === scope);
+    const kept = (await store.eventTypeSettingsList()).filter((one) => one.environmentId === scope && one.retentionMs !== null);
+    const retentions = new Map(kept.map(({ name, retentionMs }) => [name, writeRetention(retentionMs)]));
+    const schemas = new Map(declared.map((one) => [one.name, one]));
+    const names = [...new Set([...schemas.keys(), ...retentions.keys()])].sort();
+    return names.map((name) => {
+      const schema = schemas.get(name) ?? null;
+      return { ...settingsView(name, schema, retentions.get(name) ?? null), updatedAt: schema && iso(schema.updatedAt) };
+    });
+  }
+
+  const list = {
+    summary: "List event types that have settings",
+    querystring: closed(PAGE_PARAMETERS),
+    response: { 200: pageOf(DECLARED) },
+  };
   app.get<{ Querystring: PageQuery }>("/event-schemas", { config, schema: list }, async (request) => {
     const { scope } = scoped(request);
     await catalogue.flush();
-    const declared = (await store.eventSchemaList()).filter(({ environmentId }) => environmentId === scope);
-    const { items, next } = cutPage([...declared.entries()], ([index]) => ({ rank: -index }), request.query);
-    return { data: items.map(([, one]) => schemaView(one)), page: { next } };
+    const { items, next } = cutPage([...(await settingsOf(scope)).entries()], ([index]) => ({ rank: -index }), request.query);
+    return { data: items.map(([, one]) => one), page: { next } };
   });
 
   app.put<Named & { Body: PutBody }>("/event-types/:name", { config, schema: PUT }, async (request) => {
@@ -222,10 +239,6 @@ async function checkSchema(
   if (fault) throw invalid("schema", fault);
   const others = (await store.eventSchemaList()).filter((known) => known.environmentId === scope && known.name !== name);
   if (others.length >= SCHEMAS_MAX) throw invalid("name", `would be more than ${SCHEMAS_MAX} declared event types of one environment`);
-}
-
-function schemaView({ name, schema, mode, description, version, updatedAt, faults }: EventSchema) {
-  return { name, schema: parsed(schema), mode, description, version, updatedAt: iso(updatedAt), faults };
 }
 
 function settingsView(name: string, declared: EventSchema | null, retention: string | null) {

@@ -105,13 +105,13 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
       const at = now();
       const type = await store.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
       const { isDeclared, fields } = await declaredView(parts, environment.id, name);
-      if (!type && isDeclared) {
-        const figuresOfNone = unseen(parts.subscribersOf(environment.id, name), name, at);
-        return { data: { ...figuresOfNone, ...fields, retention: await retentionOf(environment, name) } };
+      const retention = await retentionOf(environment, name);
+      if (!type && (isDeclared || retention !== null)) {
+        return { data: { ...unseen(parts.subscribersOf(environment.id, name), name, at), ...fields, retention } };
       }
       if (!type) throw new RestRefusal("event_type_not_found", `No event "${name}" was accepted in the environment "${environment.name}".`);
       const volume = everyHour(type, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: hour.count }));
-      return { data: { ...figures(environment.id, type, at), volume, ...fields, retention: await retentionOf(environment, name) } };
+      return { data: { ...figures(environment.id, type, at), volume, ...fields, retention } };
     },
   );
 

@@ -93,7 +93,7 @@ const FUNCTION = shape(
   { title: "Function" },
 );
 const NONE = closed({});
-/** The facts of a route that changes one. */
+/** The facts of a route that shows or changes one. */
 export const FUNCTION_CHANGED = { querystring: NONE, response: { 200: dataOf(FUNCTION) }, errors: ["function_not_found"] } as const;
 
 export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRoutesParts): void {
@@ -133,6 +133,17 @@ export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRo
     const held = await registry.held(environment);
     return { data: items.map((shown) => functionView(shown, environment, held)), page: { next } };
   });
+
+  app.get<{ Params: { id: string } }>(
+    "/functions/:id",
+    { config: { about: "environment" }, schema: { ...FUNCTION_CHANGED, summary: "Get a function" } },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const shown = registry.functions(environment).find(({ stored }) => stored.id === request.params.id);
+      if (!shown) throw functionNotFound(request.params.id, environment);
+      return { data: functionView(shown, environment, await registry.held(environment)) };
+    },
+  );
 
   const pause = {
     ...FUNCTION_CHANGED,

@@ -54,6 +54,23 @@ export function keyConformance(engine: Engine): void {
     assert.ok(await store.keyInsert(sampleKey({ id: "key_3" as KeyId, kind: "signing", role: null, secret: "s" })));
   });
 
+  test(`${engine.name}: what a key allows is changed field by field, until it is revoked`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const id = "key_1" as KeyId;
+    await store.keyInsert(sampleKey());
+    const first = await store.keyUpdate({ id, changes: { role: "viewer", environments: ["staging"] } });
+    assert.deepEqual(first, { ...sampleKey(), role: "viewer", environments: ["staging"], revokedAt: null });
+    await store.keyUpdate({ id, changes: { name: "renamed" } });
+    await store.keyUpdate({ id, changes: { environments: null, ips: { mode: "allow", list: ["10.0.0.0/8"] } } });
+    const expected = { ...sampleKey(), name: "renamed", role: "viewer", ips: { mode: "allow", list: ["10.0.0.0/8"] }, revokedAt: null };
+    assert.deepEqual(await store.keyUpdate({ id, changes: {} }), expected);
+    assert.deepEqual(await (await reopen()).keyList(), [expected]);
+    const again = await reopen();
+    assert.equal(await again.keyUpdate({ id: "none" as KeyId, changes: { name: "x" } }), null);
+    await again.keyRevoke({ id, revokedAt: 9 });
+    for (const changes of [{}, { role: "admin" as const }]) assert.equal(await again.keyUpdate({ id, changes }), null);
+  });
+
   test(`${engine.name}: a key is revoked once and stays listed`, async (t) => {
     const { store } = await engine.open(t);
     await store.keyInsert(sampleKey());

@@ -31,11 +31,16 @@ export interface Key {
   revokedAt: number | null;
 }
 
+/** Of a key that works: what can be changed without a new key. */
+export type KeyChanges = Partial<Pick<Key, "name" | "role" | "environments" | "eventNames" | "ips">>;
+
 export interface KeyStore {
   /** Every key, including revoked ones: they still name the source of their events. Oldest first. */
   keyList(): Promise<Key[]>;
   /** Null if a key of this kind with this hash already exists. */
   keyInsert(params: Omit<Key, "revokedAt">): Promise<Key | null>;
+  /** Changes the fields given. Null if there is no such key or it is already revoked. */
+  keyUpdate(params: { id: KeyId; changes: KeyChanges }): Promise<Key | null>;
   /** Null if there is no such key or it is already revoked. */
   keyRevoke(params: { id: KeyId; revokedAt: number }): Promise<Key | null>;
 }

@@ -1,7 +1,7 @@
 /** Converts a row of the keys table to the contract's Key, and back. */
 
 import type { EnvironmentId, KeyId } from "@inlet/protocol";
-import type { ApiRole, Key, KeyKind } from "../contract/index.ts";
+import type { ApiRole, Key, KeyChanges, KeyKind } from "../contract/index.ts";
 import { ownerOf } from "../secrets/rows/sealed-rows.ts";
 import type { SecretBox } from "../secrets/rows/secret-box.ts";
 import { listText, parseList } from "../shared/accept-lists.ts";
@@ -27,6 +27,17 @@ export function keyColumns(box: SecretBox, key: Omit<Key, "revokedAt">) {
   const secret = key.secret === null ? null : box.seal(key.secret, ownerOf("keys", id));
   const environments = key.environments && JSON.stringify(key.environments);
   return [id, kind, name, environmentId, hash, prefix, secret, role, environments, listText(eventNames), listText(ips), createdAt] as const;
+}
+
+/** The columns that a change writes, with their values. */
+export function changedColumns({ name, role, environments, eventNames, ips }: KeyChanges): [column: string, value: string | null][] {
+  return [
+    ...(name === undefined ? [] : [["name", name] as [string, string]]),
+    ...(role === undefined ? [] : [["role", role] as [string, string | null]]),
+    ...(environments === undefined ? [] : [["environments", environments && JSON.stringify(environments)] as [string, string | null]]),
+    ...(eventNames === undefined ? [] : [["event_names", listText(eventNames)] as [string, string | null]]),
+    ...(ips === undefined ? [] : [["ips", listText(ips)] as [string, string | null]]),
+  ];
 }
 
 export function toKey(box: SecretBox, row: KeyRow): Key {

@@ -1,0 +1,106 @@
+/** Who may see, create, change and revoke which keys, and what holds between the fields of a key. */
+
+import { type AcceptList, ENVIRONMENT_PATTERN_RULE, isEnvironmentBeginning, isEnvironmentPattern, type KeyId } from "@inlet/protocol";
+import type { FastifyRequest } from "fastify";
+import type { ApiRole, Environment, Key, KeyKind } from "../../store/contract/index.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { checkLists } from "../webhooks/webhook-schemas.ts";
+import { coverGrant, type Grant, roleEverywhere } from "./grants.ts";
+import { checkMayFind, principalOf, restrictionText } from "./principal.ts";
+
+export interface KeyRightsParts {
+  directory: {
+    environment(id: NonNullable<Key["environmentId"]>): Environment | undefined;
+    environmentNamed(name: string): Environment | undefined;
+    keys(): Key[];
+  };
+  isIpRange(text: string): boolean;
+}
+
+/** The fields of a request. */
+export interface GivenKey {
+  kind: KeyKind;
+  environment?: string;
+  role?: ApiRole;
+  environments?: readonly string[] | null;
+  eventNames?: AcceptList | null;
+  ips?: AcceptList | null;
+}
+
+export function checkFields(
+  { kind, environment, role, environments, eventNames, ips }: GivenKey,
+  { directory, isIpRange }: KeyRightsParts,
+): void {
+  if (environment !== undefined && kind === "api")
+    throw invalid("environment", "belongs to event and signing keys only; API keys have environments");
+  if (environments && kind !== "api") throw invalid("environments", "belongs to API keys only");
+  const wrong = environments?.find((name) => !isEnvironmentPattern(name));
+  if (wrong !== undefined) throw invalid("environments", `has "${wrong}"; each ${ENVIRONMENT_PATTERN_RULE}`);
+  const unknown = environments?.find((name) => !isEnvironmentBeginning(name) && !directory.environmentNamed(name));
+  if (unknown !== undefined) throw invalid("environments", `names "${unknown}", which does not exist`);
+  if (role && kind !== "api") throw invalid("role", "belongs to API keys only");
+  if (kind !== "event" && eventNames) throw invalid("eventNames", "belongs to event keys only");
+  if (kind !== "event" && ips) throw invalid("ips", "belongs to event keys only");
+  checkLists({ ...(eventNames && { eventNames }), ...(ips && { ips }) }, isIpRange);
+}
+
+/** A key gives at most the rights of its creator. */
+export function checkMayGrant(parts: KeyRightsParts, request: FastifyRequest, grant: Grant): void {
+  const principal = principalOf(request);
+  const isAdmin = (role: ApiRole | null) => role === "owner" || role === "admin";
+  if (isAdmin(roleEverywhere(principal.grants))) {
+    if (grant.role === "owner") checkOwner(request, parts.directory.keys());
+    return;
+  }
+  // In none of the environments may the role be the creator's only by another grant that does not allow creating keys.
+  const managing = principal.grants.filter(({ role }) => isAdmin(role));
+  if (!coverGrant(managing, { ...grant, role: "metrics" }, kindOf(parts)))
+    throw new RestRefusal(
+      "environment_forbidden",
+      `${restrictionText(principal)}; the key would be for ${grant.environments?.join(", ") ?? "every environment"}.`,
+    );
+  if (!coverGrant(managing, grant, kindOf(parts)))
+    throw new RestRefusal("role_forbidden", `Only who has the role ${grant.role} may give it to a key.`);
+}
+
+/** A key that the caller may not manage is as unknown as one that does not exist. */
+export function checkMayManage(parts: KeyRightsParts, request: FastifyRequest, id: KeyId): void {
+  const notFound = () => keyNotFound(id);
+  const key = parts.directory.keys().find((candidate) => candidate.id === id);
+  if (!key) throw notFound();
+  const { grants } = principalOf(request);
+  if (key.environmentId !== null) return checkMayFind(request, parts.directory.environment(key.environmentId), notFound);
+  const everywhere = roleEverywhere(grants);
+  if (everywhere === "owner" || everywhere === "admin") return;
+  const managing = grants.filter(({ role }) => role === "owner" || role === "admin");
+  if (key.role === null || !coverGrant(managing, { role: key.role, environments: key.environments }, kindOf(parts))) throw notFound();
+}
+
+/** Whether the caller sees an API key, or a signing key of every environment: only if all of its environments are the caller's. */
+export function isSeen(parts: KeyRightsParts, request: FastifyRequest, { environments }: Key): boolean {
+  return coverGrant(principalOf(request).grants, { role: "metrics", environments }, kindOf(parts));
+}
+
+function kindOf({ directory }: KeyRightsParts): (name: string) => string {
+  return (name) => directory.environmentNamed(name)?.kind ?? "custom";
+}
+
+export function keyNotFound(id: KeyId): RestRefusal {
+  return new RestRefusal("key_not_found", `There is no key ${id}, or it is already revoked.`);
+}
+
+/** An admin creates the first owner key; from then on only owners create and revoke owner keys. */
+export function checkOwner(request: FastifyRequest, keys: Key[]): void {
+  if (roleEverywhere(principalOf(request).grants) === "owner" || !keys.some(({ role }) => role === "owner")) return;
+  throw new RestRefusal("role_forbidden", "Only an owner may create or revoke an API key with the role owner.");
+}
+
+/** Without an admin key no other key could be created. */
+export function isLastOfItsUse(keys: Key[], id: KeyId): boolean {
+  const admins = keys.filter((key) => key.kind === "api" && isFullAdmin(key));
+  return admins.length === 1 && admins[0]?.id === id;
+}
+
+export function isFullAdmin({ role, environments }: Key): boolean {
+  return (role === "admin" || role === "owner") && environments === null;
+}
