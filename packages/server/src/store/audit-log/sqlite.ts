@@ -12,7 +12,7 @@ export function auditStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const expire = db.prepare(`
     DELETE FROM audit_log WHERE sequence IN (
-      SELECT sequence FROM audit_log INDEXED BY audit_log_by_time WHERE at <= ? AND action = ? ORDER BY at LIMIT ?)
+      SELECT sequence FROM audit_log INDEXED BY audit_log_by_action WHERE at <= ? AND action = ? ORDER BY at LIMIT ?)
       AND sequence < (SELECT max(sequence) FROM audit_log)`);
   return {
     auditExpireMany: ({ action, until, limit }) => writer.submit(() => Number(expire.run(until, action, limit).changes), limit),
@@ -40,8 +40,9 @@ export function listAudit(db: DatabaseSync, params: AuditListParams): { entries:
   if (action?.endsWith("*")) require("substr(action, 1, ?) = ?", action.length - 1, action.slice(0, -1));
   else if (action !== undefined) require("action = ?", action);
   if (environments) require("environment IN (SELECT value FROM json_each(?))", JSON.stringify(environments));
+  const index = action === undefined || action.endsWith("*") ? "audit_log_by_time" : "audit_log_by_action";
   const rows = db
-    .prepare(`SELECT * FROM audit_log INDEXED BY audit_log_by_time WHERE ${where.join(" AND ")} ORDER BY at DESC, sequence DESC LIMIT ?`)
+    .prepare(`SELECT * FROM audit_log INDEXED BY ${index} WHERE ${where.join(" AND ")} ORDER BY at DESC, sequence DESC LIMIT ?`)
     .all(...values, limit + 1) as unknown as AuditRow[];
   const entries = rows.slice(0, limit).map(toAuditEntry);
   const last = entries.at(-1);

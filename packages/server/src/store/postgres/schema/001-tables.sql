@@ -555,6 +555,7 @@ CREATE TABLE audit_log (
   details     text NOT NULL
 );
 CREATE INDEX audit_log_by_time ON audit_log (at, sequence);
+CREATE INDEX audit_log_by_action ON audit_log (action, at, sequence);
 
 -- Requests that created something, so that a client that lost the response can repeat them.
 CREATE TABLE idempotency_keys (
