@@ -42,6 +42,10 @@ export const ERRORS = {
   method_not_allowed: terminal(405, "The path does not support this method. The header Allow lists the supported ones."),
   content_type_unsupported: terminal(415, "The path does not support this content type."),
   overloaded: retryable(503, "The service is at capacity. Retry after Retry-After seconds."),
+  quota_exceeded: retryable(
+    429,
+    "The request exceeds a quota of the environment. `details` lists the quotas. Nothing was stored. Retry after Retry-After seconds.",
+  ),
   disk_full: retryable(503, "The store has reached its disk budget. Nothing was stored. Retry after Retry-After seconds."),
   store_unavailable: retryable(503, "The store is not writable. Nothing was stored. Retry after Retry-After seconds."),
 
@@ -119,16 +123,30 @@ export interface Fault {
   position?: number;
 }
 
+/** A quota that has no room for a request; `used` is without it. */
+export interface QuotaFault {
+  quota: string;
+  limit: number;
+  used: number;
+  /** An instant in ISO 8601. */
+  resetsAt: string;
+}
+
+export type RefusalDetails = readonly (Fault | QuotaFault)[];
+
 /** A refused request, returned as a value instead of an exception. */
 export class Refusal {
   readonly code: ErrorCode;
   readonly message: string;
-  readonly details: readonly Fault[] | undefined;
+  readonly details: RefusalDetails | undefined;
+  /** Seconds after which a retry may succeed, if known. */
+  readonly retryAfterS: number | undefined;
 
-  constructor(code: ErrorCode, message: string, details?: readonly Fault[]) {
+  constructor(code: ErrorCode, message: string, details?: RefusalDetails, retryAfterS?: number) {
     this.code = code;
     this.message = message;
     this.details = details;
+    this.retryAfterS = retryAfterS;
   }
 
   get status(): number {

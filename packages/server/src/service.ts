@@ -10,6 +10,7 @@ import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { systemClock } from "./execute/clock.ts";
+import { createQuotaUsage } from "./flows/quota-usage.ts";
 import { reportDrift } from "./flows/report-drift.ts";
 import { DiskGuard } from "./maintenance/disk-guard.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
@@ -126,7 +127,7 @@ async function serve(
   changes.follow("registry", functions.registry);
 
   const common = { config, store, directory, functions, transforms, catalogue, defaultEnvironment, ids, log, now };
-  const { attempts, mirror, receive, sendEvents, replay } = await createReceiving({ ...common, observation, dedupWindow, disk });
+  const { attempts, quotas, mirror, receive, sendEvents, replay } = await createReceiving({ ...common, observation, dedupWindow, disk });
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
   const { jobs, alerts, silences, work } = createJobsAndAlerts({
@@ -154,6 +155,7 @@ async function serve(
     sourceName,
     replay,
     sendEvents,
+    usageOf: createQuotaUsage({ store, quotas, now }),
     attempts,
     loginTokens,
     oidc,
@@ -170,7 +172,7 @@ async function serve(
     createKeys,
     signals,
     work: [...work, mirror],
-    maintenance: [...sweepers, traffic, activity, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
+    maintenance: [...sweepers, quotas, traffic, activity, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
   });
   const started = await life.start();
   return {

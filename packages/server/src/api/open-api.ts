@@ -21,6 +21,30 @@ export interface DocumentedRoute {
 type Json = Record<string, unknown>;
 type Named = Map<string, unknown>;
 
+const FAULT = {
+  type: "object",
+  required: ["field", "message"],
+  properties: {
+    index: { type: "integer", description: "The event's index in the request." },
+    field: { type: "string" },
+    message: { type: "string" },
+    line: { type: "integer" },
+    column: { type: "integer" },
+    position: { type: "integer", description: "In an expression, counted from 1." },
+  },
+};
+
+const QUOTA_FAULT = {
+  type: "object",
+  required: ["quota", "limit", "used", "resetsAt"],
+  properties: {
+    quota: { type: "string" },
+    limit: { type: "integer" },
+    used: { type: "integer", description: "Without the refused request." },
+    resetsAt: { type: "string", format: "date-time" },
+  },
+};
+
 const ERROR_SCHEMA = {
   title: "Error",
   type: "object",
@@ -32,19 +56,8 @@ const ERROR_SCHEMA = {
     docs: { type: "string", description: "The path of the page that explains the code: `/docs/errors/<code>`." },
     details: {
       type: "array",
-      description: "Every fault, at most 100, if single fields are invalid.",
-      items: {
-        type: "object",
-        required: ["field", "message"],
-        properties: {
-          index: { type: "integer", description: "The event's index in the request." },
-          field: { type: "string" },
-          message: { type: "string" },
-          line: { type: "integer" },
-          column: { type: "integer" },
-          position: { type: "integer", description: "In an expression, counted from 1." },
-        },
-      },
+      description: "Every fault, at most 100, if single fields are invalid; every quota without room for the request.",
+      items: { anyOf: [FAULT, QUOTA_FAULT] },
     },
   },
 };

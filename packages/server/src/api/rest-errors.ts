@@ -1,6 +1,6 @@
 /** Formats every error of the REST API in the common shape of the service's errors. */
 
-import { ERRORS, type ErrorCode, errorBody, type Fault, Refusal } from "@inlet/protocol";
+import { ERRORS, type ErrorCode, errorBody, type Fault, Refusal, type RefusalDetails } from "@inlet/protocol";
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import type { Logger } from "pino";
 import { StoreUnavailable } from "../store/contract/index.ts";
@@ -8,13 +8,9 @@ import { StoreUnavailable } from "../store/contract/index.ts";
 /** Thrown by handlers to respond with a refusal. */
 export class RestRefusal extends Error {
   readonly refusal: Refusal;
-  /** Seconds after which a retry may succeed, if known. */
-  readonly retryAfterS: number | undefined;
-
-  constructor(code: ErrorCode, message: string, details?: readonly Fault[], retryAfterS?: number) {
+  constructor(code: ErrorCode, message: string, details?: RefusalDetails, retryAfterS?: number) {
     super(message);
-    this.refusal = new Refusal(code, message, details);
-    this.retryAfterS = retryAfterS;
+    this.refusal = new Refusal(code, message, details, retryAfterS);
   }
 }
 
@@ -23,8 +19,8 @@ export function invalid(field: string, message: string): RestRefusal {
   return new RestRefusal("request_invalid", `${field} ${message}.`, [{ field, message }]);
 }
 
-export function sendRefusal(reply: FastifyReply, refused: Refusal, retryAfterS = 1): FastifyReply {
-  if (ERRORS[refused.code].retry === "retryable") reply.header("retry-after", String(retryAfterS));
+export function sendRefusal(reply: FastifyReply, refused: Refusal): FastifyReply {
+  if (ERRORS[refused.code].retry === "retryable") reply.header("retry-after", String(refused.retryAfterS ?? 1));
   return reply.code(refused.status).type("application/json").send(errorBody(refused));
 }
 
@@ -32,7 +28,7 @@ export function registerRestErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const refused = refusalFor(error);
     if (refused.code === "internal_error") log.error({ err: error, route: request.routeOptions.url }, "request failed unexpectedly");
-    return sendRefusal(reply, refused, error instanceof RestRefusal ? error.retryAfterS : undefined);
+    return sendRefusal(reply, refused);
   });
 }
 

@@ -2,7 +2,7 @@
  * The life of an event, stage by stage: the table of contents of the service. Every exit is a value: accepted, or refused
  * with a code from the catalogue.
  *
- *   receive  →  transform (webhooks)  →  catalogue (schemas)  →  deduplicate  →  fan out  →  store  →  execute, observe
+ *   receive  →  transform (webhooks)  →  catalogue (schemas)  →  deduplicate  →  fan out  →  quotas, store  →  execute, observe
  *
  * webhook-life.ts is the same for requests to webhooks. Only these two and service.ts import all stages.
  */
@@ -33,6 +33,7 @@ import { contentTypeRefusal } from "../receive/bodies/event-content-type.ts";
 import { parseEvents } from "../receive/bodies/parse-events.ts";
 import { ABORTED, bodyTooLarge } from "../receive/bodies/read-body.ts";
 import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
+import type { QuotaLedger } from "../receive/quotas/quota-ledger.ts";
 import { checkNames } from "../receive/senders/check-names.ts";
 import { environmentConcerned } from "../receive/senders/environment-concerned.ts";
 import { identifySender, type Sender, type SenderRules } from "../receive/senders/identify-sender.ts";
@@ -47,6 +48,7 @@ import {
   type NewEvent,
   StoreUnavailable,
 } from "../store/contract/index.ts";
+import { appendWithinQuotas } from "./append-within-quotas.ts";
 import { type CheckedEvent, fromWebhook, ipDenied, storeUnavailable, type WebhookLifeParts } from "./webhook-life.ts";
 
 export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identified" | "isSeeded"> {
@@ -57,6 +59,7 @@ export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identif
   refusals: RefusalLog;
   traffic: Traffic;
   activity: Activity;
+  quotas: QuotaLedger;
   defaultEnvironment: string;
   /** Null: there are no watchers. */
   liveLog: LiveLog | null;
@@ -140,6 +143,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
     receivedAt,
     source: run?.source ?? sender.source,
     idsFromSender: sent.seed !== null,
+    bodyBytes: body.length,
     events: checked.map((event, index) => {
       const found = identified(parts, event, sent, index, receivedAt);
       return isSdk ? { ...found, extras: settleSessions(found.extras) } : found;
@@ -168,7 +172,11 @@ export function createSendEvents(parts: EventLifeParts): SendEvents {
     if (checked instanceof Refusal) return checked;
     const receivedAt = parts.now();
     const events = checked.map((event, index) => identified(parts, event, { seed: null, trace: null }, index, receivedAt));
-    return keep(parts, { environmentId: environment.id, receivedAt, source, idsFromSender: false, events }, undefined);
+    return keep(
+      parts,
+      { environmentId: environment.id, receivedAt, source, idsFromSender: false, bodyBytes: body.length, events },
+      undefined,
+    );
   };
 }
 
@@ -183,14 +191,15 @@ async function keep(
   batch: Omit<EventBatch, "duplicateSince" | "lease">,
   span: RequestSpan | undefined,
 ): Promise<EventAppendResult | Refusal> {
-  const { store, functions, dedupWindow } = parts;
+  const { functions, dedupWindow } = parts;
   const { environmentId, receivedAt } = batch;
   const events = batch.events.map((event) => functions.plan(environmentId, event, receivedAt));
   const storing = span?.begin("store");
   try {
     const duplicateSince = dedupWindow.duplicateSince(receivedAt);
-    const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
+    const kept = await appendWithinQuotas(parts, { ...batch, events, duplicateSince, lease: functions.lease() });
     storing?.end();
+    if (kept instanceof Refusal) return kept;
     if (kept.leased.length > 0) functions.take(kept.leased);
     parts.traffic.note(environmentId, "duplicates", kept.duplicates);
     noteActivity(parts, batch, kept);

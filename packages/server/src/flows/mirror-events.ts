@@ -9,6 +9,7 @@ import { type EnvironmentId, type EventId, Refusal, seededEventId, type WebhookI
 import type { Logger } from "pino";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
 import { mirroredSource, type PendingMirror, type Store, type StoredEvent } from "../store/contract/index.ts";
+import { type AppendParts, appendWithinQuotas } from "./append-within-quotas.ts";
 import type { FunctionsPart } from "./event-life.ts";
 import type { CataloguePart } from "./webhook-life.ts";
 
@@ -19,10 +20,11 @@ const AT_ONCE = 50;
 const ENTROPY_BYTES = 10;
 
 export interface EventMirrorParts {
-  store: Pick<Store, "eventAppend" | "eventGet" | "mirrorList" | "mirrorRemove" | "leadershipTake" | "storeNode">;
+  store: Pick<Store, "eventAppend" | "eventCountNew" | "eventGet" | "mirrorList" | "mirrorRemove" | "leadershipTake" | "storeNode">;
   functions: Pick<FunctionsPart, "plan" | "lease" | "take">;
   catalogue: CataloguePart;
   dedupWindow: DedupWindow;
+  quotas: AppendParts["quotas"];
   /** Whether any webhook mirrors: then other nodes may record copies. */
   isMirroring(): boolean;
   log: Logger;
@@ -97,23 +99,28 @@ export class EventMirror {
   }
 
   async #copyTo(environmentId: EnvironmentId, webhookId: WebhookId, event: StoredEvent): Promise<void> {
-    const { store, functions, catalogue, dedupWindow } = this.#parts;
+    const { store, functions, catalogue, dedupWindow, quotas } = this.#parts;
     const { receivedAt, name, ts, dedupId, data, extras, trace } = event;
     const id = copyId(event, environmentId);
     if (await store.eventGet({ environmentId, id })) return;
     const checked = catalogue.checkAll(environmentId, [{ name, ts, dedupId, data, extras }]);
     if (checked instanceof Refusal) return;
     const copies = checked.map((one) => ({ ...one, id, ts, ...(trace !== undefined && { trace }) }));
-    const { leased } = await store.eventAppend({
-      environmentId,
-      receivedAt,
-      source: mirroredSource(webhookId),
-      idsFromSender: true,
-      lease: functions.lease(),
-      duplicateSince: dedupWindow.duplicateSince(receivedAt),
-      events: copies.map((copy) => functions.plan(environmentId, copy, receivedAt)),
-    });
-    functions.take(leased);
+    const kept = await appendWithinQuotas(
+      { store, quotas },
+      {
+        environmentId,
+        receivedAt,
+        source: mirroredSource(webhookId),
+        idsFromSender: true,
+        bodyBytes: Buffer.byteLength(data),
+        lease: functions.lease(),
+        duplicateSince: dedupWindow.duplicateSince(receivedAt),
+        events: copies.map((copy) => functions.plan(environmentId, copy, receivedAt)),
+      },
+    );
+    // A branch over its quota gets no copy, as it gets no other event.
+    if (!(kept instanceof Refusal)) functions.take(kept.leased);
   }
 }
 

@@ -121,11 +121,14 @@ async function toEvent(
     receivedAt: seen.receivedAt,
     source: { kind: "webhook", id: webhook.id } as const,
     idsFromSender: parts.isSeeded(request),
+    bodyBytes: received.bytes.length,
     events: checked.map((one) => parts.identified(one, request, seen.receivedAt)),
     webhookRequest: webhookRecord(seen, transformed, ending, parts.maskedHeaders),
     ...(targets.length > 0 && { mirror: { webhookId: webhook.id, targets: targets.map(({ id }) => id) } }),
   };
   const kept = await parts.keep(batch, request.span);
+  // Without its body: a sender that goes on over the quota would fill the store.
+  if (kept instanceof Refusal && kept.code === "quota_exceeded") return refuse(parts, seen, null, { refused: kept, verifiedAt });
   parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed.durationMs);
   if (targets.length > 0) parts.mirror.wake();
   return kept instanceof Refusal || !answer ? kept : { ...kept, answer };

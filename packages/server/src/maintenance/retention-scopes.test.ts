@@ -13,6 +13,7 @@ const environment = (id: number, kind: EnvironmentKind, retention = {}): Environ
   archivedAt: null,
   bodyBytesMax: null,
   retention: { ...none, ...retention },
+  quotas: { eventsPerSecond: null, eventsPerDay: null, bytesPerDay: null, callsAtOnce: null, storedBytes: null },
 });
 const rules = (more: Partial<RetentionRules>): RetentionRules => ({
   installation: { eventsMs: 30, runsMs: 20, requestsMs: null },

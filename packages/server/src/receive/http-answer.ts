@@ -18,7 +18,7 @@ export interface AnswerParts {
 }
 
 export const METHODS_ALLOWED = "POST, OPTIONS";
-const RETRY_AFTER_S = "1";
+const RETRY_AFTER_S = 1;
 const NO_CONTENT = 204;
 
 /** Null: the client has disconnected. */
@@ -61,7 +61,7 @@ export function refusedAnswer(refused: Refusal): HttpAnswer {
   const body = errorBody(refused);
   const headers = headersOf(Buffer.byteLength(body));
   if (refused.code === "method_not_allowed") headers.push("allow", METHODS_ALLOWED);
-  if (ERRORS[refused.code].retry === "retryable") headers.push("retry-after", RETRY_AFTER_S);
+  if (ERRORS[refused.code].retry === "retryable") headers.push("retry-after", String(refused.retryAfterS ?? RETRY_AFTER_S));
   return { status: refused.status, headers, body };
 }
 

@@ -51,6 +51,7 @@ export interface HttpRoutesParts
     | "sourceName"
     | "replay"
     | "sendEvents"
+    | "usageOf"
     | "traffic"
     | "eventTypeCounter"
     | "catalogue"

@@ -11,6 +11,7 @@ import { EventMirror } from "../flows/mirror-events.ts";
 import { createAddressTrust, readTrustedAddresses } from "../flows/trusted-addresses.ts";
 import type { DiskGuard } from "../maintenance/disk-guard.ts";
 import type { Accepted, Answered } from "../receive/inbound-request.ts";
+import { QuotaLedger } from "../receive/quotas/quota-ledger.ts";
 import { replayRequest } from "../receive/replay-request.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { Store, Webhook, WebhookRequest } from "../store/contract/index.ts";
@@ -42,6 +43,7 @@ export interface ReceivingParts {
 export interface Receiving {
   /** Attempts of people who sign in, and of REST clients. */
   attempts: AttemptBudget;
+  quotas: QuotaLedger;
   mirror: EventMirror;
   receive: EventLife;
   /** Accepts events that people send through the REST API. */
@@ -56,7 +58,9 @@ export async function createReceiving(parts: ReceivingParts): Promise<Receiving>
   const { refusals, traffic, activity, metrics, liveLog, telemetry } = observation;
   const { attempts, senderAttempts } = await createAttemptBudgets(parts);
   const isMirroring = () => directory.webhooks().some(({ mirror, deletedAt }) => mirror !== null && deletedAt === null);
-  const mirror = new EventMirror({ store, functions, catalogue, dedupWindow, log, now, isMirroring });
+  const quotas = new QuotaLedger({ store, directory, log, now });
+  await quotas.load();
+  const mirror = new EventMirror({ store, functions, catalogue, dedupWindow, quotas, log, now, isMirroring });
   const eventLife = {
     directory,
     functions,
@@ -68,6 +72,7 @@ export async function createReceiving(parts: ReceivingParts): Promise<Receiving>
     refusals,
     traffic,
     activity,
+    quotas,
     metrics,
     disk,
     defaultEnvironment,
@@ -83,7 +88,7 @@ export async function createReceiving(parts: ReceivingParts): Promise<Receiving>
   const receive = createEventLife(eventLife);
   const replay: Receiving["replay"] = (record, webhook, seed) =>
     replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Answered | Refusal>;
-  return { attempts, mirror, receive, sendEvents: createSendEvents(eventLife), replay };
+  return { attempts, quotas, mirror, receive, sendEvents: createSendEvents(eventLife), replay };
 }
 
 async function createAttemptBudgets({ store, directory, log, now }: ReceivingParts) {

@@ -12,6 +12,7 @@ import { EventMirror } from "../../src/flows/mirror-events.ts";
 import { Activity } from "../../src/observe/activity.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
+import { QuotaLedger } from "../../src/receive/quotas/quota-ledger.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
 import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts";
 import { ChangeFollower } from "../../src/service/follow-changes.ts";
@@ -71,6 +72,7 @@ export class SimProcess {
   readonly #tapped: Store;
   readonly #jobs: SimJobs;
   readonly #mirror: EventMirror;
+  readonly #quotas: QuotaLedger;
   readonly #upkeep: readonly BackgroundService[];
   readonly #environment: string;
   readonly #log: Logger;
@@ -100,6 +102,7 @@ export class SimProcess {
       changes.follow("registry", process.functions.registry);
       await process.#directory.refresh();
       await process.#catalogue.refresh();
+      await process.#quotas.load();
       await process.functions.open();
       await process.functions.start(0);
       if (parts.hasJobs) process.#jobs.runner.start();
@@ -146,10 +149,12 @@ export class SimProcess {
     this.#catalogue = catalogue;
     this.#environment = defaultEnvironment;
     const dedupWindow = createDedupWindow(config.dedupWindow);
+    this.#quotas = new QuotaLedger({ store: tapped, directory, log, now });
     const isMirroring = () => directory.webhooks().some(({ mirror }) => mirror !== null);
-    this.#mirror = new EventMirror({ store: tapped, functions, catalogue, dedupWindow, isMirroring, log, now });
+    this.#mirror = new EventMirror({ store: tapped, functions, catalogue, dedupWindow, quotas: this.#quotas, isMirroring, log, now });
     const eventLife = createEventLife({
       mirror: this.#mirror,
+      quotas: this.#quotas,
       directory,
       catalogue,
       functions,

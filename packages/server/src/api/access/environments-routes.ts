@@ -17,6 +17,7 @@ import { type CreateKeyParts, createKey } from "./create-key.ts";
 import { includesEnvironment } from "./grants.ts";
 import { NEW_KEY } from "./key-schemas.ts";
 import { callerRole } from "./principal.ts";
+import { QUOTA_CHANGES, QUOTAS_SHOWN, type QuotaChanges, type QuotaUsage, USAGE_SHOWN } from "./quota-fields.ts";
 import { environmentsAllowed, environmentUnknown } from "./rest-access.ts";
 
 export interface EnvironmentsRoutesParts extends CreateKeyParts {
@@ -25,6 +26,8 @@ export interface EnvironmentsRoutesParts extends CreateKeyParts {
     environments(): Environment[];
     environmentNamed(name: string): Environment | undefined;
   };
+  /** What is used of the environment's quotas in the running period. */
+  usageOf(environment: Environment): Promise<QuotaUsage>;
 }
 
 interface CreateBody {
@@ -36,6 +39,7 @@ interface CreateBody {
 interface UpdateBody {
   bodyLimitBytes?: number | null;
   retention?: { events?: string | null; runs?: string | null; requests?: string | null };
+  quotas?: QuotaChanges;
 }
 
 const RESERVED_NAMES: ReadonlySet<string> = new Set(["production", "dev", "branch"]);
@@ -65,8 +69,10 @@ const ENVIRONMENT_FIELDS = {
   archivedAt: INSTANT_OR_NULL,
   bodyLimitBytes: { type: ["integer", "null"] },
   retention: shape(RETENTION_FIELDS),
+  quotas: QUOTAS_SHOWN,
 };
 const ENVIRONMENT = shape(ENVIRONMENT_FIELDS, { title: "Environment" });
+const USED_ENVIRONMENT = shape({ ...ENVIRONMENT_FIELDS, usage: USAGE_SHOWN }, { title: "UsedEnvironment" });
 const NEW_ENVIRONMENT = shape(
   {
     ...ENVIRONMENT_FIELDS,
@@ -76,10 +82,10 @@ const NEW_ENVIRONMENT = shape(
 );
 const NONE = closed({});
 const config = { about: "path", unrestricted: true } as const;
-const ONE = { querystring: NONE, response: { 200: dataOf(ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
+const ONE = { querystring: NONE, response: { 200: dataOf(USED_ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
 
 export function registerEnvironmentsRoutes(app: FastifyInstance, parts: EnvironmentsRoutesParts): void {
-  const { store, directory, audit, now } = parts;
+  const { store, directory, audit, usageOf, now } = parts;
   const existing = (name: string): Environment => {
     const environment = directory.environmentNamed(name);
     if (!environment || environment.kind === "shared") throw environmentUnknown(name);
@@ -90,13 +96,14 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
   const change = async (request: FastifyRequest, action: string, name: string, changes: EnvironmentChanges) => {
     const changed = await store.environmentUpdate({ id: existing(name).id, ...changes });
     await directory.refresh();
-    const { bodyBytesMax: bodyLimitBytes, retention } = changes;
+    const { bodyBytesMax: bodyLimitBytes, retention, quotas } = changes;
     const shown = shownTo(request, changed as Environment);
     await note(request, action, existing(name), {
       ...(bodyLimitBytes !== undefined && { bodyLimitBytes }),
       ...(retention && { retention: shown.retention }),
+      ...(quotas && { quotas }),
     });
-    return { data: shown };
+    return { data: { ...shown, usage: await usageOf(changed as Environment) } };
   };
 
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
@@ -122,9 +129,10 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
   app.get<{ Params: { name: string } }>(
     "/environments/:name",
     { config: { about: "path", ingest: true }, schema: one },
-    async (request) => ({
-      data: shownTo(request, existing(request.params.name)),
-    }),
+    async (request) => {
+      const environment = existing(request.params.name);
+      return { data: { ...shownTo(request, environment), usage: await usageOf(environment) } };
+    },
   );
 
   const create = {
@@ -153,14 +161,15 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
 
   const update = {
     ...ONE,
-    summary: "Change an environment's limits and retention",
-    body: closed({ bodyLimitBytes: BODY_LIMIT, retention: closed(RETENTION_FIELDS) }),
+    summary: "Change an environment's limits, retention and quotas",
+    body: closed({ bodyLimitBytes: BODY_LIMIT, retention: closed(RETENTION_FIELDS), quotas: QUOTA_CHANGES }),
   };
   app.put<{ Params: { name: string }; Body: UpdateBody }>("/environments/:name", { config, schema: update }, async (request) => {
-    const { bodyLimitBytes, retention } = request.body;
+    const { bodyLimitBytes, retention, quotas } = request.body;
     return change(request, "updated", request.params.name, {
       ...(bodyLimitBytes !== undefined && { bodyBytesMax: bodyLimitBytes }),
       ...(retention && { retention: readEnvironmentRetention(retention) }),
+      ...(quotas && { quotas }),
     });
   });
 
@@ -220,5 +229,6 @@ function shownTo(request: FastifyRequest, environment: Environment) {
       runs: writeRetention(environment.retention.runsMs),
       requests: writeRetention(environment.retention.requestsMs),
     },
+    quotas: environment.quotas,
   };
 }

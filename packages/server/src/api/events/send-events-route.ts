@@ -33,7 +33,7 @@ const SCHEMA = {
   querystring: closed({}),
   body: { anyOf: [EVENT, listOf(EVENT)] },
   response: { 201: dataOf(shape({ ids: listOf(TEXT) }, { title: "SentEvents" })) },
-  errors: ["body_invalid", "event_invalid", "event_schema", "environment_not_found"] as ErrorCode[],
+  errors: ["body_invalid", "event_invalid", "event_schema", "environment_not_found", "quota_exceeded"] as ErrorCode[],
 };
 
 const isAnything = (value: unknown) => ({ value });
@@ -54,7 +54,7 @@ export function registerSendEventsRoute(app: FastifyInstance, { access, audit, s
         }
         const { keyId } = principalOf(request);
         const sent = await sendEvents({ environment, source: { kind: "key", id: keyId } }, request.body ?? Buffer.alloc(0));
-        if ("code" in sent) throw new RestRefusal(sent.code, sent.message, sent.details);
+        if ("code" in sent) throw new RestRefusal(sent.code, sent.message, sent.details, sent.retryAfterS);
         await audit.note(request, {
           action: "event.sent",
           target: { kind: "event", id: sent.ids[0] ?? "", name: "" },

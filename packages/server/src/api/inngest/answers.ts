@@ -7,7 +7,7 @@
 import { type EnvironmentId, ERRORS, type Refusal, stableUuid } from "@inlet/protocol";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { RestRefusal, refusalFor } from "../rest-errors.ts";
+import { refusalFor } from "../rest-errors.ts";
 
 /** There is one account. */
 export const ACCOUNT_ID = "00000000-0000-0000-0000-000000000000";
@@ -27,10 +27,7 @@ export function registerPeerErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const refused = refusalFor(error);
     if (refused.code === "internal_error") log.error({ err: error, route: request.routeOptions.url }, "request failed unexpectedly");
-    if (ERRORS[refused.code].retry === "retryable") {
-      const waitS = error instanceof RestRefusal ? (error.retryAfterS ?? 1) : 1;
-      reply.header("retry-after", String(waitS));
-    }
+    if (ERRORS[refused.code].retry === "retryable") reply.header("retry-after", String(refused.retryAfterS ?? 1));
     return reply.code(refused.status).type("application/json").send(errorText(request, refused));
   });
 }

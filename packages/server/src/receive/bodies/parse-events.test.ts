@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Refusal } from "@inlet/protocol";
+import { type Fault, Refusal } from "@inlet/protocol";
 import { parseEvents } from "./parse-events.ts";
 
 const parse = (body: string | Buffer) => parseEvents(Buffer.from(body));
@@ -57,7 +57,7 @@ test("one fault refuses the whole request, and every fault is named with the eve
   const many = refusal(`[5,${event("a")},{}]`);
   assert.match(many.message, /^Event 0: event must be an object \(and 2 more\)\. Nothing was stored\.$/);
   assert.deepEqual(
-    many.details?.map(({ index, field }) => [index, field]),
+    many.details?.map((fault) => [(fault as Fault).index, (fault as Fault).field]),
     [
       [0, "event"],
       [2, "name"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SentEvent } from "@inlet/protocol";
+import type { Fault, SentEvent } from "@inlet/protocol";
 import { checkNames } from "./check-names.ts";
 
 const events = (...names: string[]): SentEvent[] => names.map((name) => ({ name, data: "{}", extras: null, dedupId: null, ts: null }));
@@ -16,7 +16,7 @@ test("each of the others is named, with the event it is of", () => {
   assert.equal(refusal?.code, "event_name_denied");
   assert.equal(refusal?.message, 'Event 1: "blog/b" is not allowed by the list of this key.');
   assert.deepEqual(
-    refusal?.details?.map(({ index, field }) => [index, field]),
+    refusal?.details?.map((fault) => [(fault as Fault).index, (fault as Fault).field]),
     [
       [1, "name"],
       [2, "name"],

@@ -34,6 +34,7 @@ import { keyHashConformance } from "../secrets/conformance.ts";
 import { sessionConformance } from "../sessions/conformance.ts";
 import { signalConformance } from "../signals/conformance.ts";
 import { trafficConformance } from "../traffic/conformance.ts";
+import { usageConformance } from "../usage/conformance.ts";
 import { runWaitConformance } from "../waits/conformance.ts";
 import { webhookConformance } from "../webhooks/conformance.ts";
 import { anyTextConformance } from "./any-text.ts";
@@ -61,6 +62,7 @@ export function eventConformance(engine: Engine): void {
   eventTypeConformance(engine);
   eventSchemaConformance(engine);
   trafficConformance(engine);
+  usageConformance(engine);
   activityConformance(engine);
   webhookConformance(engine);
   mirrorConformance(engine);

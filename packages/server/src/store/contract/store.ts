@@ -34,6 +34,7 @@ import type { RunStore } from "../runs/contract/runs.ts";
 import type { SessionStore } from "../sessions/contract.ts";
 import type { SignalStore } from "../signals/contract.ts";
 import type { TrafficStore } from "../traffic/contract.ts";
+import type { UsageStore } from "../usage/contract.ts";
 import type { WebhookRequestStore } from "../webhook-requests/contract.ts";
 import type { WebhookStore } from "../webhooks/contract.ts";
 
@@ -66,6 +67,7 @@ export interface Store
     EventSchemaStore,
     EventShapeStore,
     TrafficStore,
+    UsageStore,
     ActivityStore,
     ResumptionStore,
     LeadershipStore,

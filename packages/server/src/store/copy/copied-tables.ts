@@ -34,6 +34,7 @@ export const TARGET_OWN: readonly string[] = [
   "nodes",
   "leaders",
   "time_partitions",
+  "quota_leases",
   // copy-store.ts copies the key that is stored next to the embedded store.
   "store_copy",
   "store_copy_tables",
@@ -47,7 +48,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["environment_id"],
     columns: same(`
       environment_id name kind created_at archived_at body_bytes_max event_retention_ms run_retention_ms
-      request_retention_ms`),
+      request_retention_ms events_per_second_max events_per_day_max bytes_per_day_max calls_at_once_max stored_bytes_max`),
   },
   {
     name: "keys",
@@ -274,6 +275,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: "event_types_counted", key: ["only_row"], columns: same("only_row sequence") },
   traffic("traffic_minutes"),
   traffic("traffic_hours"),
+  {
+    name: "usage_hours",
+    key: ["environment_id", "kind", "at", "subject"],
+    columns: same("environment_id kind at subject accepted duplicates refused bytes runs calls transform_ms"),
+    defaults: ["writer"],
+  },
   {
     name: "activity_hours",
     key: ["environment_id", "kind", "at", "subject"],

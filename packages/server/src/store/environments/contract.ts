@@ -14,7 +14,15 @@ export interface Environment {
   /** Null: the limit of the installation applies. */
   bodyBytesMax: number | null;
   retention: EnvironmentRetention;
+  quotas: EnvironmentQuotas;
 }
+
+/** Events and bytes are refused beyond a quota, calls wait, and the oldest stored data is removed. */
+export const QUOTAS = ["eventsPerSecond", "eventsPerDay", "bytesPerDay", "callsAtOnce", "storedBytes"] as const;
+export type Quota = (typeof QUOTAS)[number];
+
+/** Null: no limit. */
+export type EnvironmentQuotas = Record<Quota, number | null>;
 
 /** How long its events, runs and requests are retained; null: as set for the installation. */
 export interface EnvironmentRetention {
@@ -27,12 +35,13 @@ export interface EnvironmentChanges {
   archivedAt?: number | null;
   bodyBytesMax?: number | null;
   retention?: Partial<EnvironmentRetention>;
+  quotas?: Partial<EnvironmentQuotas>;
 }
 
 export interface EnvironmentStore {
   environmentList(): Promise<Environment[]>;
   /** Null if the name is taken. */
-  environmentInsert(params: Omit<Environment, "id" | "archivedAt" | "retention">): Promise<Environment | null>;
+  environmentInsert(params: Omit<Environment, "id" | "archivedAt" | "retention" | "quotas">): Promise<Environment | null>;
   /** Changes the fields given. Null if there is no such environment. */
   environmentUpdate(params: EnvironmentChanges & { id: EnvironmentId }): Promise<Environment | null>;
 }

@@ -46,6 +46,8 @@ export interface EventBatch {
   /** The sender chose the Event IDs: an ID that already exists is the same event, sent again. */
   idsFromSender: boolean;
   events: readonly NewEvent[];
+  /** The size of the body they came in. Absent: they did not come in one. */
+  bodyBytes?: number;
   /** The webhook request the one event came from, recorded in the same transaction. */
   webhookRequest?: NewWebhookRequest;
   /** The environments to copy the one event to, unless it is a duplicate; recorded in the same transaction. */
@@ -112,6 +114,8 @@ export interface EventPage {
 export interface EventStore {
   /** Checks for duplicates and stores events in one durable transaction; batches that wait at the same time share it. */
   eventAppend(batch: EventBatch): Promise<EventAppendResult>;
+  /** How many events of the batch are not duplicates now. */
+  eventCountNew(batch: EventBatch): Promise<number>;
   eventGet(params: { environmentId: EnvironmentId; id: EventId }): Promise<StoredEvent | null>;
   eventList(params: EventListParams): Promise<EventPage>;
   /** Events committed after a sequence number, oldest first. `reached` is where to continue, even if nothing matched. */

@@ -8,6 +8,7 @@ import type { PoolClient } from "pg";
 import type { CallRecord, FailedAttempt, NewRun, NewWait, TrafficMinute } from "../contract/index.ts";
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import type { RunColumns, StepRowWrite } from "../runs/policy/plan-run-writes.ts";
+import { UsageSums } from "../usage/policy.ts";
 import { type Read, sendTogether } from "./database.ts";
 
 export interface RunInsert {
@@ -23,6 +24,9 @@ export interface EntryAdded {
   write: EntryWrite;
   position: EntryPosition;
 }
+
+/** Figures of the two paths are separate rows, so that neither waits for the other. */
+export type WritePath = "events" | "decisions";
 
 export class GroupWrites {
   readonly client: PoolClient;
@@ -46,12 +50,15 @@ export class GroupWrites {
   readonly signalsAdded: { allocation: LeaseAllocation; runNo: RunNo; wait: NewWait }[] = [];
   readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
   readonly traffic: TrafficMinute[] = [];
+  readonly usage = new UsageSums();
+  readonly path: WritePath;
   readonly notices: Notices = noNotices();
   readonly #matched = new Set<number>();
   readonly #sent: Promise<void>[] = [];
   #fault: unknown = null;
 
-  constructor(client: PoolClient, environmentId: EnvironmentId) {
+  constructor(client: PoolClient, environmentId: EnvironmentId, path: WritePath = "decisions") {
+    this.path = path;
     this.client = client;
     this.environmentId = environmentId;
   }

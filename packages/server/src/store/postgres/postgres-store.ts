@@ -31,6 +31,7 @@ import { sessionStore } from "../sessions/postgres.ts";
 import { NO_RULES, withoutRules } from "../shared/no-rules.ts";
 import { signalStore } from "../signals/postgres.ts";
 import { trafficStore } from "../traffic/postgres.ts";
+import { usageStore } from "../usage/postgres.ts";
 import { webhookRequestStore } from "../webhook-requests/postgres/webhook-requests.ts";
 import { webhookStore } from "../webhooks/postgres.ts";
 import type { Notices } from "./group-writes.ts";
@@ -90,6 +91,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...eventSchemaStore(database, announced),
     ...eventShapeStore(database),
     ...trafficStore(database),
+    ...usageStore(database),
     ...activityStore(database),
     ...webhookStore(database, announced, box),
     ...webhookRequestStore(database, events),

@@ -5,6 +5,7 @@ import { writeRuns } from "../runs/postgres/advance-run.ts";
 import { insertRuns } from "../runs/postgres/start-runs.ts";
 import { failSignals } from "../signals/postgres.ts";
 import { writeTraffic } from "../traffic/postgres.ts";
+import { writeUsage } from "../usage/postgres.ts";
 import { claimSignals, insertWaits, removeWaits } from "../waits/postgres/waits.ts";
 import type { GroupWrites } from "./group-writes.ts";
 
@@ -17,4 +18,5 @@ export async function writeGathered(writes: GroupWrites): Promise<void> {
   await writeEntries(writes);
   await failSignals(writes, signalsTaken);
   writeTraffic(writes);
+  writeUsage(writes);
 }

@@ -33,6 +33,7 @@ type ContractReads =
   | "eventTypeGet"
   | "eventTypeList"
   | "trafficList"
+  | "usageList"
   | "activityLast"
   | "activityList";
 

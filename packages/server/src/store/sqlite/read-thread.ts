@@ -16,6 +16,7 @@ import { listFailures } from "../runs/sqlite/list-failures.ts";
 import { countByEvent, countByJob, getRun, listRuns, summariseRuns } from "../runs/sqlite/read-runs.ts";
 import { countEnds, countWaits, timeRuns } from "../runs/sqlite/run-figures.ts";
 import { listTraffic } from "../traffic/sqlite.ts";
+import { listUsage } from "../usage/sqlite.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "../webhook-requests/sqlite/follow-webhook-requests.ts";
 import { getRequest, listOutcomes, listRequests } from "../webhook-requests/sqlite/read-webhook-requests.ts";
 import { checkpoint } from "./checkpointer.ts";
@@ -65,6 +66,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   eventTypeGet: (params) => getEventType(db, params),
   eventTypeList: (params) => listEventTypes(db, params),
   trafficList: (params) => listTraffic(db, params),
+  usageList: (params) => listUsage(db, params),
   activityLast: (params) => lastActivity(db, params),
   activityList: (params) => listActivity(db, params),
   webhookRequestFollow: (params) => followRequests(db, params),

@@ -16,6 +16,7 @@ import { StartRuns } from "../runs/sqlite/start-runs.ts";
 import { StepRows } from "../runs/sqlite/step-rows.ts";
 import type { SecretBox } from "../secrets/rows/secret-box.ts";
 import { TrafficRows } from "../traffic/sqlite.ts";
+import { UsageRows } from "../usage/sqlite.ts";
 import { ResumeRuns } from "../waits/sqlite/resume-runs.ts";
 import { Waits } from "../waits/sqlite/waits.ts";
 
@@ -28,16 +29,33 @@ export function createRunParts(db: DatabaseSync, box: SecretBox, rules: WaitRule
   const changed = new ChangedRuns();
   const limits = new Limits(db);
   const traffic = new TrafficRows(db);
+  const usage = new UsageRows(db);
   const states = new RunStates(db, box);
   const entries = new QueueEntries(db);
   const order = new RunOrder(db, limits);
   const steps = new StepRows(db);
-  const startRuns = new StartRuns(db, { entries, order, waits, changed, rows, steps });
+  const startRuns = new StartRuns(db, { entries, order, waits, changed, rows, steps, usage });
   const resumptions = new Resumptions(db);
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows, resumptions });
-  const events = prepareAppendEvents(db, { rows, interned, entries, startRuns, resumeRuns });
+  const events = prepareAppendEvents(db, { rows, interned, entries, startRuns, resumeRuns, usage });
   const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
   const runs = new AdvanceRun(db, { states, steps, entries, waits, limits, order, resumeRuns, append, changed, traffic });
-  const caches = [interned, rows, waits, changed, limits, resumeRuns, traffic];
-  return { waits, changed, limits, states, entries, order, startRuns, resumptions, resumeRuns, events, append, runs, traffic, caches };
+  const caches = [interned, rows, waits, changed, limits, resumeRuns, traffic, usage];
+  return {
+    waits,
+    changed,
+    limits,
+    states,
+    entries,
+    order,
+    startRuns,
+    resumptions,
+    resumeRuns,
+    events,
+    append,
+    runs,
+    traffic,
+    usage,
+    caches,
+  };
 }

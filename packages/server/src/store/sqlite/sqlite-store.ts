@@ -31,6 +31,7 @@ import { sessionStore } from "../sessions/sqlite.ts";
 import { NO_RULES } from "../shared/no-rules.ts";
 import { signalStore } from "../signals/sqlite.ts";
 import { trafficStore } from "../traffic/sqlite.ts";
+import { usageStore } from "../usage/sqlite.ts";
 import { webhookRequestStore } from "../webhook-requests/sqlite/webhook-requests.ts";
 import { webhookStore } from "../webhooks/sqlite.ts";
 import { Checkpointer } from "./checkpointer.ts";
@@ -61,13 +62,16 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const reader = new Reader(path, whereModule);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
   const parts = createRunParts(db, box, rules);
-  const { entries, changed, limits, order, traffic } = parts;
+  const { entries, changed, limits, order, traffic, usage } = parts;
   const afterCommit = [() => checkpointer.noteCommit(), () => changed.notify(), () => limits.notify()];
   const effects = new CommitEffects({ onCommitted, afterCommit, caches: parts.caches });
   const writer = new GroupCommit(db, {
     ...hooks,
     onCommit: (durationMs) => effects.committed(durationMs),
-    beforeCommit: () => traffic.write(),
+    beforeCommit() {
+      traffic.write();
+      usage.write();
+    },
     onRollback: () => effects.rolledBack(),
   });
   async function stop(): Promise<void> {
@@ -90,6 +94,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...eventSchemaStore(db, writer),
     ...eventShapeStore(db, writer, reader),
     ...trafficStore(db, writer, reader, traffic),
+    ...usageStore(db, writer, reader, usage),
     ...activityStore(db, writer, reader),
     ...webhookStore(db, writer, box),
     ...webhookRequestStore(db, writer, reader),

@@ -12,6 +12,7 @@ import { boundedKey } from "../../postgres/bounded-key.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { addEntry, startRun } from "../../runs/postgres/start-runs.ts";
+import { addBatch } from "../../usage/policy.ts";
 import { recordRequests } from "../../webhook-requests/postgres/webhook-requests.ts";
 import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";
 import type { InternedNumbers } from "./interned-ids.ts";
@@ -53,6 +54,7 @@ export async function appendEvents(writes: GroupWrites, interned: InternedNumber
   const firsts = all.flatMap(({ outcome }) => (outcome.kind === "duplicate" ? [outcome.first] : []));
   countDuplicates(writes, firsts);
   const results = candidates.map(resultOf);
+  for (const group of candidates) noteUsage(writes, group);
   recordRequests(
     writes,
     appendings.flatMap(({ batch }, index) => {
@@ -127,6 +129,14 @@ async function store(writes: GroupWrites, interned: InternedNumbers, candidates:
   }
   for (const { wait } of writes.waitsAdded) awaited.add(wait.eventName);
   return stored.filter(({ event }) => awaited.has(event.name));
+}
+
+function noteUsage(writes: GroupWrites, candidates: readonly Candidate[]): void {
+  const [first] = candidates;
+  const stored = candidates.filter(({ outcome }) => outcome.kind === "stored");
+  const duplicates = candidates.filter(({ outcome }) => outcome.kind === "duplicate").length;
+  const runs = stored.reduce((sum, { event }) => sum + (event.runs?.length ?? 0), 0);
+  if (first) addBatch(writes.usage, first.batch, { events: stored.length, duplicates, runs });
 }
 
 function resultOf(candidates: readonly Candidate[]): Omit<EventAppendResult, "leased"> {

@@ -3,6 +3,7 @@
 import type { CompileWhere, EventAppendResult, EventBatch, EventStore } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
+import { countNew } from "./count-new.ts";
 import { followEvents, getEvent, sequenceBefore } from "./follow-events.ts";
 import { listEvents } from "./list-events.ts";
 import { settledSequence } from "./settled-sequence.ts";
@@ -17,6 +18,7 @@ export interface EventStoreParts {
 export function eventStore({ database, writer, watch, compileWhere }: EventStoreParts): EventStore {
   return {
     eventAppend: (batch) => writer.submit(batch, { environmentId: batch.environmentId, rows: batch.events.length, keys: [] }),
+    eventCountNew: (batch) => countNew(database, batch),
     eventGet: (params) => getEvent(database, params),
     eventList: (params) => listEvents(database, params, compileWhere),
     eventFollow: (params) => followEvents(database, params),

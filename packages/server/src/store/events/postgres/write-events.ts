@@ -27,7 +27,7 @@ export function createInternIds(
 
 export function createWriteEvents({ interned, rules, notify }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
   return async (client, environmentId, attempts) => {
-    const writes = new GroupWrites(client, environmentId);
+    const writes = new GroupWrites(client, environmentId, "events");
     const numbers = await interned.numbersFor(
       writes.read,
       attempts.map(({ work }) => work),

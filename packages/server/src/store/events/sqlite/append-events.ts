@@ -8,8 +8,11 @@ import { prepareNoteMirror } from "../../mirrors/sqlite.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
 import type { StartRuns } from "../../runs/sqlite/start-runs.ts";
+import { addBatch } from "../../usage/policy.ts";
+import type { UsageRows } from "../../usage/sqlite.ts";
 import type { ResumeRuns } from "../../waits/sqlite/resume-runs.ts";
 import { prepareRecordRequest } from "../../webhook-requests/sqlite/webhook-requests.ts";
+import { countDistinct } from "../policy.ts";
 import type { InsertEvents } from "./insert-events.ts";
 import type { InternedIds } from "./interned-ids.ts";
 
@@ -17,6 +20,8 @@ export interface AppendEvents {
   append(batch: EventBatch): EventAppendResult;
   /** Appends inside the transaction of another operation, which leases the resulting work. */
   appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult;
+  /** How many of its events are not duplicates. */
+  countNew(batch: EventBatch): number;
 }
 
 export interface AppendParts {
@@ -25,9 +30,13 @@ export interface AppendParts {
   entries: QueueEntries;
   startRuns: StartRuns;
   resumeRuns: ResumeRuns;
+  usage: UsageRows;
 }
 
-export function prepareAppendEvents(db: DatabaseSync, { rows, interned, entries, startRuns, resumeRuns }: AppendParts): AppendEvents {
+export function prepareAppendEvents(
+  db: DatabaseSync,
+  { rows, interned, entries, startRuns, resumeRuns, usage }: AppendParts,
+): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
   const noteMirror = prepareNoteMirror(db);
   const findEvent = db.prepare("SELECT 1 FROM events WHERE environment_id = ? AND event_id = ?");
@@ -63,7 +72,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, entries,
   function appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult {
     const ids: EventId[] = [];
     const sourceNo = interned.sourceNo(batch.source);
-    let duplicates = 0;
+    let [duplicates, runs] = [0, 0];
     for (const event of batch.events) {
       const dedupId = event.dedupId;
       const first = firstOf(batch, event, dedupId);
@@ -71,14 +80,24 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, entries,
         rows.flush();
         countDuplicate.run(batch.environmentId, first);
         duplicates++;
-      } else insert(allocation, batch, sourceNo, event, dedupId);
+      } else {
+        insert(allocation, batch, sourceNo, event, dedupId);
+        runs += event.runs?.length ?? 0;
+      }
       ids.push(first ?? event.id);
     }
     rows.flush();
+    addBatch(usage.noted, batch, { events: ids.length - duplicates, duplicates, runs });
     if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
     if (batch.mirror && duplicates === 0) noteMirror({ environmentId: batch.environmentId, eventId: ids[0] as EventId, ...batch.mirror });
     return { ids, duplicates, leased: allocation.leased };
   }
 
-  return { append: (batch) => appendInside(new LeaseAllocation(batch.receivedAt, batch.lease), batch), appendInside };
+  /** Of events with the same id in one batch, the first is new. */
+  function countNew(batch: EventBatch): number {
+    const found = batch.events.filter((event) => firstOf(batch, event, event.dedupId) === null);
+    return countDistinct(found, batch.idsFromSender);
+  }
+
+  return { countNew, append: (batch) => appendInside(new LeaseAllocation(batch.receivedAt, batch.lease), batch), appendInside };
 }

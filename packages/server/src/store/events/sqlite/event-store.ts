@@ -4,9 +4,10 @@ import type { EventAppendResult, EventBatch, EventStore } from "../../contract/i
 import type { CommitEffects } from "../../sqlite/commit-effects.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";
 import type { Reader } from "../../sqlite/reader.ts";
+import type { AppendEvents } from "./append-events.ts";
 
 export interface EventStoreParts {
-  events: { append(batch: EventBatch): EventAppendResult };
+  events: Pick<AppendEvents, "append" | "countNew">;
   writer: GroupCommit;
   reader: Reader;
   effects: CommitEffects;
@@ -21,6 +22,7 @@ export function eventStore({ events, writer, reader, effects }: EventStoreParts)
 
   return {
     eventAppend: (batch) => writer.submit(() => append(batch), batch.events.length),
+    eventCountNew: (batch) => writer.submit(() => events.countNew(batch)),
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),

@@ -56,7 +56,13 @@ CREATE TABLE environments (
   -- Retention times; null: as set for the installation.
   event_retention_ms   bigint,
   run_retention_ms     bigint,
-  request_retention_ms bigint
+  request_retention_ms bigint,
+  -- Quotas; null: no limit.
+  events_per_second_max bigint,
+  events_per_day_max    bigint,
+  bytes_per_day_max     bigint,
+  calls_at_once_max     bigint,
+  stored_bytes_max      bigint
 );
 
 -- The key that encrypts secrets, unless a setting provides one: one row, created by the first node without a key.
@@ -651,6 +657,34 @@ CREATE TABLE traffic_minutes (
   PRIMARY KEY (environment_id, at, writer)
 );
 CREATE TABLE traffic_hours (LIKE traffic_minutes INCLUDING ALL);
+
+-- What an environment, and each of its keys, webhooks and functions, used in the hour that began `at`. The id of an environment's own row is ''.
+-- As for traffic, each writer adds to rows of its own.
+CREATE TABLE usage_hours (
+  environment_id integer NOT NULL,
+  kind           text COLLATE "C" NOT NULL,
+  at             bigint NOT NULL,
+  subject        text COLLATE "C" NOT NULL,
+  writer         integer NOT NULL DEFAULT 0,
+  accepted       bigint NOT NULL,
+  duplicates     bigint NOT NULL,
+  refused        bigint NOT NULL,
+  bytes          bigint NOT NULL,
+  runs           bigint NOT NULL,
+  calls          bigint NOT NULL,
+  transform_ms   bigint NOT NULL,
+  PRIMARY KEY (environment_id, kind, at, subject, writer)
+);
+CREATE INDEX usage_hours_by_age ON usage_hours (at);
+
+-- How much of a quota the nodes have leased in the period that began at `period`.
+CREATE TABLE quota_leases (
+  environment_id integer NOT NULL,
+  quota          text COLLATE "C" NOT NULL,
+  period         bigint NOT NULL,
+  leased         bigint NOT NULL,
+  PRIMARY KEY (environment_id, quota)
+);
 
 -- In which parts of the hour that began `at` a webhook, an event name or a function was active: bit n of `parts` stands for the nth part.
 CREATE TABLE activity_hours (

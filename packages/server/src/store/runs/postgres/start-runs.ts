@@ -6,6 +6,7 @@ import { joinOrder } from "../../orders/postgres.ts";
 import type { GroupWrites, RunInsert } from "../../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
 import type { EntryWrite, LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
+import { addRun } from "../../usage/policy.ts";
 
 const INSERT = insertInto("runs", {
   run_no: "bigint",
@@ -34,6 +35,7 @@ export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo
   const status = dueAt <= now && allocation.hasRoom(lane) ? "running" : "queued";
   writes.runsAdded.push({ runNo, run, eventSequence, status, createdAt: now });
   writes.notices.runNos.add(runNo);
+  addRun(writes.usage, writes.environmentId, functionNo, now);
   const first = { environmentId: writes.environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null };
   addEntry(writes, allocation, { ...first, eventSequence: null, dueAt, kind: "call" });
   if (startBy !== undefined) addEntry(writes, allocation, { ...first, eventSequence: null, dueAt: startBy, kind: "start-by" });

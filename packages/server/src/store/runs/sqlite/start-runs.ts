@@ -7,6 +7,8 @@ import type { InsertEvents } from "../../events/sqlite/insert-events.ts";
 import type { RunOrder } from "../../orders/sqlite.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { QueueEntries } from "../../queue/sqlite/queue-entries.ts";
+import { addRun } from "../../usage/policy.ts";
+import type { UsageRows } from "../../usage/sqlite.ts";
 import type { Waits } from "../../waits/sqlite/waits.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
 import type { StepRows } from "./step-rows.ts";
@@ -18,6 +20,7 @@ export interface StartRunsParts {
   changed: ChangedRuns;
   rows: InsertEvents;
   steps: StepRows;
+  usage: UsageRows;
 }
 
 export class StartRuns {
@@ -30,8 +33,10 @@ export class StartRuns {
   readonly #steps: StepRows;
   readonly #insertBatched;
   readonly #storedEvent;
+  readonly #usage: UsageRows;
 
-  constructor(db: DatabaseSync, { entries, order, waits, changed, rows, steps }: StartRunsParts) {
+  constructor(db: DatabaseSync, { entries, order, waits, changed, rows, steps, usage }: StartRunsParts) {
+    this.#usage = usage;
     this.#steps = steps;
     this.#rows = rows;
     this.#changed = changed;
@@ -67,6 +72,7 @@ export class StartRuns {
       order?.text ?? null,
     );
     const runNo = lastInsertRowid as RunNo;
+    addRun(this.#usage.noted, environmentId, functionNo, allocation.now);
     this.#order.join(environmentId, runNo, run);
     this.#changed.note(runNo);
     const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };

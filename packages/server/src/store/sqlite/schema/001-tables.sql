@@ -11,7 +11,13 @@ CREATE TABLE environments (
   -- Retention times; null: as set for the installation.
   event_retention_ms   INTEGER,
   run_retention_ms     INTEGER,
-  request_retention_ms INTEGER
+  request_retention_ms INTEGER,
+  -- Quotas; null: no limit.
+  events_per_second_max INTEGER,
+  events_per_day_max    INTEGER,
+  bytes_per_day_max     INTEGER,
+  calls_at_once_max     INTEGER,
+  stored_bytes_max      INTEGER
 ) STRICT;
 
 -- Keys are looked up by their hash. Only signing keys store their text, encrypted: signing requires it.
@@ -579,6 +585,23 @@ CREATE TABLE traffic_hours (
   runs_failed    INTEGER NOT NULL,
   PRIMARY KEY (environment_id, at)
 ) STRICT, WITHOUT ROWID;
+
+-- What an environment, and each of its keys, webhooks and functions, used in the hour that began `at`. The id of an environment's own row is ''.
+CREATE TABLE usage_hours (
+  environment_id INTEGER NOT NULL,
+  kind           TEXT NOT NULL,
+  at             INTEGER NOT NULL,
+  subject        TEXT NOT NULL,
+  accepted       INTEGER NOT NULL,
+  duplicates     INTEGER NOT NULL,
+  refused        INTEGER NOT NULL,
+  bytes          INTEGER NOT NULL,
+  runs           INTEGER NOT NULL,
+  calls          INTEGER NOT NULL,
+  transform_ms   INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, kind, at, subject)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_hours_by_age ON usage_hours (at);
 
 -- In which parts of the hour that began `at` a webhook, an event name or a function was active: bit n of `parts` stands for the nth part.
 CREATE TABLE activity_hours (

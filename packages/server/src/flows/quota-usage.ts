@@ -1,0 +1,27 @@
+/** What is used of an environment's quotas in the running period, by all nodes. */
+
+import type { QuotaUsage } from "../api/access/quota-fields.ts";
+import type { QuotaLedger } from "../receive/quotas/quota-ledger.ts";
+import type { Environment, UsageStore } from "../store/contract/index.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface QuotaUsageParts {
+  store: Pick<UsageStore, "usageList">;
+  quotas: Pick<QuotaLedger, "usedInSecond">;
+  now(): number;
+}
+
+export function createQuotaUsage({ store, quotas, now }: QuotaUsageParts): (environment: Environment) => Promise<QuotaUsage> {
+  return async ({ id }) => {
+    const from = now() - (now() % DAY_MS);
+    const [today] = await store.usageList({ environmentIds: [id], kind: "environment", from, to: from + DAY_MS, intervalMs: DAY_MS });
+    return {
+      eventsPerSecond: quotas.usedInSecond(id),
+      eventsPerDay: today?.figures.accepted ?? 0,
+      bytesPerDay: today?.figures.bytes ?? 0,
+      callsAtOnce: 0,
+      storedBytes: 0,
+    };
+  };
+}

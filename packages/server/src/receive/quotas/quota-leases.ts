@@ -1,0 +1,111 @@
+/**
+ * The share of one environment's quotas that this node has leased from the store, while other nodes share the store. A lease is a part of the
+ * quota, for the rest of its second or day: nodes together never accept more than the quota, and what each holds unused at the end is less
+ * than its share of a twentieth.
+ */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { EnvironmentQuotas, UsageStore } from "../../store/contract/index.ts";
+import { type Amount, DAY_MS, type Exceeded, REFUSING, type RefusingQuota } from "./quota-use.ts";
+
+const SECOND_MS = 1_000;
+/** All nodes together hold at most this share of a quota unused. */
+const UNUSED_SHARE = 0.05;
+/** After a lease was denied, the store is asked again this much later: another node may have given some back. */
+const ASK_AGAIN_MS = 500;
+
+export interface QuotaLeasesParts {
+  store: Pick<UsageStore, "quotaLease" | "quotaRelease">;
+  environmentId: EnvironmentId;
+  /** How many share the quotas. */
+  nodes(): number;
+}
+
+interface Held {
+  period: number;
+  left: number;
+  /** The last lease that was denied. */
+  denied?: { missing: number; at: number; leased: number };
+}
+
+const FIGURES = { eventsPerSecond: null, eventsPerDay: "accepted", bytesPerDay: "bytes" } as const;
+
+export class QuotaLeases {
+  readonly #parts: QuotaLeasesParts;
+  readonly #held = new Map<RefusingQuota, Held>();
+  /** One request at a time, so that many that come together need one lease. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: QuotaLeasesParts) {
+    this.#parts = parts;
+  }
+
+  /** Uses leased allowance, and leases more if there is too little. Returns the quotas without room; then nothing is used. */
+  take(quotas: EnvironmentQuotas, now: number, wanted: Amount): Promise<Exceeded[]> {
+    const taken = this.#last.then(() => this.#take(quotas, now, wanted));
+    this.#last = taken.catch(() => {});
+    return taken;
+  }
+
+  give(at: number, unused: Amount): void {
+    for (const [quota, held] of this.#held) if (held.period === periodOf(quota, at)) held.left += amountOf(quota, unused);
+  }
+
+  /** Gives the store back what is left, so that other nodes can use it. */
+  async release(): Promise<void> {
+    const { store, environmentId } = this.#parts;
+    for (const [quota, { period, left }] of this.#held) {
+      this.#held.delete(quota);
+      if (left > 0) await store.quotaRelease({ environmentId, quota, period, unused: left });
+    }
+  }
+
+  async #take(quotas: EnvironmentQuotas, now: number, wanted: Amount): Promise<Exceeded[]> {
+    const used: { held: Held; needed: number }[] = [];
+    for (const quota of REFUSING) {
+      const [limit, needed] = [quotas[quota], amountOf(quota, wanted)];
+      if (limit === null || needed === 0) continue;
+      const held = await this.#hold(quota, limit, now, needed);
+      if ("limit" in held) {
+        for (const one of used) one.held.left += one.needed;
+        return [held];
+      }
+      held.left -= needed;
+      used.push({ held, needed });
+    }
+    return [];
+  }
+
+  /** At least `needed` of the quota, or why there is not as much. */
+  async #hold(quota: RefusingQuota, limit: number, now: number, needed: number): Promise<Held | Exceeded> {
+    const { store, environmentId, nodes } = this.#parts;
+    const period = periodOf(quota, now);
+    const known = this.#held.get(quota);
+    const held = known && known.period >= period ? known : { period, left: 0 };
+    this.#held.set(quota, held);
+    if (held.left >= needed) return held;
+    const missing = needed - held.left;
+    const { denied } = held;
+    const deny = (leased: number) => ({ quota, limit, used: Math.max(0, leased - held.left), resetsAt: period + lengthOf(quota) });
+    if (denied && missing >= denied.missing && performance.now() - denied.at < ASK_AGAIN_MS) return deny(denied.leased);
+    const share = Math.floor((limit * UNUSED_SHARE) / nodes());
+    const asked = { environmentId, quota, period, limit, needed: missing, wanted: Math.max(missing, share), figure: FIGURES[quota] };
+    const { granted, leased } = await store.quotaLease(asked);
+    held.left += granted;
+    if (granted >= missing) return held;
+    held.denied = { missing, at: performance.now(), leased };
+    return deny(leased);
+  }
+}
+
+function lengthOf(quota: RefusingQuota): number {
+  return quota === "eventsPerSecond" ? SECOND_MS : DAY_MS;
+}
+
+function periodOf(quota: RefusingQuota, at: number): number {
+  return at - (at % lengthOf(quota));
+}
+
+function amountOf(quota: RefusingQuota, { events, bytes }: Amount): number {
+  return quota === "bytesPerDay" ? bytes : events;
+}

@@ -1,0 +1,158 @@
+/**
+ * The quotas of environments on events and bytes. Everything that accepts events reserves them here before they are stored, and returns what turned
+ * out to be a duplicate or was not stored. A request is refused only after the requests before it are settled: their duplicates use no quota.
+ *
+ * A process that uses the store alone knows all usage, and a quota is exact. Nodes that share a store lease parts of each quota (quota-leases.ts).
+ */
+
+import type { EnvironmentId, Refusal } from "@inlet/protocol";
+import type { Logger } from "pino";
+import type { Environment, EnvironmentQuotas, StoreItself, UsageStore } from "../../store/contract/index.ts";
+import { QuotaLeases } from "./quota-leases.ts";
+import { quotaExceeded } from "./quota-refusal.ts";
+import { type Amount, DAY_MS, dayOf, type Exceeded, QuotaUse, REFUSING } from "./quota-use.ts";
+
+const NODES_EVERY_MS = 2_000;
+
+export interface QuotaLedgerParts {
+  store: Pick<UsageStore, "usageList" | "quotaLease" | "quotaRelease"> & Pick<StoreItself, "storeIsShared" | "storeReport">;
+  directory: { environment(id: EnvironmentId): Environment | undefined; environments(): Environment[] };
+  log: Logger;
+  now(): number;
+}
+
+export interface QuotaRequest extends Amount {
+  environmentId: EnvironmentId;
+  at: number;
+  /** How many of the events are new; asked only if there is no room for all of them. Null: all are. */
+  countNew: (() => Promise<number>) | null;
+}
+
+/** A reservation. It has to be settled, whatever happens. */
+export interface QuotaTaken {
+  /** How many of the events were stored. */
+  settle(stored: number): void;
+}
+
+interface Tracked {
+  use: QuotaUse;
+  leases: QuotaLeases;
+}
+
+export class QuotaLedger {
+  readonly #parts: QuotaLedgerParts;
+  readonly #tracked = new Map<EnvironmentId, Tracked>();
+  #nodes = 1;
+  #timer: NodeJS.Timeout | null = null;
+  #counting: Promise<void> = Promise.resolve();
+
+  constructor(parts: QuotaLedgerParts) {
+    this.#parts = parts;
+  }
+
+  /** Reads what was used today. Before the first request. */
+  async load(): Promise<void> {
+    if (this.#parts.store.storeIsShared) await this.#countNodes();
+    await this.#readToday();
+  }
+
+  start(): void {
+    if (this.#parts.store.storeIsShared) this.#timer ??= setInterval(() => void this.#count(), NODES_EVERY_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    await this.#counting;
+    // What cannot be given back is unused until the period ends.
+    for (const { leases } of this.#tracked.values()) await leases.release().catch(() => undefined);
+  }
+
+  /** Events of the last second, on this node. */
+  usedInSecond(environmentId: EnvironmentId): number {
+    return this.#of(environmentId).use.second.used(this.#parts.now());
+  }
+
+  async take(request: QuotaRequest): Promise<QuotaTaken | Refusal> {
+    const environment = this.#parts.directory.environment(request.environmentId);
+    const { use } = this.#of(request.environmentId);
+    const limits = environment && REFUSING.some((quota) => environment.quotas[quota] !== null) ? environment.quotas : null;
+    if (!limits) return this.#reserved(request, request);
+    let wanted: Amount = request;
+    let { countNew } = request;
+    for (;;) {
+      const taken = await this.#reserve(request, limits, wanted);
+      if (!Array.isArray(taken)) return taken;
+      if (use.hasUnsettled) await use.settled();
+      else if (countNew) {
+        const events = await countNew();
+        countNew = null;
+        wanted = events === 0 ? { events: 0, bytes: 0 } : { events, bytes: request.bytes };
+      } else return quotaExceeded(environment?.name ?? "", taken, this.#parts.now());
+    }
+  }
+
+  async #reserve(request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): Promise<QuotaTaken | Exceeded[]> {
+    const { environmentId, at } = request;
+    const { use, leases } = this.#of(environmentId);
+    const isAlone = this.#nodes <= 1;
+    // Of nodes that share a quota, none knows what the others used: the leases decide.
+    const asked = isAlone ? quotas : { ...quotas, eventsPerDay: null, bytesPerDay: null };
+    const exceeded = use.exceeded(asked, at, wanted);
+    if (exceeded.length > 0) return exceeded;
+    if (isAlone) return this.#reserved(request, wanted);
+    const denied = await leases.take(quotas, at, wanted);
+    if (denied.length > 0) return denied;
+    const reserved = this.#reserved(request, wanted);
+    return {
+      settle(stored) {
+        leases.give(at, unusedOf(wanted, stored));
+        reserved.settle(stored);
+      },
+    };
+  }
+
+  #reserved({ environmentId, at }: QuotaRequest, wanted: Amount): QuotaTaken {
+    const { use } = this.#of(environmentId);
+    const moment = use.reserve(at, wanted);
+    return { settle: (stored) => use.settle(at, moment, unusedOf(wanted, stored)) };
+  }
+
+  #of(environmentId: EnvironmentId): Tracked {
+    const known = this.#tracked.get(environmentId);
+    if (known) return known;
+    const leases = new QuotaLeases({ store: this.#parts.store, environmentId, nodes: () => this.#nodes });
+    const tracked = { use: new QuotaUse(), leases };
+    this.#tracked.set(environmentId, tracked);
+    return tracked;
+  }
+
+  #count(): Promise<void> {
+    this.#counting = this.#counting
+      .then(() => this.#countNodes())
+      .catch((error) => this.#parts.log.debug({ err: error }, "the nodes could not be counted; this will be retried"));
+    return this.#counting;
+  }
+
+  /** A node that is left alone knows what the others used from the store. */
+  async #countNodes(): Promise<void> {
+    const { nodes } = await this.#parts.store.storeReport();
+    const alive = nodes.filter(({ isGone }) => !isGone).length;
+    if (alive <= 1 && this.#nodes > 1) await this.#readToday();
+    this.#nodes = Math.max(1, alive);
+  }
+
+  async #readToday(): Promise<void> {
+    const { store, directory, now } = this.#parts;
+    const from = dayOf(now()) * DAY_MS;
+    const environmentIds = directory.environments().map(({ id }) => id);
+    const used = await store.usageList({ environmentIds, kind: "environment", from, to: from + DAY_MS, intervalMs: DAY_MS });
+    for (const { environmentId, figures } of used) {
+      this.#of(environmentId).use.setDay(from, { events: figures.accepted, bytes: figures.bytes });
+    }
+  }
+}
+
+/** A body counts if at least one of its events was stored. */
+function unusedOf({ events, bytes }: Amount, stored: number): Amount {
+  return { events: events - stored, bytes: stored === 0 ? bytes : 0 };
+}

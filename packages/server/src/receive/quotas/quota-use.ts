@@ -1,0 +1,99 @@
+/** What this node knows about the use of one environment's quotas. */
+
+import type { EnvironmentQuotas, Quota } from "../../store/contract/index.ts";
+import { type Moment, SecondWindow } from "./second-window.ts";
+
+export const DAY_MS = 86_400_000;
+
+/** The quotas that refuse events. */
+export const REFUSING = ["eventsPerSecond", "eventsPerDay", "bytesPerDay"] as const satisfies readonly Quota[];
+export type RefusingQuota = (typeof REFUSING)[number];
+
+export interface Amount {
+  events: number;
+  bytes: number;
+}
+
+/** A quota that has no room for a request. */
+export interface Exceeded {
+  quota: RefusingQuota;
+  limit: number;
+  /** Without the refused request. */
+  used: number;
+  resetsAt: number;
+}
+
+export class QuotaUse {
+  readonly second = new SecondWindow();
+  #day = 0;
+  #used: Amount = { events: 0, bytes: 0 };
+  #unsettled = 0;
+  #waiting: (() => void)[] = [];
+
+  get hasUnsettled(): boolean {
+    return this.#unsettled > 0;
+  }
+
+  ofDay(now: number): Amount {
+    this.#turn(now);
+    return this.#used;
+  }
+
+  /** What the store has counted on this day; requests in progress are added. */
+  setDay(now: number, counted: Amount): void {
+    this.#day = dayOf(now);
+    this.#used = { ...counted };
+  }
+
+  reserve(now: number, { events, bytes }: Amount): Moment {
+    this.#turn(now);
+    this.#used.events += events;
+    this.#used.bytes += bytes;
+    this.#unsettled++;
+    return this.second.add(now, events);
+  }
+
+  /** Ends a reservation; `unused` was not stored. */
+  settle(at: number, moment: Moment, unused: Amount): void {
+    this.second.remove(moment, unused.events);
+    if (dayOf(at) === this.#day) {
+      this.#used.events -= unused.events;
+      this.#used.bytes -= unused.bytes;
+    }
+    this.#unsettled--;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  /** Resolves when a reservation in progress ends. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  exceeded(quotas: EnvironmentQuotas, now: number, wanted: Amount): Exceeded[] {
+    this.#turn(now);
+    const found: Exceeded[] = [];
+    const check = (quota: RefusingQuota, used: number, more: number, resetsAt: (room: number) => number) => {
+      const limit = quotas[quota];
+      if (limit !== null && more > 0 && used + more > limit) found.push({ quota, limit, used, resetsAt: resetsAt(used + more - limit) });
+    };
+    const tomorrow = () => (this.#day + 1) * DAY_MS;
+    check("eventsPerSecond", this.second.used(now), wanted.events, (room) => this.second.freeAt(now, room));
+    check("eventsPerDay", this.#used.events, wanted.events, tomorrow);
+    check("bytesPerDay", this.#used.bytes, wanted.bytes, tomorrow);
+    return found;
+  }
+
+  #turn(now: number): void {
+    const day = dayOf(now);
+    if (day <= this.#day) return;
+    this.#day = day;
+    this.#used = { events: 0, bytes: 0 };
+  }
+}
+
+/** UTC. */
+export function dayOf(now: number): number {
+  return Math.floor(now / DAY_MS);
+}

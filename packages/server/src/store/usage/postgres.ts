@@ -1,0 +1,88 @@
+/**
+ * Usage in PostgreSQL. Each write path of each process adds to rows of its own: a group of events never waits for a group of decisions, nor a
+ * node for another, because of figures. Leases of quotas are one row for each quota, which a node takes a share of at a time.
+ */
+
+import { randomInt } from "node:crypto";
+import type { EnvironmentId } from "@inlet/protocol";
+import type { UsageHour, UsageListParams, UsageStore } from "../contract/index.ts";
+import type { Database } from "../postgres/database.ts";
+import type { GroupWrites } from "../postgres/group-writes.ts";
+import { grantLease, type LeasedOfQuota } from "./policy.ts";
+import { toUsageFigures, USAGE_COLUMNS, type UsageRow, usageColumns } from "./rows.ts";
+
+const WRITERS = { events: 0, decisions: 1, figures: 2 } as const;
+/** Of this process. Two with the same number only wait for each other. */
+const FIRST_WRITER = randomInt(1, 2 ** 29) * 4;
+
+const ADD = `
+  INSERT INTO usage_hours AS u (environment_id, kind, at, subject, writer, ${USAGE_COLUMNS.join(", ")})
+  SELECT m.environment_id, m.kind, m.at, m.subject, $1, ${USAGE_COLUMNS.map((column) => `m.${column}`).join(", ")}
+  FROM unnest($2::integer[], $3::text[], $4::bigint[], $5::text[], ${USAGE_COLUMNS.map((_, n) => `$${n + 6}::bigint[]`).join(", ")})
+    AS m(environment_id, kind, at, subject, ${USAGE_COLUMNS.join(", ")})
+  ON CONFLICT (environment_id, kind, at, subject, writer) DO UPDATE SET
+    ${USAGE_COLUMNS.map((column) => `${column} = u.${column} + excluded.${column}`).join(", ")}`;
+const LIST = `
+  SELECT environment_id, at - at % $1::bigint AS at, subject, ${USAGE_COLUMNS.map((column) => `sum(${column})::bigint AS ${column}`).join(", ")}
+  FROM usage_hours WHERE environment_id = ANY ($2::integer[]) AND kind = $3 AND at >= $4 AND at < $5
+  GROUP BY 1, 2, 3 ORDER BY 2, 1, 3`;
+const EXPIRE = `
+  DELETE FROM usage_hours WHERE (environment_id, kind, at, subject, writer) IN (
+    SELECT environment_id, kind, at, subject, writer FROM usage_hours WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`;
+const HOLD_LEASES = `
+  INSERT INTO quota_leases AS q (environment_id, quota, period, leased) VALUES ($1, $2, 0, 0)
+  ON CONFLICT (environment_id, quota) DO UPDATE SET leased = q.leased RETURNING period, leased`;
+const SET_LEASES = "UPDATE quota_leases SET period = $3, leased = $4 WHERE environment_id = $1 AND quota = $2";
+const RELEASE = "UPDATE quota_leases SET leased = greatest(0, leased - $4) WHERE environment_id = $1 AND quota = $2 AND period = $3";
+
+export function usageStore(database: Database): UsageStore {
+  return {
+    async usageAdd({ hours }) {
+      await database.query(ADD, [FIRST_WRITER + WRITERS.figures, ...valuesOf(hours)]);
+    },
+    usageList: (params) => listUsage(database, params),
+    usageExpireMany: ({ until, limit }) =>
+      database.transaction(async (client) => (await client.query(EXPIRE, [until, limit])).rowCount ?? 0, "maintenance"),
+    quotaLease: ({ environmentId, quota, figure, ...asked }) =>
+      database.transaction(async (client) => {
+        const [known] = (await client.query<LeasedOfQuota>(HOLD_LEASES, [environmentId, quota])).rows;
+        const used = figure && (await client.query<{ used: number }>(USED(figure), [environmentId, asked.period])).rows[0]?.used;
+        const { period, leased, granted } = grantLease(known ?? null, used ?? 0, asked);
+        await client.query(SET_LEASES, [environmentId, quota, period, leased]);
+        return { granted, leased };
+      }),
+    async quotaRelease({ environmentId, quota, period, unused }) {
+      await database.query(RELEASE, [environmentId, quota, period, unused]);
+    },
+  };
+}
+
+const USED = (figure: "accepted" | "bytes") =>
+  `SELECT coalesce(sum(${figure}), 0)::bigint AS used FROM usage_hours WHERE environment_id = $1 AND kind = 'environment' AND at >= $2`;
+
+/** What the units of a group add, in their transaction. Only figures of this path of this process wait for it. */
+export function writeUsage(writes: GroupWrites): void {
+  if (writes.usage.size > 0) writes.send(ADD, FIRST_WRITER + WRITERS[writes.path], ...valuesOf(writes.usage.hours()));
+}
+
+async function listUsage(database: Database, { environmentIds, kind, from, to, intervalMs }: UsageListParams): Promise<UsageHour[]> {
+  const rows = await database.read<UsageRow>(LIST, [intervalMs, [...environmentIds], kind, from, to]);
+  return rows.map((row) => ({
+    environmentId: row.environment_id as EnvironmentId,
+    kind,
+    subject: row.subject,
+    at: row.at,
+    figures: toUsageFigures(row),
+  }));
+}
+
+function valuesOf(hours: readonly UsageHour[]): unknown[] {
+  const figures = hours.map((hour) => usageColumns(hour.figures));
+  return [
+    hours.map(({ environmentId }) => environmentId),
+    hours.map(({ kind }) => kind),
+    hours.map(({ at }) => at),
+    hours.map(({ subject }) => subject),
+    ...USAGE_COLUMNS.map((_, n) => figures.map((values) => values[n])),
+  ];
+}

@@ -1,0 +1,167 @@
+/** The quotas of an environment refuse what exceeds them, whole, on every way in; duplicates and internal events use nothing. */
+
+import assert from "node:assert/strict";
+import { test as testOnce } from "node:test";
+import { test } from "./support/both-stores.ts";
+import { type Node, startNode } from "./support/nodes.ts";
+import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { until } from "./support/runs.ts";
+import { type Answer, type ServiceClient, startTestService, temporaryFolder } from "./support/service.ts";
+import { storeFlags } from "./support/store-flags.ts";
+import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";
+
+const NOON = Date.UTC(2030, 5, 15, 12);
+const DAY_MS = 86_400_000;
+const MIDNIGHT = Date.UTC(2030, 5, 16);
+const NONE = { eventsPerSecond: null, eventsPerDay: null, bytesPerDay: null, callsAtOnce: null, storedBytes: null };
+const event = (id?: string) => ({ name: "shop/order", data: {}, ...(id !== undefined && { id }) });
+
+async function setQuotas(service: ServiceClient, quotas: object): Promise<Answer> {
+  const answer = await service.rest("PUT", "/environments/production", { body: { quotas } });
+  assert.equal(answer.status, 200, answer.text);
+  return answer;
+}
+
+async function stateOf(service: ServiceClient) {
+  const { quotas, usage } = (await service.rest("GET", "/environments/production")).body.data;
+  return { quotas, usage };
+}
+
+/** A process goes by the real time: what is sent in one test is sent on one day. */
+async function awayFromMidnight(): Promise<void> {
+  const left = DAY_MS - (Date.now() % DAY_MS);
+  if (left < 120_000) await new Promise((resolve) => setTimeout(resolve, left));
+}
+
+const countOf = async (service: ServiceClient) => (await service.rest("GET", "/events?limit=100")).body.data.length;
+
+test("each quota refuses what exceeds it, whole, and resets", async (t) => {
+  let now = NOON;
+  const service = await startTestService(t, { now: () => now });
+  assert.deepEqual((await stateOf(service)).quotas, NONE);
+  assert.deepEqual((await setQuotas(service, { eventsPerSecond: 3 })).body.data.quotas, { ...NONE, eventsPerSecond: 3 });
+  assert.equal((await service.send([event(), event(), event()])).status, 200);
+  now += 999;
+  const refused = await service.send(event());
+  assert.deepEqual([refused.status, refused.body.code, refused.headers.get("retry-after")], [429, "quota_exceeded", "1"]);
+  const resetsAt = new Date(NOON + 1_000).toISOString();
+  assert.deepEqual(refused.body.details, [{ quota: "eventsPerSecond", limit: 3, used: 3, resetsAt }]);
+  now += 1;
+  assert.equal((await service.send(event())).status, 200);
+
+  now += 5_000;
+  await setQuotas(service, { eventsPerSecond: null, eventsPerDay: 6 });
+  const whole = await service.send([event(), event(), event()]);
+  const tomorrow = new Date(MIDNIGHT).toISOString();
+  assert.deepEqual(whole.body.details, [{ quota: "eventsPerDay", limit: 6, used: 4, resetsAt: tomorrow }]);
+  assert.equal(Number(whole.headers.get("retry-after")), (MIDNIGHT - now) / 1_000);
+  assert.equal(await countOf(service), 4);
+  assert.equal((await service.send([event("a"), event("b"), event("a")])).status, 200);
+  assert.equal((await stateOf(service)).usage.eventsPerDay, 6);
+  const again = await service.send([event("a"), event("b")]);
+  assert.equal(again.status, 200, "duplicates use no quota");
+  assert.equal((await service.send([event("a"), event("c")])).status, 429);
+  now = MIDNIGHT;
+  assert.equal((await service.send(event("c"))).status, 200);
+
+  const body = JSON.stringify(event());
+  const used = (await stateOf(service)).usage.bytesPerDay;
+  assert.equal(used, JSON.stringify(event("c")).length);
+  await setQuotas(service, { eventsPerDay: null, bytesPerDay: used + body.length });
+  assert.equal((await service.send(body)).status, 200);
+  const full = await service.send(body);
+  const limit = used + body.length;
+  assert.deepEqual(full.body.details, [{ quota: "bytesPerDay", limit, used: limit, resetsAt: new Date(MIDNIGHT + DAY_MS).toISOString() }]);
+  assert.equal((await service.send(event("c"))).status, 200, "duplicates use no bytes");
+  const { usage } = await stateOf(service);
+  assert.deepEqual([usage.eventsPerSecond, usage.eventsPerDay, usage.bytesPerDay], [2, 2, limit]);
+});
+
+test("every way in is bound, refused webhook requests have no body, and nobody else is", async (t) => {
+  const service = await startTestService(t);
+  const webhook = await makeWebhook(service);
+  await service.rest("POST", "/environments", { body: { name: "staging", kind: "custom" } });
+  await setQuotas(service, { eventsPerDay: 1 });
+  assert.equal((await post(webhook.url, { first: true })).status, 200);
+  const hook = await post(webhook.url, { secret: "over" });
+  assert.deepEqual([hook.status, hook.body.code], [429, "quota_exceeded"]);
+  const [last, first] = await requestsOf(service, webhook);
+  assert.deepEqual([last.status, last.outcome], [429, "quota_exceeded"]);
+  const detail = async (id: string) => (await service.rest("GET", `/webhooks/${webhook.id}/requests/${id}`)).body.data.body;
+  assert.equal(await detail(last.id), null);
+  assert.notEqual(await detail(first.id), null);
+  const sent = await service.rest("POST", "/events", { body: event() });
+  assert.deepEqual([sent.status, sent.body.code, sent.body.details[0].used], [429, "quota_exceeded", 1]);
+  assert.ok(Number(sent.headers.get("retry-after")) >= 1);
+  const other = await service.rest("POST", "/events", { body: event(), headers: { "x-service-env": "staging" } });
+  assert.equal(other.status, 201, other.text);
+  assert.equal((await service.rest("POST", `/webhooks/${webhook.id}/requests/${first.id}/replay`)).status, 429);
+  assert.equal(await countOf(service), 1);
+});
+
+test("what is not a quota is refused, and changes are in the audit log", async (t) => {
+  const service = await startTestService(t);
+  const fault = async (quotas: object) =>
+    (await service.rest("PUT", "/environments/production", { body: { quotas } })).body.details?.[0]?.field;
+  assert.equal(await fault({ eventsPerDay: 0 }), "quotas.eventsPerDay");
+  assert.equal(await fault({ eventsPerDay: 1.5 }), "quotas.eventsPerDay");
+  assert.equal(await fault({ eventsPerDay: "5" }), "quotas.eventsPerDay");
+  assert.equal(await fault({ eventsPerDay: 2 ** 60 }), "quotas.eventsPerDay");
+  assert.equal(await fault({ eventsPerMonth: 5 }), "quotas.eventsPerMonth");
+  await setQuotas(service, { storedBytes: 1_000_000, callsAtOnce: null });
+  const { body } = await service.rest("GET", "/audit-log?limit=1");
+  assert.deepEqual(body.data[0].details, { quotas: { storedBytes: 1_000_000, callsAtOnce: null } });
+});
+
+test("many senders at once never exceed a quota, and a crash forgets nothing of it", async (t) => {
+  await awayFromMidnight();
+  const { flags: store, databaseUrl } = await storeFlags(t, { dataDir: temporaryFolder(t) });
+  const flags = databaseUrl === undefined ? store : ["--database-url", databaseUrl];
+  const first = await startNode(t, flags);
+  await setQuotas(first, { eventsPerDay: 80 });
+  const many = (node: Node, count: number) =>
+    Promise.all(Array.from({ length: count }, (_, n) => node.send(n % 2 ? [event(), event()] : event(`id-${n % 10}`))));
+  const before = await many(first, 20);
+  await first.end("SIGKILL");
+  assert.ok(before.every(({ status }) => status === 200));
+  const second = await startNode(t, flags);
+  assert.equal((await stateOf(second)).usage.eventsPerDay, 25);
+  const after = await many(second, 100);
+  assert.deepEqual([...new Set(after.map(({ status }) => status))].sort(), [200, 429]);
+  assert.ok(
+    after.every(({ status }, n) => n % 2 === 1 || status === 200),
+    "duplicates use no quota",
+  );
+  await second.send(event());
+  assert.equal((await second.send(event())).status, 429);
+  assert.equal((await stateOf(second)).usage.eventsPerDay, 80);
+  assert.equal(await countOf(second), 80);
+});
+
+testOnce("two nodes share a quota: never more, and at most a tenth less", { skip: whyNoPostgres() ?? false }, async (t) => {
+  await awayFromMidnight();
+  const url = await freshDatabase(t);
+  const flags = ["--database-url", url];
+  const [one, two] = [await startNode(t, flags), await startNode(t, flags)];
+  const sees = async (node: Node) => (await stateOf(node)).quotas.eventsPerDay === 1_000 || undefined;
+  await setQuotas(one, { eventsPerDay: 1_000 });
+  await until("the other node knows the quota", () => sees(two));
+  // A node counts the others every two seconds: the first began alone, and leases from then on.
+  const leases = () => inDatabase(url, (client) => client.query("SELECT leased FROM quota_leases"));
+  await until("the first node leases", async () => {
+    await one.send(event());
+    return (await leases()).rowCount || undefined;
+  });
+  const flood = async (node: Node) => {
+    let accepted = 0;
+    for (let round = 0; round < 30; round++) {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => node.send([event(), event(), event()])));
+      accepted += answers.filter(({ status }) => status === 200).length;
+    }
+    return accepted;
+  };
+  const [byOne, byTwo] = await Promise.all([flood(one), flood(two)]);
+  const { usage } = await stateOf(one);
+  assert.ok(byOne > 0 && byTwo > 0, `${byOne} and ${byTwo} requests`);
+  assert.ok(usage.eventsPerDay <= 1_000 && usage.eventsPerDay >= 900, `${usage.eventsPerDay} events`);
+});
