@@ -15,6 +15,7 @@ import { queueDepths } from "../../src/store/queue/sqlite/queue-depths.ts";
 import { getRun, listRuns, summariseRuns } from "../../src/store/runs/sqlite/read-runs.ts";
 import { openReader } from "../../src/store/sqlite/database.ts";
 import type { ReadRequest } from "../../src/store/sqlite/read-operations.ts";
+import { listUsage } from "../../src/store/usage/sqlite.ts";
 
 const READ_THREAD = "/read-thread.ts";
 const RealWorker = workerThreads.Worker;
@@ -53,6 +54,7 @@ class InlineReader extends EventEmitter {
     if (operation === "queueDepths") return queueDepths(this.#db);
     if (operation === "eventTypeRange") return countRange(this.#db, params);
     if (operation === "eventGet") return getEvent(this.#db, params);
+    if (operation === "usageList") return listUsage(this.#db, params);
     if (operation === "eventFollow") return followEvents(this.#db, params);
     throw new Error(`the simulation does not answer ${operation}`);
   }
