@@ -4,6 +4,7 @@ export * from "./accept-list.ts";
 export * from "./address-group.ts";
 export * from "./canonical-headers.ts";
 export * from "./canonical-json.ts";
+export * from "./drill-report.ts";
 export * from "./environment-patterns.ts";
 export * from "./error-codes.ts";
 export * from "./event-id.ts";

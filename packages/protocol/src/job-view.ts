@@ -1,10 +1,14 @@
 /** A job as the REST API shows it: written by the service, read by the CLI and the dashboard. */
 
+import type { DrillEntry } from "./drill-report.ts";
+
 export const JOB_STATUSES = ["queued", "running", "completed", "cancelled", "failed"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 export const JOB_KINDS = ["events.replay", "runs.rerun", "runs.cancel", "requests.replay", "events.erase"] as const;
-export type JobKindName = (typeof JOB_KINDS)[number];
+/** Kinds that are started by a route of their own. */
+export const OWN_ROUTE_JOB_KINDS = ["webhooks.drill"] as const;
+export type JobKindName = (typeof JOB_KINDS)[number] | (typeof OWN_ROUTE_JOB_KINDS)[number];
 
 export interface JobError {
   /** The id of the item as shown to people; null: the whole job. */
@@ -41,4 +45,12 @@ export interface JobView {
   createdAt: string;
   startedAt: string | null;
   endedAt: string | null;
+}
+
+/** A single job, with what lists leave out. */
+export interface JobDetailsView extends JobView {
+  /** What became of the runs that the job started; null for jobs that start none. */
+  runs: JobRuns | null;
+  /** Of a drill: one entry for each request sent so far. Null for jobs of other kinds. */
+  report: readonly DrillEntry[] | null;
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { after, describe, it } from "node:test";
-import { canonicalHeaders, canonicalName, eventNameFault, parseQuery, type WebhookVerify } from "@inlet/protocol";
+import { canonicalHeaders, eventNameFault, parseQuery } from "@inlet/protocol";
 import {
   CATEGORIES,
   FACTS,
@@ -17,14 +17,13 @@ import { type Authentication, authenticateRequest } from "../../server/src/trans
 import { readRequestBody } from "../../server/src/transform/body/request-body.ts";
 import { testRunner } from "../../server/src/transform/threads/run-for-test.ts";
 import { completeVerify, verifySettingFault } from "../../server/src/transform/verify/check-verify.ts";
-import { signRequest } from "../../server/src/transform/verify/sign-request.ts";
-import { headersRead } from "../../server/src/transform/verify/verify-request.ts";
+import { signSample, withoutSignature } from "../../server/src/transform/verify/sign-sample.ts";
 
 const { runner, event } = testRunner();
 after(() => runner.stop());
 
 const SECRET = "whsec_c2FtcGxlIHNlY3JldCBvZiBhIHByb3ZpZGVy";
-const URLS = ["https://hooks.example.com/e/whk_sample"];
+const URL_SIGNED = "https://hooks.example.com/e/whk_sample";
 const AT = Date.parse("2026-01-01T00:00:00Z");
 
 for (const provider of PROVIDERS) {
@@ -49,6 +48,11 @@ for (const provider of PROVIDERS) {
       for (const page of Object.values(provider.source)) assert.equal(new URL(page).protocol, "https:");
       for (const fact of ["retries", "timeout"] as const) assert.equal(provider[fact] === null, provider.source[fact] === undefined, fact);
       assert.ok(handshake !== null || provider.source.handshake === undefined);
+    });
+
+    it("has samples that are different events: none is taken for a duplicate of another", () => {
+      const ids = fixtures.map(({ event: { id: known } }) => known).filter((known) => known !== undefined);
+      assert.equal(new Set(ids).size, ids.length);
     });
 
     for (const fixture of fixtures) {
@@ -115,23 +119,22 @@ function authentication(
   const given = canonicalHeaders(Object.entries(request.headers).flat());
   const bytes = Buffer.from(request.text ?? JSON.stringify(request.json));
   const settings = verify && completeVerify(verify);
-  const headers = settings ? withoutSignature(given, settings) : given;
-  const contentType = headers["Content-Type"];
-  const at = (request.json as { webhookTimestamp?: number } | undefined)?.webhookTimestamp ?? AT;
-  const signature = settings && signs ? signRequest({ verify: settings, secret: SECRET, bytes, headers, urls: URLS, contentType, at }) : {};
+  const unsigned = { headers: settings ? withoutSignature(given, settings) : given, query: request.query ?? "", bytes };
+  const signed =
+    settings && signs ? signSample({ ...unsigned, verify: settings, secret: SECRET, at: AT, urlOf: () => URL_SIGNED }) : unsigned;
   // Without verification, the secrets are those of the handshake.
   const known = settings ? { verify: secrets, handshake: null } : { verify: [], handshake: secrets };
   return authenticateRequest(runner, {
     rules: { verify: settings, handshake, secrets: { ...known, isHandedOver: false } },
     method: "POST",
-    contentType,
+    contentType: given["Content-Type"],
     contentEncoding: undefined,
     bytesMax: 524_288,
-    query: request.query ?? "",
-    urls: URLS,
-    bytes: Buffer.concat([bytes, Buffer.from(suffix)]),
-    headers: { ...headers, ...signature },
-    receipt: { at, wasVerified: null },
+    query: signed.query,
+    urls: [URL_SIGNED],
+    bytes: Buffer.concat([signed.bytes, Buffer.from(suffix)]),
+    headers: { ...signed.headers },
+    receipt: { at: AT, wasVerified: null },
   });
 }
 
@@ -146,13 +149,6 @@ async function admitted(provider: Pick<Provider, "verify" | "handshake">, fixtur
   assert.equal(answer, undefined, "a handshake lets events go on");
   assert.equal(isVerified, provider.verify !== null);
   return fixture;
-}
-
-/** A signature of the documentation is none with the secret used here. */
-function withoutSignature(headers: Record<string, string>, verify: WebhookVerify): Record<string, string> {
-  const kept = verify.timestampHeader === undefined ? null : canonicalName(verify.timestampHeader);
-  const signed = headersRead(verify).filter((name) => name !== kept && name !== "Webhook-Id" && name !== "Svix-Id");
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !signed.includes(name)));
 }
 
 async function become(source: string, { request }: ProviderFixture) {

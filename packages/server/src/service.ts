@@ -127,13 +127,19 @@ async function serve(
   changes.follow("registry", functions.registry);
 
   const common = { config, store, directory, functions, transforms, catalogue, defaultEnvironment, ids, log, now };
-  const { attempts, quotas, mirror, receive, sendEvents, replay } = await createReceiving({ ...common, observation, dedupWindow, disk });
+  const { attempts, quotas, mirror, receive, sendEvents, replay, drill } = await createReceiving({
+    ...common,
+    observation,
+    dedupWindow,
+    disk,
+  });
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
   const { jobs, alerts, silences, work } = createJobsAndAlerts({
     ...common,
     activity,
     replay,
+    drill,
     sourceName,
     jobRate: config.jobRate,
     leaseMs: config.lease,

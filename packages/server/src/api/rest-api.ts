@@ -32,6 +32,7 @@ import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
 import { registerRunsRoutes } from "./runs/runs-routes.ts";
 import { registerSignalsRoutes, type SignalsRoutesParts } from "./runs/signals-routes.ts";
+import { type DrillRouteParts, registerDrillRoute } from "./webhooks/drill-route.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./webhooks/transforms-routes.ts";
 import { registerWebhookHealthRoute } from "./webhooks/webhook-health-route.ts";
 import { registerWebhookRequestStream, type WebhookRequestStreamParts } from "./webhooks/webhook-request-stream.ts";
@@ -51,6 +52,7 @@ export type RestApiParts = EventStreamParts &
   FindRoutesParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
+  DrillRouteParts &
   WebhookRequestStreamParts &
   TransformsRoutesParts &
   SessionRoutesParts &
@@ -96,6 +98,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerWebhookHealthRoute(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerWebhookRequestStream(api, parts);
+      registerDrillRoute(api, parts);
       registerTransformsRoutes(api, parts);
       registerSessionRoutes(api, parts);
       registerAuditRoutes(api, parts);

@@ -50,7 +50,7 @@ async function workBatch({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKin
   const { id, environmentId, total, done } = job;
   const limit = Math.min(Math.max(Math.ceil(job.rate / BATCHES_PER_S), 1), kind.batchMax ?? BATCH_MAX);
   const items = await store.jobItems({ id, environmentId, before: total - done, limit });
-  const { starts, failures } = await kind.work(job, items);
+  const { starts, failures, report } = await kind.work(job, items);
   return store.jobAdvance({
     id,
     environmentId,
@@ -61,12 +61,14 @@ async function workBatch({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKin
     worked: items.length,
     starts,
     failures,
+    ...(report !== undefined && { report }),
     staysOpen: kind.settle !== undefined,
   });
 }
 
-async function settle({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKind, { id, environmentId, done }: Job): Promise<Job | null> {
-  await kind.settle?.();
+async function settle({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKind, job: Job): Promise<Job | null> {
+  const { id, environmentId, done } = job;
+  const { waits = false, failures = [], report } = (await kind.settle?.(job)) ?? {};
   return store.jobAdvance({
     id,
     environmentId,
@@ -76,6 +78,8 @@ async function settle({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKind, 
     after: done,
     worked: 0,
     starts: [],
-    failures: [],
+    failures,
+    ...(report !== undefined && { report }),
+    staysOpen: waits,
   });
 }

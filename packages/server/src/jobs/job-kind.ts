@@ -16,6 +16,8 @@ export interface JobKind {
   filtersRequired?: readonly string[];
   /** It can be limited to one function. */
   takesFunction?: boolean;
+  /** It is started by a route of its own, not by POST /jobs. */
+  hasOwnRoute?: boolean;
   /** A job about everything can be asked for, with `all`. */
   takesAll: boolean;
   /** Of the filter only a hash is kept, with the job and in the audit log. */
@@ -25,8 +27,11 @@ export interface JobKind {
   /** A page of the list with this filter, newest first; `cursor`: where the page before ended. Throws a RestRefusal for a filter that cannot be read. */
   find(environment: Environment, filter: JobFilter, cursor: string | null): Promise<FoundPage>;
   work(job: Job, items: readonly JobItem[]): Promise<JobBatch>;
-  /** What remains to be done after the last item, as a step of its own; the job ends with it. Idempotent. */
-  settle?(): Promise<void>;
+  /**
+   * What remains to be done after the last item, as a step of its own; the job ends with it, unless it answers that it waits for
+   * something: then it is called again. Idempotent, and returns within about a second: a service that stops waits for it.
+   */
+  settle?(job: Job): Promise<JobSettlement | undefined>;
 }
 
 export type JobFilter = Readonly<Record<string, unknown>>;
@@ -47,6 +52,15 @@ export interface FoundItem {
 export interface JobBatch {
   starts: readonly JobStart[];
   failures: readonly JobError[];
+  /** JSON text: the whole report of the job, with this batch. Absent: it stays as it is. */
+  report?: string;
+}
+
+/** What came of the last step. */
+export interface JobSettlement {
+  waits: boolean;
+  failures?: readonly JobError[];
+  report?: string;
 }
 
 /** How many entries are read at a time. */

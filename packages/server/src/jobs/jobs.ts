@@ -68,7 +68,8 @@ export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts
     return (await store.jobGet({ environmentId, id })) as Job;
   }
 
-  const rules = kinds.map(({ kind, filters, filtersRequired = [], takesFunction = false, takesAll }) => ({
+  const offered = kinds.filter(({ hasOwnRoute = false }) => !hasOwnRoute);
+  const rules = offered.map(({ kind, filters, filtersRequired = [], takesFunction = false, takesAll }) => ({
     kind,
     filters,
     filtersRequired,

@@ -12,6 +12,7 @@ import { DRIFT_EVENT } from "../flows/report-drift.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
 import { createJobs } from "../jobs/jobs.ts";
 import { cancelRuns } from "../jobs/kinds/cancel-runs.ts";
+import { type DrillWebhookParts, drillWebhook } from "../jobs/kinds/drill-webhook.ts";
 import { eraseEvents } from "../jobs/kinds/erase-events.ts";
 import { replayEvents } from "../jobs/kinds/replay-events.ts";
 import { type ReplayRequestsParts, replayRequests } from "../jobs/kinds/replay-requests.ts";
@@ -28,6 +29,7 @@ export interface JobsAndAlertsParts {
   functions: Functions;
   activity: Activity;
   replay: ReplayRequestsParts["replay"];
+  drill: DrillWebhookParts["drill"];
   sourceName: (source: EventSource) => string;
   /** Items per second, unless a job has its own rate. */
   jobRate: number;
@@ -51,6 +53,7 @@ export function createJobsAndAlerts({
   functions,
   activity,
   replay,
+  drill,
   sourceName,
   jobRate,
   leaseMs,
@@ -67,6 +70,7 @@ export function createJobsAndAlerts({
     eraseEvents({ store, sourceName, cancel: functions.cancelRun, gatheringWithout }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
     replayRequests({ store, replay, webhooks, environmentName: (id) => environmentName(id) ?? "" }),
+    drillWebhook({ store, drill, webhooks, environment: (id) => directory.environment(id), functionId: functions.functionId, now }),
   ];
   const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), leaseMs, log, now });
   const newId = () => ids.next(now()) as string as JobId;

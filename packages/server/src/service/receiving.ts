@@ -1,11 +1,13 @@
 /** How events are accepted, over HTTP and again: the attempts of senders, the life of an event, its copies, and replays of requests. */
 
 import type { EventIdGenerator, Refusal } from "@inlet/protocol";
+import { readProviderTemplates } from "@inlet/providers";
 import type { Logger } from "pino";
 import { AttemptBudget } from "../api/access/attempt-budget.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import { createDrill } from "../flows/drill/drill-webhook.ts";
 import { createEventLife, createSendEvents, type EventLife, type SendEvents } from "../flows/event-life.ts";
 import { EventMirror } from "../flows/mirror-events.ts";
 import { createAddressTrust, readTrustedAddresses } from "../flows/trusted-addresses.ts";
@@ -50,6 +52,8 @@ export interface Receiving {
   sendEvents: SendEvents;
   /** Accepts a recorded request of a webhook again. */
   replay(record: WebhookRequest, webhook: Webhook, seed?: string): Promise<Accepted | Answered | Refusal>;
+  /** Sends sample requests to a webhook, as its provider would. */
+  drill: ReturnType<typeof createDrill>;
 }
 
 export async function createReceiving(parts: ReceivingParts): Promise<Receiving> {
@@ -88,7 +92,13 @@ export async function createReceiving(parts: ReceivingParts): Promise<Receiving>
   const receive = createEventLife(eventLife);
   const replay: Receiving["replay"] = (record, webhook, seed) =>
     replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Answered | Refusal>;
-  return { attempts, quotas, mirror, receive, sendEvents: createSendEvents(eventLife), replay };
+  let templates: ReturnType<typeof readProviderTemplates> | null = null;
+  const providers = () => {
+    templates ??= readProviderTemplates();
+    return templates;
+  };
+  const drill = createDrill({ store, receive, publicUrl: config.publicUrl, providers });
+  return { attempts, quotas, mirror, receive, sendEvents: createSendEvents(eventLife), replay, drill };
 }
 
 async function createAttemptBudgets({ store, directory, log, now }: ReceivingParts) {

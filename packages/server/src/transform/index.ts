@@ -9,5 +9,6 @@ export * from "./transform-request.ts";
 export * from "./try-transform.ts";
 export * from "./verify/check-verify.ts";
 export * from "./verify/sign-request.ts";
+export * from "./verify/sign-sample.ts";
 export * from "./verify/signed-template.ts";
 export * from "./verify/verify-request.ts";

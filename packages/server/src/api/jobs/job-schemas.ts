@@ -1,8 +1,8 @@
 /** Jobs as the OpenAPI document describes them. */
 
-import { JOB_KINDS, JOB_STATUSES } from "@inlet/protocol";
+import { DRILL_KINDS, JOB_KINDS, JOB_STATUSES } from "@inlet/protocol";
 import { closed } from "../rest-schemas.ts";
-import { INSTANT, INSTANT_OR_NULL, INTEGER, listOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+import { BOOLEAN, INSTANT, INSTANT_OR_NULL, INTEGER, listOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
 const RATE_MAX = 10_000;
 
@@ -36,7 +36,34 @@ const RUNS = {
   anyOf: [shape({ completed: INTEGER, failed: INTEGER, cancelled: INTEGER, unfinished: INTEGER }), { type: "null" }],
 };
 
-export const JOB_DETAILS = shape({ ...JOB_FIELDS, runs: RUNS }, { title: "JobDetails" });
+const DRILL_OUTCOME = shape({ status: INTEGER, events: { ...INTEGER, description: "New events." } });
+const DRILL_FUNCTION = shape({
+  id: TEXT,
+  runs: { ...INTEGER, description: "How often it ran for one event of the provider, with all copies of the sample up to this request." },
+  failed: { ...BOOLEAN, description: "One of these runs failed." },
+});
+const DRILL_ENTRY = shape(
+  {
+    kind: { type: "string", enum: DRILL_KINDS },
+    sent: shape({
+      sample: { ...TEXT, description: "The sample that the request was made from." },
+      copy: { ...INTEGER, description: "1: the first request of the drill that was made from the sample and should be accepted." },
+      contentType: TEXT,
+      bytes: INTEGER,
+    }),
+    expected: DRILL_OUTCOME,
+    happened: DRILL_OUTCOME,
+    ok: { ...BOOLEAN, description: "What happened is what was expected." },
+    functions: { ...listOf(DRILL_FUNCTION), description: "Empty until the job has ended, and for refused requests." },
+  },
+  { title: "DrillEntry" },
+);
+const REPORT = {
+  description: "Of `webhooks.drill`: one entry for each request sent so far. Null for other kinds. Only of a single job, not in lists.",
+  anyOf: [listOf(DRILL_ENTRY), { type: "null" }],
+};
+
+export const JOB_DETAILS = shape({ ...JOB_FIELDS, runs: RUNS, report: REPORT }, { title: "JobDetails" });
 
 export const JOB_PREVIEW = shape(
   { total: INTEGER, samples: listOf({ type: "object", additionalProperties: true }) },

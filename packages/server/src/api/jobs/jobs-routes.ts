@@ -1,10 +1,23 @@
 /** REST: jobs, which work on many events, runs or requests in the background. */
 
-import { isEventId, JOB_STATUSES, type JobId, type JobKindName, type JobRuns, type JobStatus, type JobView } from "@inlet/protocol";
-import type { FastifyInstance } from "fastify";
+import {
+  type DrillEntry,
+  environmentNamed,
+  isEventId,
+  JOB_STATUSES,
+  type JobDetailsView,
+  type JobId,
+  type JobKindName,
+  type JobRuns,
+  type JobStatus,
+  type JobView,
+} from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { iso } from "../../observe/run-view.ts";
 import type { Environment, Job, JobStore, RunCounts, RunStore } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
+import { checkMayUse, mayUse, principalOf } from "../access/principal.ts";
+import { SHARED_SCOPE } from "../access/request-environment.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { faultsOf, invalid, invalidRequest, RestRefusal } from "../rest-errors.ts";
 import { closed, compileQueryCheck, PAGE_PARAMETERS, type QueryCheck } from "../rest-schemas.ts";
@@ -85,10 +98,24 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
   const { access, audit, store, jobs, now } = parts;
   const readRequest = createRequestReader(parts);
 
-  async function find(environment: Environment, text: string): Promise<Job> {
-    const id = text.toUpperCase();
-    const job = isEventId(id) ? await store.jobGet({ environmentId: environment.id, id: id as string as JobId }) : null;
-    if (!job) throw new RestRefusal("job_not_found", `There is no job ${text} in the environment "${environment.name}".`);
+  async function find(request: FastifyRequest<{ Params: { id: string } }>): Promise<{ environment: Environment; job: Job }> {
+    const environment = environmentOf(access, request);
+    const { id: text } = request.params;
+    const id = text.toUpperCase() as JobId;
+    const job = isEventId(id) ? ((await store.jobGet({ environmentId: environment.id, id })) ?? (await findDrill(request, id))) : null;
+    const home = job && access.directory.environment(job.environmentId);
+    if (!job || !home) throw new RestRefusal("job_not_found", `There is no job ${text} in the environment "${environment.name}".`);
+    return { environment: home, job };
+  }
+
+  /** A drill belongs to a branch, its webhook to all of them: it is also found by a request about `branch`, or about no environment. */
+  async function findDrill(request: FastifyRequest, id: JobId): Promise<Job | null> {
+    if (![null, SHARED_SCOPE].includes(environmentNamed(request.headers))) return null;
+    const branches = access.directory.environments().filter((one) => one.kind === "branch" && mayUse(principalOf(request), one));
+    const job = await store.jobFind({ environmentIds: branches.map((one) => one.id), id });
+    const home = branches.find((one) => one.id === job?.environmentId);
+    if (job?.kind !== "webhooks.drill" || !home) return null;
+    checkMayUse(request, home);
     return job;
   }
 
@@ -109,10 +136,9 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
   );
 
   app.get<{ Params: { id: string } }>("/jobs/:id", { config: { about: "environment" }, schema: READ }, async (request) => {
-    const environment = environmentOf(access, request);
-    const job = await find(environment, request.params.id);
+    const { environment, job } = await find(request);
     const counts = STARTS_RUNS.has(job.kind) ? await store.runCountByJob({ environmentId: environment.id, jobId: job.id }) : null;
-    return { data: { ...jobView(job), runs: counts && outcomesOf(counts) } };
+    return { data: jobDetailsView(job, counts && outcomesOf(counts)) };
   });
 
   app.post<{ Body: CreateBody }>(
@@ -146,8 +172,8 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     "/jobs/:id/cancel",
     { config: { about: "environment", repair: true }, schema: cancel },
     async (request) => {
-      const environment = environmentOf(access, request);
-      const { id, endedAt, status } = await find(environment, request.params.id);
+      const { environment, job: found } = await find(request);
+      const { id, endedAt, status } = found;
       if (endedAt !== null) throw new RestRefusal("job_ended", `The job ${id} has already ended: it is ${status}.`);
       const job = (await store.jobEnd({ environmentId: environment.id, id, status: "cancelled", now: now() })) as Job;
       if (job.status !== "cancelled") throw new RestRefusal("job_ended", `The job ${id} has already ended: it is ${job.status}.`);
@@ -199,6 +225,12 @@ function checkFilter({ kind, takesAll }: JobRules, check: QueryCheck, filter: Re
   if (all && !takesAll) throw invalid("all", `is not for jobs of the kind ${kind}`);
   if (Object.keys(filter).length > 0 || all) return;
   throw invalid("filter", takesAll ? 'is empty; say "all": true to work on every entry' : "must not be empty");
+}
+
+export function jobDetailsView(job: Job, runs: JobRuns | null): JobDetailsView {
+  const entries = JSON.parse(job.report ?? "[]") as DrillEntry[];
+  const report = entries.map(({ kind, sent, expected, happened, ok, functions }) => ({ kind, sent, expected, happened, ok, functions }));
+  return { ...jobView(job), runs, report: job.kind === "webhooks.drill" ? report : null };
 }
 
 export function jobView(job: Job): JobView {

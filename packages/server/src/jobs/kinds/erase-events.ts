@@ -46,11 +46,13 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
       await erase(environmentId, items as readonly number[]);
       return { starts: [], failures: [] };
     },
-    settle: () =>
-      store.erasureSettle().catch((error: Error) => {
+    async settle() {
+      await store.erasureSettle().catch((error: Error) => {
         throw new Error(`Everything is erased, but the space it took in the store could not be cleaned: ${error.message}`, {
           cause: error,
         });
-      }),
+      });
+      return undefined;
+    },
   };
 }

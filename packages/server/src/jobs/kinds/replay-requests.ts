@@ -3,12 +3,12 @@
  * a request that is replayed again after a crash makes the same event, which is stored once.
  */
 
-import { createHash } from "node:crypto";
 import type { Refusal, WebhookRequestId } from "@inlet/protocol";
 import { RestRefusal } from "../../api/rest-errors.ts";
 import { REQUEST_FILTERS, type RequestFilterQuery, requestFilter, requestView } from "../../api/webhooks/webhook-requests-routes.ts";
 import type { Environment, EventCursor, Job, JobError, Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
 import { type JobKind, PAGE_ITEMS } from "../job-kind.ts";
+import { seedOfItem } from "./seed-of-item.ts";
 
 export interface ReplayRequestsParts {
   store: Pick<WebhookRequestStore, "webhookRequestGet" | "webhookRequestList">;
@@ -18,8 +18,6 @@ export interface ReplayRequestsParts {
   replay(record: WebhookRequest, webhook: Webhook, seed: string): Promise<{ ids: readonly string[] } | { handshake: object } | Refusal>;
 }
 
-const ENTROPY_BYTES = 10;
-
 export function replayRequests({ store, webhooks, environmentName, replay }: ReplayRequestsParts): JobKind {
   const webhookOf = (environmentId: Environment["id"], id: unknown) =>
     webhooks().find((webhook) => webhook.id === id && webhook.environmentId === environmentId && webhook.deletedAt === null);
@@ -28,7 +26,7 @@ export function replayRequests({ store, webhooks, environmentName, replay }: Rep
     const record = await store.webhookRequestGet({ environmentId: webhook.environmentId, webhookId: webhook.id, id });
     if (!record) return [{ item: id, message: "The request has been removed." }];
     if (record.body === null) return [{ item: id, message: "The body of the request was too large to store." }];
-    const answer = await replay(record, webhook, seedOf(job, id));
+    const answer = await replay(record, webhook, seedOfItem(job, id));
     return "code" in answer ? [{ item: id, message: answer.message }] : [];
   }
 
@@ -63,9 +61,4 @@ export function replayRequests({ store, webhooks, environmentName, replay }: Rep
       return { starts: [], failures: failures.flat() };
     },
   };
-}
-
-function seedOf(job: Job, id: WebhookRequestId): string {
-  const entropy = createHash("sha256").update(`${job.id} ${id}`).digest().subarray(0, ENTROPY_BYTES);
-  return `${job.createdAt},${entropy.toString("base64")}`;
 }

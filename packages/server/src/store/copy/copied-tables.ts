@@ -249,7 +249,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "jobs",
     key: ["job_id"],
     columns: same(`
-      job_id environment_id kind filter function_id status total done failed rate list_cursor errors created_at
+      job_id environment_id kind filter function_id status total done failed rate list_cursor errors report created_at
       started_at ended_at leased_by leased_until`),
     // The node that processed it is gone.
     convert: { leased_by: () => null, leased_until: () => 0 },

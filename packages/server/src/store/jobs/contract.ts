@@ -46,6 +46,8 @@ export interface Job extends JobFacts {
   failed: number;
   /** The first ones. */
   errors: readonly JobError[];
+  /** What its kind reports about its items: JSON text. */
+  report: string | null;
   startedAt: number | null;
   endedAt: number | null;
 }
@@ -70,6 +72,8 @@ export interface JobAdvanceParams {
   worked: number;
   failures: readonly JobError[];
   starts: readonly JobStart[];
+  /** The whole report, with this batch. Absent: it stays as it is. */
+  report?: string;
   /** A further step follows the last item: the job does not end with it. */
   staysOpen?: boolean;
 }
@@ -97,6 +101,8 @@ export interface JobStore {
   /** Adds the items of one page. Returns the updated job; null, without effect: the lease is lost, the job has ended, or the page is stored. */
   jobItemsAdd(params: JobItemsAddParams): Promise<Job | null>;
   jobGet(params: { environmentId: EnvironmentId; id: JobId }): Promise<Job | null>;
+  /** In whichever of these environments it is. */
+  jobFind(params: { environmentIds: readonly EnvironmentId[]; id: JobId }): Promise<Job | null>;
   /** Newest first. */
   jobList(params: {
     environmentId: EnvironmentId;

@@ -33,13 +33,14 @@ export interface JobWrite extends JobEnd {
   done: number;
   failed: number;
   errors: Job["errors"];
+  report: string | null;
   startedAt: number;
   /** Items from this position on are no longer needed. */
   itemsLeft: number;
 }
 
 /** Null: the batch does not follow the current cursor, or the job has ended. */
-export function advanceJob(job: Job, { after, worked, failures, now, staysOpen = false }: JobAdvanceParams): JobWrite | null {
+export function advanceJob(job: Job, { after, worked, failures, now, report, staysOpen = false }: JobAdvanceParams): JobWrite | null {
   if (job.endedAt !== null || job.listCursor !== null || job.done !== after) return null;
   const done = job.done + worked;
   const isEnd = done >= job.total && !staysOpen;
@@ -48,6 +49,7 @@ export function advanceJob(job: Job, { after, worked, failures, now, staysOpen =
     done,
     failed: job.failed + failures.length,
     errors: [...job.errors, ...failures].slice(0, JOB_ERRORS_MAX),
+    report: report ?? job.report,
     startedAt: job.startedAt ?? now,
     endedAt: isEnd ? now : null,
     itemsLeft: job.total - done,

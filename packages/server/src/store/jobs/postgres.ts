@@ -28,6 +28,7 @@ export interface JobStoreParts {
 }
 
 const FIND = "SELECT * FROM jobs WHERE environment_id = $1 AND job_id = $2";
+const FIND_IN = "SELECT * FROM jobs WHERE environment_id = ANY ($1::integer[]) AND job_id = $2";
 /** Nodes that claim at the same moment each get a different job. */
 const CLAIM = `
   UPDATE jobs SET leased_by = $1, leased_until = $3, status = CASE WHEN list_cursor IS NULL THEN 'running' ELSE status END,
@@ -40,7 +41,7 @@ const CLAIM = `
 const RENEW = `
   UPDATE jobs SET leased_until = $4 WHERE environment_id = $1 AND job_id = $2 AND leased_by = $3 AND ended_at IS NULL RETURNING 1`;
 const WRITE = `
-  UPDATE jobs SET status = $3, done = $4, failed = $5, errors = $6, started_at = $7, ended_at = $8, leased_until = $9
+  UPDATE jobs SET status = $3, done = $4, failed = $5, errors = $6, report = $7, started_at = $8, ended_at = $9, leased_until = $10
   WHERE environment_id = $1 AND job_id = $2 RETURNING *`;
 const END = "UPDATE jobs SET status = $3, errors = $4, ended_at = $5 WHERE environment_id = $1 AND job_id = $2 RETURNING *";
 const INSERT = `
@@ -61,6 +62,10 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
     jobItemsAdd: (params) => database.transaction((client) => addItems(client, params)),
     async jobGet({ environmentId, id }) {
       const [row] = await database.query<JobRow>(FIND, [environmentId, id]);
+      return row ? toJob(row) : null;
+    },
+    async jobFind({ environmentIds, id }) {
+      const [row] = await database.query<JobRow>(FIND_IN, [environmentIds, id]);
       return row ? toJob(row) : null;
     },
     jobList: (params) => listJobs(database, params),
@@ -151,6 +156,7 @@ async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ 
     next.done,
     next.failed,
     JSON.stringify(next.errors),
+    next.report,
     next.startedAt,
     next.endedAt,
     until,

@@ -16,6 +16,7 @@ export interface JobRow {
   rate: number;
   list_cursor: string | null;
   errors: string;
+  report: string | null;
   created_at: number;
   started_at: number | null;
   ended_at: number | null;
@@ -37,6 +38,7 @@ export function toJob(row: JobRow): Job {
     rate: row.rate,
     listCursor: row.list_cursor,
     errors: JSON.parse(row.errors) as JobError[],
+    report: row.report,
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

@@ -26,6 +26,7 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     "UPDATE jobs SET status = ?, total = ?, list_cursor = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
   );
   const select = db.prepare("SELECT * FROM jobs WHERE job_id = ? AND environment_id = ?");
+  const selectAnywhere = db.prepare("SELECT * FROM jobs WHERE job_id = ?");
   const open = db.prepare(
     "SELECT * FROM jobs INDEXED BY jobs_open WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = ?1 OR leased_until <= ?2) ORDER BY job_id",
   );
@@ -38,7 +39,7 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
   );
   const items = db.prepare("SELECT position, items FROM job_items WHERE job_id = ? AND position < ? ORDER BY position DESC LIMIT 1");
   const write = db.prepare(
-    "UPDATE jobs SET status = ?, done = ?, failed = ?, errors = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
+    "UPDATE jobs SET status = ?, done = ?, failed = ?, errors = ?, report = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
   );
   const end = db.prepare("UPDATE jobs SET status = ?, errors = ?, ended_at = ? WHERE job_id = ?");
   const dropItems = db.prepare("DELETE FROM job_items WHERE job_id = ? AND position >= ?");
@@ -96,7 +97,7 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     if (!job || !next) return null;
     const allocation = new LeaseAllocation(now, undefined);
     for (const { eventSequence, run } of batch.starts) startRuns.startForStored(allocation, environmentId, eventSequence, run);
-    write.run(next.status, next.done, next.failed, JSON.stringify(next.errors), next.startedAt, next.endedAt, until, id);
+    write.run(next.status, next.done, next.failed, JSON.stringify(next.errors), next.report, next.startedAt, next.endedAt, until, id);
     dropItems.run(id, next.itemsLeft);
     return read(environmentId, id);
   }
@@ -115,6 +116,10 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     jobInsert: (job) => writer.submit(() => insertJob(job)),
     jobItemsAdd: (params) => writer.submit(() => addItems(params)),
     jobGet: async ({ environmentId, id }) => read(environmentId, id),
+    async jobFind({ environmentIds, id }) {
+      const row = selectAnywhere.get(id) as JobRow | undefined;
+      return row && (environmentIds as readonly number[]).includes(row.environment_id) ? toJob(row) : null;
+    },
     jobList: async (params) => list(params),
     jobClaim: ({ node, now, until, except }) =>
       writer.submit(() => {

@@ -714,6 +714,7 @@ CREATE TABLE jobs (
   rate           integer NOT NULL,
   list_cursor    text,
   errors         text NOT NULL DEFAULT '[]',
+  report         text,
   created_at     bigint NOT NULL,
   started_at     bigint,
   ended_at       bigint,

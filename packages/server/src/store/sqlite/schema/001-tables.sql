@@ -631,6 +631,7 @@ CREATE TABLE jobs (
   rate           INTEGER NOT NULL,
   list_cursor    TEXT,
   errors         TEXT NOT NULL DEFAULT '[]',
+  report         TEXT,
   created_at     INTEGER NOT NULL,
   started_at     INTEGER,
   ended_at       INTEGER,
