@@ -31,6 +31,7 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "POST /transforms/test": "webhook",
   "POST /webhooks/{id}/test": "webhook",
   "POST /webhooks/{id}/backtest": "webhook",
+  "POST /webhooks/{id}/drill": "webhook",
   "POST /webhooks": "header",
   "PUT /webhooks/{id}": "webhook",
   "DELETE /webhooks/{id}": "webhook",

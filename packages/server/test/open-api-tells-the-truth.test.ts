@@ -17,6 +17,7 @@ interface World {
   service: TestService;
   eventId: string;
   webhookId: string;
+  branchWebhookId: string;
   requestId: string;
   keyId: string;
   /** One to end by its cookie, one to end by its id. */
@@ -77,6 +78,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/webhooks/{id}/backtest": {
     path: ({ webhookId }) => [webhookId],
     body: { transform: "function transform() { return { name: 'a/b', data: {} }; }" },
+  },
+  "POST /v1/webhooks/{id}/drill": {
+    path: ({ branchWebhookId }) => [branchWebhookId],
+    body: { environment: "feature/drilled", kinds: ["samples"] },
+    status: 202,
   },
   "POST /v1/transforms/test": { body: { transform: "function transform() { throw new Error('no'); }" } },
   "POST /v1/session": { body: { apiKey: API_KEY }, status: 201 },
@@ -166,6 +172,9 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const webhook = await makeWebhook(service);
   await post(webhook.url, { hello: "world" });
   await post(webhook.url, "not json");
+  await service.rest("POST", "/environments", { body: { name: "feature/drilled", kind: "branch" } });
+  const ofBranch = await makeWebhook(service, ECHO, { environment: "branch" });
+  await post(ofBranch.url, { hello: "branch" });
   const { body } = await service.rest("GET", `/webhooks/${webhook.id}/requests?outcome=accepted`);
   const key = await service.rest("POST", "/keys", { body: { kind: "api", name: "r", role: "read" } });
   const browsers = [openBrowser(service.url), openBrowser(service.url)];
@@ -194,6 +203,7 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
     signal: "approve",
     eventId: sent.body.ids[0],
     webhookId: webhook.id,
+    branchWebhookId: ofBranch.id,
     requestId: body.data[0].id,
     keyId: key.body.data.id,
     cookie: browsers[0]?.cookie() ?? "",

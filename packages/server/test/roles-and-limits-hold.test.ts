@@ -63,7 +63,7 @@ test("the role read may only read; ingest-admin has webhooks, transforms and rea
 });
 
 const REPAIRS =
-  /^\/(runs\/\{id\}\/(cancel|rerun|release)|holds\/\{id\}\/release|webhooks\/\{id\}\/(requests\/\{requestId\}\/replay|test|backtest)|transforms\/test|apps$|session$|jobs|functions\/\{id\}\/(pause|resume))/;
+  /^\/(runs\/\{id\}\/(cancel|rerun|release)|holds\/\{id\}\/release|webhooks\/\{id\}\/(requests\/\{requestId\}\/replay|test|backtest|drill)|transforms\/test|apps$|session$|jobs|functions\/\{id\}\/(pause|resume))/;
 
 test("operator reads and repairs, viewer reads, metrics does neither, owner does everything", async (t) => {
   const service = await startTestService(t);

@@ -114,7 +114,7 @@ test("a drill passes a webhook that is in order, again and again, and names a fu
   );
 
   const careless = await makeWebhook(service, "stripe", {
-    transform: "function transform(evt) { return { name: `stripe/${evt.type}`, data: evt }; }",
+    transform: "function transform(evt) { return { name: 'stripe/' + evt.type, data: evt }; }",
   });
   const found = await drill(service, careless);
   assert.equal(found.status, "completed");
@@ -134,7 +134,7 @@ test("a drill passes a webhook that is in order, again and again, and names a fu
 test("without samples of a provider, the last recorded requests are used; a webhook that verifies nothing does not pass", async (t) => {
   const service = await startTestService(t);
   await service.rest("POST", "/environments", { body: { name: BRANCH, kind: "branch" } });
-  const transform = "function transform(evt) { return { name: 'own/thing', id: `own-${evt.id}`, data: evt }; }";
+  const transform = "function transform(evt) { return { name: 'own/thing', id: 'own-' + evt.id, data: evt }; }";
   const webhook = await makeWebhook(service, "stripe", { transform, verify: null });
   const none = await begin(service, webhook, { environment: BRANCH });
   assert.deepEqual([none.status, none.body.code], [400, "request_invalid"]);
@@ -187,7 +187,11 @@ onSqlite("samples of every scheme are accepted when signed, refused when forged,
   for (const [scheme, { id }] of schemes) {
     // An address of its own, and a time that is hardly tolerated.
     const ips = { mode: "allow", list: ["192.0.2.0/24"] };
-    const verify = { ...(PROVIDERS.find((one) => one.id === id) as Provider).verify, secrets: [SECRET, "an older one"], toleranceSeconds: 5 };
+    const verify = {
+      ...(PROVIDERS.find((one) => one.id === id) as Provider).verify,
+      secrets: [SECRET, "an older one"],
+      toleranceSeconds: 5,
+    };
     const webhook = await makeWebhook(service, id, { ips, verify });
     const job = await drill(service, webhook, ["samples", "retries", "forged", "malformed"]);
     const bad = differences(job).filter(({ kind }) => kind !== "retries");
@@ -227,7 +231,9 @@ test("only webhooks of branch are drilled, in a branch environment, by whoever m
   assert.equal(posted.status, 400, "it has a route of its own");
 
   const keyOf = async (role: string, environments?: string[]) => {
-    const { body } = await service.rest("POST", "/keys", { body: { kind: "api", name: role, role, ...(environments && { environments }) } });
+    const { body } = await service.rest("POST", "/keys", {
+      body: { kind: "api", name: role, role, ...(environments && { environments }) },
+    });
     return { authorization: `Bearer ${body.data.key}` };
   };
   assert.deepEqual(await refused(webhook, { environment: BRANCH }, await keyOf("viewer")), [403, "role_forbidden"]);
@@ -240,7 +246,11 @@ test("only webhooks of branch are drilled, in a branch environment, by whoever m
   const job = await drill(service, webhook, ["samples"]);
   const found = async (headers: Record<string, string>) => (await service.rest("GET", `/jobs/${job.id}`, { headers })).status;
   for (const headers of [OF_BRANCH, { "x-service-env": "branch" }, {}]) assert.equal(await found(headers), 200, JSON.stringify(headers));
-  for (const headers of [{ "x-service-env": "production" }, { "x-service-env": "feature/old" }, { ...ofStaging, "x-service-env": "staging" }])
+  for (const headers of [
+    { "x-service-env": "production" },
+    { "x-service-env": "feature/old" },
+    { ...ofStaging, "x-service-env": "staging" },
+  ])
     assert.equal(await found(headers), 404, JSON.stringify(headers));
   const log = (await service.rest("GET", "/audit-log?limit=20")).body.data;
   const entry = log.find(({ details }: { details: { job?: string } }) => details.job === job.id);

@@ -1,5 +1,6 @@
 /** The flags of `inlet webhooks …`. */
 
+import { DRILL_KINDS } from "@inlet/protocol";
 import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { PAGE_FLAGS, TIME_FLAGS } from "../command-line/list-flags.ts";
@@ -53,4 +54,20 @@ export const BACKTEST_FLAGS = {
   limit: { ...PAGE_FLAGS.limit, sentence: "How many of the newest requests, at most 100." },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;
+export const DRILL_FLAGS = {
+  kinds: {
+    type: "string",
+    placeholder: "kinds",
+    fault: (text: string) => drillKindsFault(text),
+    sentence: `Only these kinds, separated by commas: ${DRILL_KINDS.join(", ")}.`,
+  },
+  ...CONNECTION_FLAGS,
+  env: { ...CONNECTION_FLAGS.env, sentence: "Branch environment in which the functions run; required." },
+} as const satisfies Flags;
+
+function drillKindsFault(text: string): string | null {
+  const unknown = text.split(",").find((kind) => !DRILL_KINDS.some((known) => known === kind));
+  return unknown === undefined ? null : `"${unknown}" is not one of ${DRILL_KINDS.join(", ")}`;
+}
+
 export const REPLAY_FLAGS = { outcome: OUTCOME, ...TIME_FLAGS, ...START_JOB_FLAGS, ...CONNECTION_FLAGS } as const satisfies Flags;

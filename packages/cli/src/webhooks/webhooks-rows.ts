@@ -9,6 +9,7 @@ import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import {
   APPLY_FLAGS,
   BACKTEST_FLAGS,
+  DRILL_FLAGS,
   NEW_FLAGS,
   PLAN_FLAGS,
   PULL_FLAGS,
@@ -136,6 +137,23 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     ],
     flags: BACKTEST_FLAGS,
     run: async (call) => (await import("./commands/backtest.ts")).backtestWebhook(call),
+  }),
+  command({
+    words: ["webhooks", "drill"],
+    ...one,
+    sentence: "Sends a webhook of all branches what its provider may send, in a branch environment, and reports what became of it.",
+    more: "Samples of the provider, signed with the webhook's own secret, then doubled, in another order, retried, forged and malformed.\nThe report compares what was expected with what happened, and names functions that ran more than once for one event.",
+    examples: [
+      ["inlet webhooks drill Stripe --env feature/cart", "all kinds of requests"],
+      ["inlet webhooks drill Stripe --env feature/cart --kinds duplicates,retries --json", "in CI; see the exit code"],
+    ],
+    exits: [
+      [0, "everything happened as expected"],
+      [1, "a difference was found, or another error"],
+    ],
+    usageExit: EXIT.failed,
+    flags: DRILL_FLAGS,
+    run: async (call) => (await import("./commands/drill.ts")).drillWebhook(call),
   }),
   command({
     words: ["webhooks", "replay"],

@@ -53,6 +53,7 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
       "POST /transforms/test": [{ transform: ECHO, webhookId: webhook.id, sign: true }],
       "POST /webhooks/{id}/test": [{ sign: true }],
       "POST /webhooks/{id}/backtest": [{ transform: ECHO }],
+      "POST /webhooks/{id}/drill": [{ environment: "production" }, { environment: "staging" }],
       "POST /webhooks": [
         { name: "w", transform: ECHO, environment: "production" },
         { name: "w", transform: ECHO, mirror: { to: ["*"] } },

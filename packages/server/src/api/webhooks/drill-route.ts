@@ -43,7 +43,7 @@ const DRILL = {
 export function registerDrillRoute(app: FastifyInstance, { audit, directory, jobs }: DrillRouteParts): void {
   app.post<{ Params: { id: string }; Body: { environment: string; kinds?: readonly DrillKind[] } }>(
     "/webhooks/:id/drill",
-    { config: { about: "item", repair: true, idempotent: "replayed" }, schema: DRILL },
+    { config: { about: "item", ingest: true, repair: true, idempotent: "replayed" }, schema: DRILL },
     async (request, reply) => {
       const webhook = findWebhook(directory, request, request.params.id);
       const { environment: name, kinds = DRILL_KINDS } = request.body;
