@@ -1,6 +1,6 @@
 /** Jobs: bulk operations on the items of a list, counted by a dry run before they start. */
 
-import type { JobKindName, JobRuns, JobView } from "@inlet/protocol";
+import type { JobDetailsView, JobKindName, JobView } from "@inlet/protocol";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call, callForPage, parsed } from "./client.ts";
 import type { Filters } from "./queries.ts";
@@ -29,14 +29,26 @@ export const jobsQuery = (env: string) =>
     refetchInterval: REFRESH_MS,
   });
 
-export type JobDetails = JobView & { runs: JobRuns | null };
-
 export const jobQuery = (env: string, id: string) =>
   queryOptions({
     queryKey: ["jobs", env, id],
-    queryFn: () => call<JobDetails>(`/jobs/${encodeURIComponent(id)}`, { env }),
+    queryFn: () => call<JobDetailsView>(`/jobs/${encodeURIComponent(id)}`, { env }),
     refetchInterval: ({ state }) => (state.data?.endedAt && !state.data.runs?.unfinished ? false : WATCH_MS),
   });
+
+/** The last drill of a webhook in a branch environment; null: there is none among its last jobs. */
+export const lastDrillQuery = (env: string, webhookId: string) =>
+  queryOptions({
+    queryKey: ["jobs", env, "drill", webhookId],
+    queryFn: async () => {
+      const { items } = await callForPage<JobView>("/jobs", parsed, { env, query: { limit: 100 } });
+      return items.find(({ kind, filter }) => kind === "webhooks.drill" && filter.webhook === webhookId) ?? null;
+    },
+  });
+
+export function startDrill(webhookId: string, environment: string): Promise<JobDetailsView> {
+  return call<JobDetailsView>(`/webhooks/${encodeURIComponent(webhookId)}/drill`, { method: "POST", body: { environment } });
+}
 
 export const jobPreviewQuery = (env: string, request: JobRequest) =>
   queryOptions({

@@ -13,6 +13,7 @@ import { count, plural } from "../ui/numbers.ts";
 import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
 import { duration, Time, useNow } from "../ui/time.tsx";
 import { withToast } from "../ui/toasts.tsx";
+import { DrillReport } from "./drill-report.tsx";
 import { JobProgress } from "./job-progress.tsx";
 import { JobStatusBadge } from "./job-status.tsx";
 import { filterText, wordsOf } from "./job-words.ts";
@@ -49,6 +50,7 @@ export function JobPage() {
       </section>
       {job.runs && <JobOutcome env={env} id={job.id} runs={job.runs} />}
       <JobFacts job={job} />
+      {job.report && <DrillReport job={job} report={job.report} />}
       {job.failed > 0 && <JobErrors job={job} />}
     </div>
   );
@@ -91,7 +93,7 @@ function JobActions({ env, job }: { env: string; job: JobView }) {
   }
   return (
     <div className="actions">
-      {job.kind !== "runs.cancel" && (
+      {job.kind !== "runs.cancel" && job.kind !== "webhooks.drill" && (
         <Link to="/env/$env/runs" params={{ env }} search={{ job: job.id }} className="button">
           <Icon name="activity" /> Show its runs
         </Link>

@@ -14,6 +14,7 @@ const WORDS: Readonly<Record<JobKindName, JobWords>> = {
   "runs.rerun": { title: "Rerun runs", action: "Rerun", item: "run" },
   "runs.cancel": { title: "Cancel runs", action: "Cancel", item: "run" },
   "requests.replay": { title: "Replay webhook requests", action: "Replay", item: "request" },
+  "webhooks.drill": { title: "Drill a webhook", action: "Drill", item: "request" },
   "events.erase": { title: "Erase events", action: "Erase", item: "event" },
 };
 

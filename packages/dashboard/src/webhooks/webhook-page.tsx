@@ -17,6 +17,7 @@ import { Icon } from "../ui/icon.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { toast } from "../ui/toasts.tsx";
 import { DeleteWebhook } from "./delete-webhook.tsx";
+import { DrillTab } from "./drill-tab.tsx";
 import { FirstRequest } from "./first-request.tsx";
 import { RequestsTab } from "./requests-tab.tsx";
 import { SettingsTab } from "./settings-tab.tsx";
@@ -25,7 +26,13 @@ import { VersionsTab } from "./versions-tab.tsx";
 import { WEBHOOK_TABS, type WebhookTab } from "./webhook-search.ts";
 import { Health } from "./webhooks-page.tsx";
 
-const TITLES: Record<WebhookTab, string> = { transform: "Transform", requests: "Requests", versions: "Versions", settings: "Settings" };
+const TITLES: Record<WebhookTab, string> = {
+  transform: "Transform",
+  requests: "Requests",
+  versions: "Versions",
+  drill: "Drill",
+  settings: "Settings",
+};
 
 export function WebhookPage() {
   const { env, id } = useParams({ from: "/env/$env/webhooks/$id" });
@@ -67,6 +74,7 @@ export function WebhookPage() {
       {tab === "transform" && <TransformTab key={webhook.id} webhook={webhook} />}
       {tab === "requests" && <RequestsTab env={env} webhook={webhook} />}
       {tab === "versions" && <VersionsTab webhook={webhook} />}
+      {tab === "drill" && <DrillTab env={env} webhook={webhook} />}
       {tab === "settings" && <SettingsTab key={webhook.updatedAt} webhook={webhook} onDelete={() => setDeletedId(id)} />}
       {isDeleting && <DeleteWebhook env={env} webhook={webhook} onClose={() => setDeletedId(null)} />}
     </div>

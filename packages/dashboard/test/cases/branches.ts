@@ -42,6 +42,21 @@ export function branchCases(browser: () => Browser): void {
     await page.getByRole("listitem").filter({ hasText: "to/cart" }).waitFor();
     await page.getByText("1 event in total").waitFor();
 
+    await page.goto(`${service.url}/env/branch/webhooks/${made.body.data.id}?tab=drill`);
+    await page.getByText("No drill yet").waitFor();
+    await page.getByRole("button", { name: "Start drill" }).click();
+    // The transform gives no id, and the webhook verifies nothing: copies and forged requests become events.
+    const report = page.getByRole("region", { name: "Report" });
+    await report.getByText(/requests of 18 had another outcome than expected/).waitFor();
+    await report
+      .getByRole("row", { name: /Different duplicates/ })
+      .first()
+      .waitFor();
+    await report
+      .getByRole("row", { name: /As expected malformed .* 400, 0 new events/ })
+      .first()
+      .waitFor();
+
     await page.getByRole("link", { name: "Environments" }).click();
     await page.getByRole("button", { name: "Archive feature/cart" }).click();
     const dialog = page.getByRole("dialog", { name: "Archive feature/cart?" });

@@ -54,6 +54,27 @@ export function jobConformance(engine: Engine): void {
     assert.deepEqual(await items(2), []);
   });
 
+  test(`${engine.name}: the report of a job is written with its batch, and stays if a batch has none; a job is found in some environments`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const scene = await makeScene(store);
+    const job = await makeJob(scene, ["b", "a"]);
+    assert.equal(job.report, null);
+    await store.jobClaim(MINE);
+    assert.equal((await store.jobAdvance(step(job, { worked: 1, report: '["a"]' })))?.report, '["a"]');
+    assert.equal(await store.jobAdvance(step(job, { worked: 1, report: '["again"]' })), null, "the cursor has moved on");
+    const last = await store.jobAdvance(step(job, { after: 1, worked: 1, staysOpen: true }));
+    assert.deepEqual([last?.report, last?.status], ['["a"]', "running"]);
+    const waiting = await store.jobAdvance(step(job, { after: 2, worked: 0, staysOpen: true }));
+    assert.deepEqual([waiting?.done, waiting?.endedAt], [2, null], "a last step that waits leaves the job open");
+    const ended = await store.jobAdvance(step(job, { after: 2, worked: 0, report: '["a","b"]' }));
+    assert.deepEqual([ended?.report, ended?.status], ['["a","b"]', "completed"]);
+    const there = await reopen();
+    const { id, environmentId } = job;
+    assert.deepEqual(await there.jobFind({ environmentIds: [(environmentId + 1) as typeof environmentId, environmentId], id }), ended);
+    assert.equal(await there.jobFind({ environmentIds: [(environmentId + 1) as typeof environmentId], id }), null);
+    assert.equal(await there.jobFind({ environmentIds: [], id }), null);
+  });
+
   test(`${engine.name}: items are fixed page by page, each page once, only with the lease, and nothing is worked on before`, async (t) => {
     const { store, reopen } = await engine.open(t);
     const job = await makeJob(await makeScene(store), [9, 8], "one");
