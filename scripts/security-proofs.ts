@@ -7,6 +7,8 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "a signing key that is not hexadecimal, whose hash is public knowledge": [
     "packages/server/test/only-real-signing-keys-open-the-door.test.ts",
   ],
+  "an agent that reaches more than its key; frames of any content, many messages in one, answers that fill a model; ids that lead to other paths":
+    ["packages/server/test/agents-use-mcp-within-their-key.test.ts"],
   "senders that fill the disk": ["packages/server/test/retention-has-rules.test.ts"],
   "payloads read in the store, by an operator or a thief": ["packages/sdk/test/encryption.test.ts"],
   "a placeholder such as `replace-me` left in the configuration": ["packages/server/test/only-real-signing-keys-open-the-door.test.ts"],

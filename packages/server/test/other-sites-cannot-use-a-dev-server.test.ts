@@ -19,6 +19,8 @@ const ROUTES: readonly (readonly [method: string, path: string])[] = [
   ["GET", "/v1/events/stream"],
   ["POST", "/v1/session"],
   ["POST", "/v1/apps"],
+  ["POST", "/mcp"],
+  ["GET", "/mcp"],
   ["GET", "/health"],
 ];
 const BODY = '{"name":"a/b","data":{}}';

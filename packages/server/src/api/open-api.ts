@@ -62,9 +62,8 @@ const ERROR_SCHEMA = {
   },
 };
 
-/** Records every route that is registered after this call, in the order of their registration. */
-export function rememberRoutes(app: FastifyInstance): DocumentedRoute[] {
-  const routes: DocumentedRoute[] = [];
+/** Adds every route that is registered after this call, in the order of their registration. */
+export function rememberRoutes(app: FastifyInstance, routes: DocumentedRoute[]): void {
   app.addHook("onRoute", ({ method, url, schema = {}, config }) => {
     for (const one of [method].flat()) {
       // Fastify adds HEAD to every GET route.
@@ -72,7 +71,6 @@ export function rememberRoutes(app: FastifyInstance): DocumentedRoute[] {
       routes.push({ method: one.toLowerCase(), url, schema, about: config?.about ?? "environment", idempotent: config?.idempotent });
     }
   });
-  return routes;
 }
 
 export function openApiDocument(routes: readonly DocumentedRoute[], version: string): Json {

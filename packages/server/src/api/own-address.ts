@@ -1,10 +1,11 @@
 /**
  * The URL at which a client reaches the service, for generated URLs. A client can send any `Host`, and a URL that contains a secret must
  * not point to a host of an attacker: the header is used only if a trusted proxy passed it on, or if it names the actual
- * address of the connection, or the client's own machine.
+ * address of the connection, or the client's own machine. A request that the service makes to itself, for a tool, has no connection: its
+ * `Host` is what was found here for the caller.
  */
 
-import { isIP, type Socket } from "node:net";
+import { isIP, Socket } from "node:net";
 import type { FastifyRequest } from "fastify";
 
 export interface OwnAddressRules {
@@ -16,7 +17,8 @@ export interface OwnAddressRules {
 export function ownAddress({ publicUrl, isProxy }: OwnAddressRules, { socket, protocol, host }: FastifyRequest): string {
   if (publicUrl !== null) return publicUrl;
   const asked = URL.parse(`${protocol}://${host}`);
-  const isBelieved = asked !== null && (isProxy(socket.remoteAddress ?? "") || isHarmless(asked.hostname, socket));
+  const isBelieved =
+    asked !== null && (!(socket instanceof Socket) || isProxy(socket.remoteAddress ?? "") || isHarmless(asked.hostname, socket));
   return isBelieved ? asked.origin : addressOf(socket);
 }
 

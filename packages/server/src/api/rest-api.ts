@@ -19,7 +19,7 @@ import { registerSendEventsRoute, type SendEventsRouteParts } from "./events/sen
 import { registerStatsRoutes, type StatsRoutesParts } from "./events/stats-routes.ts";
 import { type FindRoutesParts, registerFindRoutes } from "./find-routes.ts";
 import { type JobsRoutesParts, registerJobsRoutes } from "./jobs/jobs-routes.ts";
-import { rememberRoutes } from "./open-api.ts";
+import { type DocumentedRoute, rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
 import { type FailuresRoutesParts, registerFailuresRoutes } from "./runs/failures-routes.ts";
@@ -66,10 +66,12 @@ export type RestApiParts = EventStreamParts &
   FunctionFiguresRouteParts &
   OpenApiRouteParts;
 
-export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
+/** Returns the routes, which are complete once the service listens. */
+export function registerRestApi(app: FastifyInstance, parts: RestApiParts): readonly DocumentedRoute[] {
+  const routes: DocumentedRoute[] = [];
   app.register(
     async (api) => {
-      const routes = rememberRoutes(api);
+      rememberRoutes(api, routes);
       registerNoStore(api);
       registerRequestChecks(api);
       registerAccess(api, parts.access);
@@ -109,4 +111,5 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
     },
     { prefix: "/v1" },
   );
+  return routes;
 }

@@ -218,6 +218,12 @@ export const SETTINGS = {
     sentence:
       "Maps claims to roles: `claim:value=role`, such as groups:ops=operator, or a claim whose values are roles. `@` restricts a role to environments: groups:payments=operator@payments,payments-*. Separate several with commas; in each environment, a person has the highest role that matches. People without a role are refused.",
   }),
+  mcp: setting<"read" | "write" | "off">({
+    reading: oneOf("read", "write", "off"),
+    default: "read",
+    sentence:
+      "What agents may do by the Model Context Protocol at /mcp, within the role of their API key: read, or also change things (write). off: there is no /mcp.",
+  }),
   metricsListen: setting<ListenAddress | null>({
     reading: listenAddress(),
     default: null,

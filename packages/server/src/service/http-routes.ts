@@ -1,4 +1,4 @@
-/** All HTTP routes except those that accept events: health, metrics, SDKs, REST, realtime, the documentation and the dashboard. */
+/** All HTTP routes except those that accept events: health, metrics, SDKs, REST, MCP, realtime, the documentation and the dashboard. */
 
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -16,10 +16,13 @@ import type { AccessRules } from "../api/access/rest-access.ts";
 import { Sessions } from "../api/access/sessions.ts";
 import { registerDashboardFiles } from "../api/dashboard-files.ts";
 import { registerDocsRoutes } from "../api/docs/docs-routes.ts";
+import { createDocumentationReader } from "../api/docs/documentation.ts";
 import { registerHealthRoutes } from "../api/health-routes.ts";
 import { environmentUuid } from "../api/inngest/answers.ts";
 import { registerPeerApi } from "../api/inngest/peer-api.ts";
+import { registerMcpRoute } from "../api/mcp/mcp-route.ts";
 import { registerMetricsRoute } from "../api/metrics-route.ts";
+import type { DocumentedRoute } from "../api/open-api.ts";
 import { registerRealtimeRoutes } from "../api/realtime/realtime-routes.ts";
 import { RealtimeTokens } from "../api/realtime/tokens.ts";
 import { type RestApiParts, registerRestApi } from "../api/rest-api.ts";
@@ -104,15 +107,13 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
   };
   registerHealthRoutes(app, { store, isDraining: parts.isStopping, now });
   registerMetricsRoute(app, { metrics, access: shared.access });
-  registerOidcRoutes(app, {
-    oidc,
-    access: shared.access,
-    audit: shared.audit,
-    address: { publicUrl: config.publicUrl, isProxy: shared.isProxy },
-  });
+  const address = { publicUrl: config.publicUrl, isProxy: shared.isProxy };
+  registerOidcRoutes(app, { oidc, access: shared.access, audit: shared.audit, address });
   registerForSdks(app, shared);
-  registerRestRoutes(app, shared);
-  registerDocsRoutes(app, { folder: DOCS_FOLDER, version: packageFile.version });
+  const routes = registerRestRoutes(app, shared);
+  const documentation = createDocumentationReader(DOCS_FOLDER);
+  registerMcpRoute(app, { ...shared, mode: config.mcp, address, routes, documentation, version: packageFile.version });
+  registerDocsRoutes(app, { folder: DOCS_FOLDER, documentation, version: packageFile.version });
   registerDashboardFiles(app, DASHBOARD_FOLDER);
 }
 
@@ -131,10 +132,10 @@ function registerForSdks(app: FastifyInstance, shared: Shared): void {
   });
 }
 
-function registerRestRoutes(app: FastifyInstance, shared: Shared): void {
+function registerRestRoutes(app: FastifyInstance, shared: Shared): readonly DocumentedRoute[] {
   const { config, functions, transforms, directory, now } = shared;
   const trials = { directory, publicUrl: config.publicUrl, now };
-  registerRestApi(app, {
+  return registerRestApi(app, {
     ...shared,
     runs: functions.runs,
     invoke: functions.inngest.invoke,

@@ -15,6 +15,7 @@ import { expireMarks } from "../maintenance/expire-marks.ts";
 import { expireProofs } from "../maintenance/expire-proofs.ts";
 import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
+import { expireToolCalls } from "../maintenance/expire-tool-calls.ts";
 import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
 import { BEGIN_ABOVE, keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
 import { maintainPartitions } from "../maintenance/maintain-partitions.ts";
@@ -66,6 +67,7 @@ export function createMaintenance({
     ...(keepBudget ? [keepBudget] : []),
     ...(disk ? [disk] : []),
     expireProofs(swept),
+    expireToolCalls(swept),
     expireSessions(swept),
     expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures(swept),

@@ -85,7 +85,12 @@ async function identify(rules: AccessRules, request: FastifyRequest): Promise<Pr
   return living.principal;
 }
 
-function principalWithKey({ directory, attempts }: AccessRules, request: FastifyRequest, authorization: string | undefined): Principal {
+/** The holder of the API key, or of the signing key where the route takes one. */
+export function principalWithKey(
+  { directory, attempts }: AccessRules,
+  request: FastifyRequest,
+  authorization: string | undefined,
+): Principal {
   const text = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (!text) {
     if (request.routeOptions.config.about === "self") throw new RestRefusal("session_missing", "You are not signed in.");

@@ -8,13 +8,14 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Documentation, INDEX, llmsText, readDocumentation } from "./documentation.ts";
+import { type Documentation, INDEX, llmsText } from "./documentation.ts";
 import { notFoundHtml, type PageParts, pageHtml, searchHtml } from "./page-html.ts";
 import { type Section, searchSections, sectionsOf, wordsOf } from "./search-pages.ts";
 
 export interface DocsRoutesParts {
   /** Holds the Markdown files. */
   folder: string;
+  documentation(): Promise<Documentation>;
   version: string;
 }
 
@@ -43,10 +44,10 @@ const HEADERS = {
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 };
 
-export function registerDocsRoutes(app: FastifyInstance, { folder, version }: DocsRoutesParts): void {
+export function registerDocsRoutes(app: FastifyInstance, { folder, documentation, version }: DocsRoutesParts): void {
   let site: Promise<Site> | null = null;
   const readSite = () => {
-    site ??= openSite(folder).catch((error: unknown) => {
+    site ??= openSite(documentation).catch((error: unknown) => {
       site = null;
       throw error;
     });
@@ -67,13 +68,12 @@ export function registerDocsRoutes(app: FastifyInstance, { folder, version }: Do
   app.get("/docs", answer);
   app.get("/docs/*", answer);
   app.get("/llms.txt", async (request, reply) => {
-    const { documentation } = await readSite();
-    return sendFile(request, reply, fileOf("text/plain; charset=utf-8", llmsText(documentation)));
+    return sendFile(request, reply, fileOf("text/plain; charset=utf-8", llmsText(await documentation())));
   });
 }
 
-async function openSite(folder: string): Promise<Site> {
-  const [documentation, style] = await Promise.all([readDocumentation(folder), readFile(STYLE_FILE, "utf8")]);
+async function openSite(read: () => Promise<Documentation>): Promise<Site> {
+  const [documentation, style] = await Promise.all([read(), readFile(STYLE_FILE, "utf8")]);
   return { documentation, style, sections: sectionsOf(documentation), rendered: new Map() };
 }
 

@@ -40,6 +40,18 @@ export async function readDocumentation(folder: string): Promise<Documentation> 
   return { pages, groups: groupsOf(pages.get(INDEX)?.blocks ?? []), images: new Set(read.flatMap(imagesOf)) };
 }
 
+/** Reads the folder at the first call; after a failure, again at the next. */
+export function createDocumentationReader(folder: string): () => Promise<Documentation> {
+  let reading: Promise<Documentation> | null = null;
+  return () => {
+    reading ??= readDocumentation(folder).catch((error: unknown) => {
+      reading = null;
+      throw error;
+    });
+    return reading;
+  };
+}
+
 function pageOf(path: string, text: string): DocsPage {
   const blocks = readBlocks(text);
   const first = blocks.find((block) => block.type === "heading");

@@ -1,0 +1,92 @@
+/**
+ * Calls tools. A call is a request to the REST API with the key of the caller: role, environments and limits are checked there, by
+ * the same code, and the answer is that of the route.
+ *
+ * Every call is in the audit log, whatever its outcome.
+ */
+
+import { ENVIRONMENT_HEADER, environmentNamed, errorBody } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { mayUse, principalOf } from "../access/principal.ts";
+import type { AccessRules } from "../access/rest-access.ts";
+import { type OwnAddressRules, ownAddress } from "../own-address.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { cutWhole, sendCut, type ToolAnswer } from "./cut-answer.ts";
+import type { Tool } from "./route-tools.ts";
+import { type Arguments, chooseRoute, type RestRequest, restRequest } from "./tool-request.ts";
+
+export interface CallToolParts {
+  app: Pick<FastifyInstance, "inject">;
+  access: AccessRules;
+  audit: AuditTrail;
+  address: OwnAddressRules;
+}
+
+const PASSED_ON = ["authorization", "x-forwarded-for", "x-forwarded-proto"] as const;
+
+export const TOOL_CALLED = "tool.called";
+
+export async function callTool(parts: CallToolParts, request: FastifyRequest, tool: Tool, args: Arguments): Promise<ToolAnswer> {
+  const answer = await answerOf(parts, request, tool, args);
+  const { code } = answer.isError ? (JSON.parse(answer.text) as { code: string }) : { code: null };
+  await parts.audit.note(request, {
+    action: TOOL_CALLED,
+    target: { kind: "tool", id: tool.name, name: tool.name },
+    environment: environmentOfCall(parts.access, request, args),
+    details: { ...namesIn(args), ...(code !== null && { refused: code }) },
+  });
+  return answer;
+}
+
+async function answerOf(parts: CallToolParts, request: FastifyRequest, tool: Tool, args: Arguments): Promise<ToolAnswer> {
+  try {
+    const route = chooseRoute(tool, args);
+    const send = (changed: Arguments) => inject(parts, request, restRequest(tool, route, changed));
+    if (route.method === "GET") return await sendCut(route, args, send);
+    const answer = await send(args);
+    return answer.isError ? answer : cutWhole(answer, null);
+  } catch (error) {
+    if (!(error instanceof RestRefusal)) throw error;
+    return { isError: true, text: errorBody(error.refusal) };
+  }
+}
+
+/**
+ * With the caller's credentials, and its address as the connection and proxies give it: the REST API checks them again. The host is the
+ * one that URLs of webhooks begin with for this caller.
+ */
+export async function inject(
+  { app, address }: CallToolParts,
+  request: FastifyRequest,
+  { headers, body, method, url }: RestRequest,
+): Promise<ToolAnswer> {
+  const environment = environmentNamed(request.headers);
+  const passed = PASSED_ON.map((name) => [name, request.headers[name]]).filter(([, value]) => value !== undefined);
+  const { statusCode, payload } = await app.inject({
+    method,
+    url,
+    remoteAddress: request.socket.remoteAddress ?? "",
+    headers: {
+      ...Object.fromEntries(passed),
+      host: new URL(ownAddress(address, request)).host,
+      ...(environment !== null && { [ENVIRONMENT_HEADER]: environment }),
+      ...headers,
+    },
+    ...(body !== undefined && { payload: body }),
+  });
+  return { isError: statusCode >= 400, text: payload };
+}
+
+/** Where admins of an environment see the call: in the one that it is for, if the caller may use it. */
+function environmentOfCall({ directory, defaultEnvironment }: AccessRules, request: FastifyRequest, args: Arguments): string | null {
+  const named = args.environment ?? environmentNamed(request.headers) ?? defaultEnvironment;
+  const known = typeof named === "string" ? directory.environmentNamed(named) : undefined;
+  return known && mayUse(principalOf(request), known) ? known.name : null;
+}
+
+/** Which object and what of it. Other arguments may hold payloads. */
+function namesIn({ id, part, action }: Arguments): Record<string, string> {
+  const named = Object.entries({ id, part, action }).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  return Object.fromEntries(named.map(([name, value]) => [name, value.slice(0, 200)]));
+}
