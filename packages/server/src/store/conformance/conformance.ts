@@ -3,6 +3,7 @@
 import { activityConformance } from "../activity/conformance.ts";
 import { admissionConformance } from "../admissions/conformance.ts";
 import { alertConformance } from "../alerts/conformance.ts";
+import { approvalConformance } from "../approvals/conformance.ts";
 import { appConformance } from "../apps/conformance.ts";
 import { auditConformance } from "../audit-log/conformance.ts";
 import { cancellationConformance } from "../cancellations/conformance.ts";
@@ -80,6 +81,7 @@ export function runConformance(engine: Engine): void {
   runWaitConformance(engine);
   resumptionConformance(engine);
   signalConformance(engine);
+  approvalConformance(engine);
   functionStartConformance(engine);
   runCallConformance(engine);
   runReadConformance(engine);

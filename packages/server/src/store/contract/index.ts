@@ -1,6 +1,7 @@
 export * from "../activity/contract.ts";
 export * from "../admissions/contract.ts";
 export * from "../alerts/contract.ts";
+export * from "../approvals/contract.ts";
 export type * from "../apps/contract.ts";
 export type * from "../audit-log/contract.ts";
 export type * from "../cancellations/contract.ts";

@@ -8,6 +8,7 @@
 import type { ActivityStore } from "../activity/contract.ts";
 import type { AdmissionStore } from "../admissions/contract.ts";
 import type { AlertStore } from "../alerts/contract.ts";
+import type { ApprovalStore } from "../approvals/contract.ts";
 import type { AppStore } from "../apps/contract.ts";
 import type { AuditStore } from "../audit-log/contract.ts";
 import type { CancellationStore } from "../cancellations/contract.ts";
@@ -52,6 +53,7 @@ export interface Store
     OrderStore,
     RunStore,
     SignalStore,
+    ApprovalStore,
     CancellationStore,
     RealtimeStore,
     RetentionStore,
@@ -88,6 +90,8 @@ export interface StoreItself {
    * they can be compared, and nothing of the event can be read from them. Equal on every node, also after a restart.
    */
   storeKeyHash(key: string): string;
+  /** The secret token of the link to an object with this id: 128 bits, which nobody without the store's secret can compute. Never stored. */
+  storeLinkToken(id: string): string;
   /** Calls `listener` when another node changed data that is cached in memory. Returns a function that stops it. */
   storeWatch(listener: (topic: StoreTopic) => void): () => void;
   /** Throws StoreUnavailable unless the store is writable now. */

@@ -184,6 +184,14 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     },
   },
   {
+    name: "approvals",
+    key: ["approval_id"],
+    columns: same(`
+      approval_id environment_id wait_name signal status is_pending prompt data confirms_reject run_no run_id
+      function_no step_id created_at expires_at ended_at decided_by comment decision_data request_event_id
+      decision_event_id`),
+  },
+  {
     name: "resumptions",
     key: ["environment_id", "event_name", "event_no"],
     columns: same("environment_id event_name event_no after_wait_no"),

@@ -5,7 +5,7 @@
 
 import type { EntryNo, EnvironmentId, RunNo, StepId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import type { CallRecord, FailedAttempt, NewRun, NewWait, TrafficMinute } from "../contract/index.ts";
+import type { CallRecord, FailedAttempt, NewApproval, NewRun, NewWait, RunRecord, TrafficMinute } from "../contract/index.ts";
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import type { RunColumns, StepRowWrite } from "../runs/policy/plan-run-writes.ts";
 import { UsageSums } from "../usage/policy.ts";
@@ -48,6 +48,10 @@ export class GroupWrites {
   readonly waitsAdded: { runNo: RunNo; wait: NewWait }[] = [];
   /** Waits for signals. */
   readonly signalsAdded: { allocation: LeaseAllocation; runNo: RunNo; wait: NewWait }[] = [];
+  /** Questions that steps of these runs ask. */
+  readonly approvalsAdded: { run: Pick<RunRecord, "no" | "id" | "functionNo">; approval: NewApproval }[] = [];
+  /** Ended runs that may leave approvals which nobody waits for. */
+  readonly approvalsEnded: { runNo: RunNo; now: number }[] = [];
   readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
   readonly traffic: TrafficMinute[] = [];
   readonly usage = new UsageSums();

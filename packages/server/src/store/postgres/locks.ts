@@ -1,7 +1,7 @@
 /**
  * Advisory locks, all held until the transaction ends. Every transaction takes locks in the same order, which avoids deadlocks:
  *
- *   removal of events → marks and limits → rows of runs, and leased entries → new interned ids → names → dedup keys → waits → rows of the queue → rows of traffic,
+ *   removal of events → marks and limits → rows of runs, and leased entries → new interned ids → names → dedup keys → waits → approvals → rows of the queue → rows of traffic,
  *
  * and within each kind by number or key. Where this order cannot be kept, PostgreSQL aborts one of the two transactions, and its
  * units are written again (group-commit.ts).

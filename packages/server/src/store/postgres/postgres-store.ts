@@ -3,6 +3,7 @@
 import { activityStore } from "../activity/postgres.ts";
 import { admissionStore } from "../admissions/postgres.ts";
 import { alertStore } from "../alerts/postgres.ts";
+import { approvalStore } from "../approvals/postgres/approval-store.ts";
 import { appStore } from "../apps/postgres.ts";
 import { auditStore } from "../audit-log/postgres.ts";
 import { cancellationStore } from "../cancellations/postgres.ts";
@@ -70,7 +71,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     watchLimits: (listener) => notifications.limits.add(listener),
   });
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
-  const { events, decisions } = createWriters({ database, rules, notify, release, onCommitted });
+  const { events, decisions, parts } = createWriters({ database, rules, notify, release, onCommitted });
   const analyzing = setInterval(() => void analyzeYoungTables(database).catch(() => {}), ANALYZE_INTERVAL_MS).unref();
   async function stop(): Promise<void> {
     clearInterval(analyzing);
@@ -100,6 +101,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...admissionStore({ database, notify }),
     ...orderStore({ database, notify }),
     ...signalStore({ database, notify }),
+    ...approvalStore({ ...parts, database }),
     ...resumptionStore({ database, rules, notify, watch: (listener) => resumptions.add(listener) }),
     ...runStore({ database, writer: decisions, notify, compileWhere, box, watch: (listener) => notifications.runs.add(listener) }),
     ...failureStateStore(database),

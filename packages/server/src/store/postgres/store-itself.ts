@@ -3,13 +3,14 @@
 import type { StoreItself } from "../contract/index.ts";
 import type { OpenNode } from "./nodes/open-node.ts";
 
-export function storeItself({ node, database, notifications, heartbeat, keyHash }: OpenNode, close: () => Promise<void>): StoreItself {
+export function storeItself({ node, database, notifications, heartbeat, hashes }: OpenNode, close: () => Promise<void>): StoreItself {
   let closed: Promise<void> | null = null;
   return {
     storeNode: node,
     storeIsShared: true,
     storeNow: () => database.now(),
-    storeKeyHash: keyHash,
+    storeKeyHash: hashes.keyHash,
+    storeLinkToken: hashes.linkToken,
     storeWatch: (listener) => notifications.topics.add(listener),
     async storeProbe() {
       heartbeat.refuseTooOld();

@@ -1,5 +1,6 @@
 /** Writes the rows that the units of a group collected, table by table, in lock order (locks.ts). */
 
+import { answerSignals, endApprovals, insertApprovals } from "../approvals/postgres/approval-rows.ts";
 import { writeEntries } from "../queue/postgres/queue-entries.ts";
 import { writeRuns } from "../runs/postgres/advance-run.ts";
 import { insertRuns } from "../runs/postgres/start-runs.ts";
@@ -14,9 +15,12 @@ export async function writeGathered(writes: GroupWrites): Promise<void> {
   writeRuns(writes);
   removeWaits(writes);
   insertWaits(writes);
+  insertApprovals(writes);
   const signalsTaken = await claimSignals(writes);
+  await endApprovals(writes);
   await writeEntries(writes);
   await failSignals(writes, signalsTaken);
+  await answerSignals(writes, signalsTaken);
   writeTraffic(writes);
   writeUsage(writes);
 }

@@ -33,7 +33,7 @@ export function createWriters({ database, rules, notify, release, onCommitted }:
     onCommitted: (durationMs) => onCommitted?.({ durationMs, events: 0 }),
     release,
   });
-  return { events, decisions };
+  return { events, decisions, parts };
 }
 
 function storedIn(kept: readonly EventAppendResult[]): number {

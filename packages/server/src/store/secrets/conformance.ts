@@ -10,6 +10,10 @@ export function keyHashConformance(engine: Engine): void {
     assert.match(hash, /^[\w-]{22}$/);
     assert.equal(store.storeKeyHash(key), hash);
     assert.notEqual(store.storeKeyHash('"bob@example.com"'), hash);
-    assert.equal((await reopen()).storeKeyHash(key), hash);
+    const token = store.storeLinkToken(key);
+    assert.match(token, /^[\w-]{22}$/);
+    assert.notEqual(token, hash);
+    const reopened = await reopen();
+    assert.deepEqual([reopened.storeKeyHash(key), reopened.storeLinkToken(key)], [hash, token]);
   });
 }

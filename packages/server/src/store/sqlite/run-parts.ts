@@ -1,6 +1,7 @@
 /** The parts of the nouns that write events and runs inside a transaction of the writer, and how they use each other. */
 
 import type { DatabaseSync } from "node:sqlite";
+import { ApprovalRows } from "../approvals/sqlite/approval-rows.ts";
 import type { WaitRules } from "../contract/index.ts";
 import { prepareAppendEvents } from "../events/sqlite/append-events.ts";
 import { InsertEvents } from "../events/sqlite/insert-events.ts";
@@ -26,6 +27,7 @@ export function createRunParts(db: DatabaseSync, box: SecretBox, rules: WaitRule
   const interned = new InternedIds(db);
   const rows = new InsertEvents(db);
   const waits = new Waits(db);
+  const approvals = new ApprovalRows(db);
   const changed = new ChangedRuns();
   const limits = new Limits(db);
   const traffic = new TrafficRows(db);
@@ -39,10 +41,11 @@ export function createRunParts(db: DatabaseSync, box: SecretBox, rules: WaitRule
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows, resumptions });
   const events = prepareAppendEvents(db, { rows, interned, entries, startRuns, resumeRuns, usage });
   const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
-  const runs = new AdvanceRun(db, { states, steps, entries, waits, limits, order, resumeRuns, append, changed, traffic });
+  const runs = new AdvanceRun(db, { states, steps, entries, waits, approvals, limits, order, resumeRuns, append, changed, traffic });
   const caches = [interned, rows, waits, changed, limits, resumeRuns, traffic, usage];
   return {
     waits,
+    approvals,
     changed,
     limits,
     states,

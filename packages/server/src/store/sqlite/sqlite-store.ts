@@ -3,6 +3,7 @@
 import { activityStore } from "../activity/sqlite.ts";
 import { admissionStore } from "../admissions/sqlite.ts";
 import { alertStore } from "../alerts/sqlite.ts";
+import { approvalStore } from "../approvals/sqlite/approval-store.ts";
 import { appStore } from "../apps/sqlite.ts";
 import { auditStore } from "../audit-log/sqlite.ts";
 import { cancellationStore } from "../cancellations/sqlite.ts";
@@ -58,7 +59,7 @@ export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "
 /** Throws StoreRefused if the folder is in use or not writable, or contains a file that must not be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { folder, encryptionKeys = [], rules = NO_RULES, whereModule, version = "unknown", onCommitted, ...hooks } = options;
-  const { path, db, box, keyHash, close } = openFolder(folder, encryptionKeys);
+  const { path, db, box, hashes, close } = openFolder(folder, encryptionKeys);
   const reader = new Reader(path, whereModule);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
   const parts = createRunParts(db, box, rules);
@@ -108,11 +109,12 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...mirrorStore(db, writer),
     ...jobStore(db, { writer, startRuns: parts.startRuns }),
     ...signalStore({ writer, resumeRuns: parts.resumeRuns }),
+    ...approvalStore(db, { ...parts, writer }),
     ...resumptionStore({ ...parts, writer }),
     ...retentionStore(db, writer),
     ...erasureStore(db, writer),
     ...functionStartStore(db, { ...parts, writer }),
     ...leadershipStore(),
-    ...storeItself({ db, writer, path, version, keyHash, close: stop }),
+    ...storeItself({ db, writer, path, version, hashes, close: stop }),
   };
 }

@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { StoreItself, StoreReport } from "../contract/index.ts";
+import type { StoreHashes } from "../secrets/rows/key-hash.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { schemaKnown } from "./schema/migrate.ts";
 
@@ -14,11 +15,11 @@ export interface StoreItselfParts {
   path: string;
   /** Version of this program, shown to people. */
   version: string;
-  keyHash(key: string): string;
+  hashes: StoreHashes;
   close(): Promise<void>;
 }
 
-export function storeItself({ db, writer, path, version, keyHash, close }: StoreItselfParts): StoreItself {
+export function storeItself({ db, writer, path, version, hashes, close }: StoreItselfParts): StoreItself {
   const startedAt = Date.now();
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
   let closed: Promise<void> | null = null;
@@ -26,7 +27,8 @@ export function storeItself({ db, writer, path, version, keyHash, close }: Store
     storeNode: NODE,
     storeIsShared: false,
     storeNow: Date.now,
-    storeKeyHash: keyHash,
+    storeKeyHash: hashes.keyHash,
+    storeLinkToken: hashes.linkToken,
     storeWatch: () => () => {},
     storeProbe: () => writer.submit(() => void probe.run()),
     storeBytes: async () => fileBytes(path),

@@ -2,9 +2,10 @@
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { type Store, StoreRefused, StoreUnavailable } from "../../contract/index.ts";
+import { StoreRefused, StoreUnavailable } from "../../contract/index.ts";
 import { openKeyHash } from "../../secrets/postgres/key-hash.ts";
 import { openSecretBox } from "../../secrets/postgres/reseal.ts";
+import type { StoreHashes } from "../../secrets/rows/key-hash.ts";
 import type { SecretBox } from "../../secrets/rows/secret-box.ts";
 import { Database, type DatabaseOptions } from "../database.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "../schema/migrate.ts";
@@ -31,7 +32,7 @@ export interface OpenNode {
   notifications: Notifications;
   heartbeat: Heartbeat;
   box: SecretBox;
-  keyHash: Store["storeKeyHash"];
+  hashes: StoreHashes;
   close(): Promise<void>;
 }
 
@@ -60,7 +61,7 @@ export async function openNode(options: NodeOptions): Promise<OpenNode> {
   }
 }
 
-async function openSecrets(database: Database, encryptionKeys: readonly string[]): Promise<Pick<OpenNode, "box" | "keyHash">> {
+async function openSecrets(database: Database, encryptionKeys: readonly string[]): Promise<Pick<OpenNode, "box" | "hashes">> {
   const box = await openSecretBox(database, encryptionKeys);
-  return { box, keyHash: await openKeyHash(database, box) };
+  return { box, hashes: await openKeyHash(database, box) };
 }

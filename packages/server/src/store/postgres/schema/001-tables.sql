@@ -499,6 +499,39 @@ CREATE INDEX waits_by_run ON waits (environment_id, run_no);
 -- At most one run waits for a signal.
 CREATE UNIQUE INDEX waits_by_signal ON waits (environment_id, event_name) WHERE kind = 'signal';
 
+-- Questions to people. `wait_name` is the event name under which the step that a decision answers waits. One that is open, or whose decision
+-- is kept for a step that does not wait yet, is pending.
+CREATE TABLE approvals (
+  environment_id    integer NOT NULL,
+  approval_id       text COLLATE "C" NOT NULL,
+  wait_name         text COLLATE "C" NOT NULL,
+  signal            text,
+  status            text NOT NULL CHECK (status IN ('open', 'approved', 'rejected', 'expired', 'cancelled')),
+  is_pending        smallint NOT NULL,
+  prompt            text NOT NULL,
+  data              text NOT NULL,
+  confirms_reject   smallint NOT NULL,
+  run_no            bigint,
+  run_id            text COLLATE "C",
+  function_no       integer,
+  step_id           text COLLATE "C",
+  created_at        bigint NOT NULL,
+  expires_at        bigint NOT NULL,
+  ended_at          bigint,
+  decided_by        text,
+  comment           text,
+  decision_data     text,
+  request_event_id  text COLLATE "C" NOT NULL,
+  decision_event_id text COLLATE "C",
+  PRIMARY KEY (environment_id, approval_id)
+);
+CREATE INDEX approvals_open ON approvals (environment_id, approval_id) WHERE status = 'open';
+CREATE INDEX approvals_by_run ON approvals (environment_id, run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX approvals_by_run_no ON approvals (environment_id, run_no) WHERE run_no IS NOT NULL;
+CREATE INDEX approvals_by_end ON approvals (coalesce(ended_at, expires_at));
+-- A signal has at most one approval at a time.
+CREATE UNIQUE INDEX approvals_pending ON approvals (environment_id, wait_name) WHERE is_pending = 1;
+
 -- Events that have not ended all of their waits yet: those up to `after_wait_no` have been examined.
 CREATE TABLE resumptions (
   environment_id integer NOT NULL,

@@ -7,6 +7,7 @@
  */
 
 import type { EntryNo, EnvironmentId, EventId, FunctionNo, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { NewApproval } from "../../approvals/contract.ts";
 import type { EventBatch, NewEvent, StoredEvent } from "../../events/contract.ts";
 import type { ClaimedEntry, Lease, LeasedEntry, NewEntry } from "../../queue/contract.ts";
 import type { Invoker, NewRun, NewWait } from "./new-runs.ts";
@@ -98,6 +99,8 @@ export interface RunChange {
   entry?: { retryAt: number; attempt: number } | "keep" | "reset-attempt";
   entries?: readonly NewEntry[];
   waits?: readonly NewWait[];
+  /** Questions that its steps ask. */
+  approvals?: readonly NewApproval[];
   /** Steps whose timers and waits have ended. */
   settled?: readonly StepId[];
   attempts?: readonly FailedAttempt[];

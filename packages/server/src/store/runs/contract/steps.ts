@@ -3,10 +3,11 @@
 import type { EventId, GatewayRequest, StepId } from "@inlet/protocol";
 
 /**
- * `send` is a step that sends events, `wait` one that waits for an event, `signal` one that waits for a signal. `fetch` and `infer` are
+ * `send` is a step that sends events, `wait` one that waits for an event, `signal` one that waits for a signal, `approval` one that
+ * waits for the decision of a person. `fetch` and `infer` are
  * requests that the service makes, `wrap` is a call of an AI library, `defer` is a function that is started when the run has ended.
  */
-export const STEP_KINDS = ["run", "send", "sleep", "wait", "signal", "invoke", "fetch", "infer", "wrap", "defer"] as const;
+export const STEP_KINDS = ["run", "send", "sleep", "wait", "signal", "approval", "invoke", "fetch", "infer", "wrap", "defer"] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 /** A step is open until it is completed or failed, and then never changes again. */
 export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "completed" | "failed";
@@ -24,7 +25,7 @@ export interface StepRecord {
   endedAt: number | null;
   attempts: number;
   until: number | null;
-  /** The event or signal waited for, the id of the run invoked, or a request as JSON (protocol/gateway-request.ts). */
+  /** The event or signal waited for, the id of the approval, the id of the run invoked, or a request as JSON (protocol/gateway-request.ts). */
   detail: string | null;
   /** The event that ended the wait, or with which the other function was invoked. */
   eventId?: EventId | null;

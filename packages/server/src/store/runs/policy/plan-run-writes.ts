@@ -15,6 +15,7 @@ import { type EntryNo, type EventId, type RunNo, type StepId, shownRequest } fro
 import type {
   EntryRecord,
   Invoker,
+  NewApproval,
   NewEntry,
   NewWait,
   RunChange,
@@ -41,10 +42,14 @@ export interface RunWrites {
   /** Entries that are released: their slots are free. */
   slotsFreed: EntryNo[];
   waitsAdded: readonly NewWait[];
+  /** Questions that its steps ask. Written before the waits. */
+  approvalsAdded: readonly NewApproval[];
   /** Steps that no longer wait. */
   waitsRemoved: readonly StepId[];
   /** Removes all its waits, and the slots that the run itself holds. */
   isEnd: boolean;
+  /** The run has ended, and may leave approvals that nobody waits for. */
+  endsApprovals: boolean;
   /** What happens to its position in the order of its function's runs; null: it has none, or has not ended. */
   order: "leaving" | "held" | null;
   /** The step that waits for the ended run: its entry is due. */
@@ -85,11 +90,13 @@ export function planRunWrites(state: ReadState, entry: EntryRecord | null, chang
     const entriesRemoved = state.entries.filter((other) => !isUnderWay(other)).map(({ no }) => no);
     const order = run.orderKey === null ? null : change.holdsOrder ? ("held" as const) : ("leaving" as const);
     const last = { entriesRemoved, slotsFreed: entry ? [entry.no] : [], isEnd: true, order, resumed: run.invoker };
+    const endsApprovals = [...state.steps, ...steps].some(({ kind }) => APPROVED_KINDS.has(kind));
     return {
       ...nothing(run.no),
       run: { ...kept, ...ended },
       steps: [...settleOpen(steps, end), ...settleOpen(openOthers(state, steps), end)],
       ...last,
+      endsApprovals,
     };
   }
   return {
@@ -98,6 +105,7 @@ export function planRunWrites(state: ReadState, entry: EntryRecord | null, chang
     steps,
     ...planEntries(state, entry, change, allocation),
     waitsAdded: change.waits ?? [],
+    approvalsAdded: change.approvals ?? [],
     waitsRemoved: change.settled ?? [],
   };
 }
@@ -112,8 +120,10 @@ function nothing(runNo: RunNo): Omit<RunWrites, "run" | "steps"> {
     entriesReset: [],
     slotsFreed: [],
     waitsAdded: [],
+    approvalsAdded: [],
     waitsRemoved: [],
     isEnd: false,
+    endsApprovals: false,
     order: null,
     resumed: null,
   };
@@ -141,6 +151,9 @@ function planSteps({ run, steps }: ReadState, writes: readonly StepWrite[]): { s
 function openOthers({ steps }: ReadState, written: readonly StepRowWrite[]): StepRowWrite[] {
   return steps.filter(({ id, kind, endedAt }) => endedAt === null && ENDING_KINDS.has(kind) && !written.some((other) => other.id === id));
 }
+
+/** Steps that approvals answer. */
+const APPROVED_KINDS: ReadonlySet<string> = new Set(["approval", "signal"]);
 
 const ENDING_KINDS: ReadonlySet<string> = new Set(["fetch", "infer", "defer"]);
 

@@ -26,6 +26,8 @@ export function advanceRun(writes: GroupWrites, allocation: LeaseAllocation, { s
   const planned = planRunWrites(state, entry, change, allocation);
   writes.traffic.push(...figuresOfRun(writes.environmentId, state.run, planned.run));
   gather(writes, allocation, planned);
+  for (const approval of planned.approvalsAdded) writes.approvalsAdded.push({ run: state.run, approval });
+  if (planned.endsApprovals) writes.approvalsEnded.push({ runNo, now: allocation.now });
   const { resumed } = planned;
   const arrivals = resumed ? [{ allocation, ...resumed, eventSequence: null, endedRunNo: runNo }] : [];
   return { events: change.events ?? [], arrivals };

@@ -130,5 +130,7 @@ function lockNames(writes: GroupWrites, looking: readonly LookingBack[], batches
   const sent = new Set(batches.flatMap(({ events }) => events.map(({ name }) => name)));
   for (const name of waited) locks.add(nameLock(environmentId, name), "alone");
   for (const name of sent) locks.add(nameLock(environmentId, name), "shared");
+  // An approval of the signal, or its decision, is written before or after the wait: neither misses the other.
+  for (const { wait } of writes.signalsAdded) locks.add(nameLock(environmentId, wait.eventName), "alone");
   locks.send(writes);
 }

@@ -2,7 +2,9 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { RunNo } from "@inlet/protocol";
-import type { CallRecord, EventBatch, FailedAttempt, LateCall, LeasedEntry, RunChange, RunState } from "../../contract/index.ts";
+import { answerValue, keptDecision } from "../../approvals/policy.ts";
+import type { ApprovalRows } from "../../approvals/sqlite/approval-rows.ts";
+import type { CallRecord, EventBatch, FailedAttempt, LateCall, LeasedEntry, NewWait, RunChange, RunState } from "../../contract/index.ts";
 import type { Limits } from "../../limits/sqlite.ts";
 import type { RunOrder } from "../../orders/sqlite.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
@@ -24,6 +26,7 @@ export interface AdvanceRunParts {
   steps: StepRows;
   entries: QueueEntries;
   waits: Waits;
+  approvals: ApprovalRows;
   limits: Limits;
   order: RunOrder;
   resumeRuns: ResumeRuns;
@@ -88,7 +91,7 @@ export class AdvanceRun {
   }
 
   #write(allocation: LeaseAllocation, { run }: RunState, writes: RunWrites): void {
-    const { steps, entries, waits, limits, order, resumeRuns } = this.#parts;
+    const { steps, entries, waits, approvals, limits, order, resumeRuns } = this.#parts;
     const { runNo, isEnd, resumed, waitsAdded } = writes;
     this.#writeRunRow(runNo, writes.run);
     for (const step of writes.steps) steps.write(runNo, step);
@@ -99,17 +102,33 @@ export class AdvanceRun {
     for (const { no, write, position } of writes.entriesRenewed) entries.renew(allocation, no, write, position);
     for (const { write, position } of writes.entriesAdded) entries.add(allocation, write, position);
     for (const stepId of writes.waitsRemoved) waits.dropStep(runNo, stepId);
+    for (const approval of writes.approvalsAdded) approvals.insert(run.environmentId, approval, run);
     for (const wait of waitsAdded) {
-      if (wait.kind !== "signal") waits.add(run.environmentId, runNo, wait);
-      else if (!waits.claimSignal(run.environmentId, runNo, wait, allocation.now)) resumeRuns.fail(allocation, runNo, wait.stepId);
+      if (wait.kind === "signal") this.#waitForSignal(allocation, run, wait);
+      else waits.add(run.environmentId, runNo, wait);
     }
     for (const wait of waitsAdded) resumeRuns.lookBack(allocation, run, wait);
+    if (writes.endsApprovals) approvals.endRun(runNo, allocation.now);
     if (isEnd) {
       waits.dropRun(runNo);
       limits.freeRun(runNo);
     }
     if (writes.order) order.end(runNo, writes.order === "held" ? allocation.now : null);
     if (resumed) entries.makeDue(allocation, resumed.runNo, resumed.stepId, { endedRunNo: runNo });
+  }
+
+  /** A decision that was made before the step waits is given to it at once. */
+  #waitForSignal(allocation: LeaseAllocation, run: RunState["run"], wait: NewWait): void {
+    const { waits, approvals, entries, resumeRuns } = this.#parts;
+    const { environmentId, no } = run;
+    if (!waits.claimSignal(environmentId, no, wait, allocation.now)) return resumeRuns.fail(allocation, no, wait.stepId);
+    const approval = approvals.pending(environmentId, wait.eventName);
+    if (!approval || wait.stepId === null) return;
+    approvals.link(approval, run, wait.stepId);
+    const kept = keptDecision(approval);
+    if (kept === null || !entries.makeDue(allocation, no, wait.stepId, { outcome: { value: answerValue(approval, kept) } })) return;
+    waits.dropStep(no, wait.stepId);
+    approvals.noteDelivered(approval);
   }
 
   #writeRunRow(runNo: RunNo, run: RunWrites["run"]): void {

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import type { StoreHashes } from "../../secrets/rows/key-hash.ts";
 import type { SecretBox } from "../../secrets/rows/secret-box.ts";
 import { openKeyHash } from "../../secrets/sqlite/key-hash.ts";
 import { openSecretBox } from "../../secrets/sqlite/reseal.ts";
@@ -20,7 +21,7 @@ export interface OpenFolder extends OpenFile {
 interface OpenFile {
   db: DatabaseSync;
   box: SecretBox;
-  keyHash(key: string): string;
+  hashes: StoreHashes;
 }
 
 /** Throws StoreRefused if the folder is in use or not writable, or contains a file that must not be used. */
@@ -46,7 +47,7 @@ function openWithSecrets(path: string, folder: string, encryptionKeys: readonly 
   const db = openChecked(path);
   try {
     const box = openSecretBox(db, folder, encryptionKeys);
-    return { db, box, keyHash: openKeyHash(db, box) };
+    return { db, box, hashes: openKeyHash(db, box) };
   } catch (error) {
     db.close();
     throw error;

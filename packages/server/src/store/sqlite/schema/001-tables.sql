@@ -360,6 +360,40 @@ CREATE INDEX waits_by_run ON waits (run_no);
 -- At most one run waits for a signal.
 CREATE UNIQUE INDEX waits_by_signal ON waits (environment_id, event_name) WHERE kind = 'signal';
 
+-- Questions to people. `wait_name` is the event name under which the step that a decision answers waits. One that is open, or whose decision
+-- is kept for a step that does not wait yet, is pending.
+CREATE TABLE approvals (
+  approval_id       TEXT PRIMARY KEY,
+  environment_id    INTEGER NOT NULL,
+  wait_name         TEXT NOT NULL,
+  signal            TEXT,
+  status            TEXT NOT NULL CHECK (status IN ('open', 'approved', 'rejected', 'expired', 'cancelled')),
+  is_pending        INTEGER NOT NULL,
+  prompt            TEXT NOT NULL,
+  data              TEXT NOT NULL,
+  confirms_reject   INTEGER NOT NULL,
+  run_no            INTEGER,
+  run_id            TEXT,
+  function_no       INTEGER,
+  step_id           TEXT,
+  created_at        INTEGER NOT NULL,
+  expires_at        INTEGER NOT NULL,
+  ended_at          INTEGER,
+  decided_by        TEXT,
+  comment           TEXT,
+  decision_data     TEXT,
+  request_event_id  TEXT NOT NULL,
+  decision_event_id TEXT
+) STRICT;
+
+CREATE INDEX approvals_by_environment ON approvals (environment_id, approval_id);
+CREATE INDEX approvals_open ON approvals (environment_id, approval_id) WHERE status = 'open';
+CREATE INDEX approvals_by_run ON approvals (environment_id, run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX approvals_by_run_no ON approvals (run_no) WHERE run_no IS NOT NULL;
+CREATE INDEX approvals_by_end ON approvals (coalesce(ended_at, expires_at));
+-- A signal has at most one approval at a time.
+CREATE UNIQUE INDEX approvals_pending ON approvals (environment_id, wait_name) WHERE is_pending = 1;
+
 -- Events that have not ended all of their waits yet: those up to `after_wait_no` have been examined.
 CREATE TABLE resumptions (
   environment_id INTEGER NOT NULL,

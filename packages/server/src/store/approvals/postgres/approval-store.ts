@@ -1,0 +1,65 @@
+/**
+ * Approvals in PostgreSQL. Requests, decisions and waits of one signal hold the lock of its name, so they follow one another. A decision,
+ * the step that it answers and the event that reports it are one transaction. If the response to its commit is lost, it is done again, and
+ * finds out whether it was written.
+ */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { ApprovalListParams, ApprovalStore } from "../../contract/index.ts";
+import { Conditions } from "../../postgres/conditions.ts";
+import type { Database } from "../../postgres/database.ts";
+import { type ApprovalRow, statusCondition, toApproval } from "../rows.ts";
+import { decideApproval, requestApproval, type WriteApprovalParts } from "./write-approvals.ts";
+
+const GET = "SELECT * FROM approvals WHERE environment_id = $1 AND approval_id = $2";
+const FIND = "SELECT * FROM approvals WHERE (environment_id, approval_id) IN (SELECT environment_id, $1::text FROM environments)";
+const OF_RUN = "SELECT * FROM approvals WHERE environment_id = $1 AND run_id = $2 ORDER BY approval_id";
+
+export interface ApprovalStoreParts extends WriteApprovalParts {
+  database: Database;
+}
+
+export function approvalStore(parts: ApprovalStoreParts): ApprovalStore {
+  const { database } = parts;
+  return {
+    approvalRequest: (params) => requestApproval(parts, params),
+    approvalDecide: (params) => decideApproval(parts, params),
+    async approvalGet({ environmentId, id }) {
+      const [row] = await database.query<ApprovalRow>(GET, [environmentId, id]);
+      return row ? toApproval(row) : null;
+    },
+    async approvalFind({ id }) {
+      const [row] = await database.query<ApprovalRow>(FIND, [id]);
+      return row ? toApproval(row) : null;
+    },
+    approvalList: (params) => listApprovals(database, params),
+    approvalsOfRun: async ({ environmentId, runId }) => (await database.query<ApprovalRow>(OF_RUN, [environmentId, runId])).map(toApproval),
+    approvalExpireMany: (params) => expireApprovals(database, params),
+  };
+}
+
+async function listApprovals(database: Database, { environmentId, now, limit, status, after }: ApprovalListParams) {
+  const where = new Conditions();
+  where.add("environment_id = ?", environmentId);
+  if (after !== undefined) where.add("approval_id < ?", after);
+  if (status !== undefined) {
+    const { text, values } = statusCondition(status, now);
+    where.add(text, ...values);
+  }
+  const text = `SELECT * FROM approvals WHERE ${where.text} ORDER BY approval_id DESC LIMIT ${limit + 1}`;
+  const rows = await database.read<ApprovalRow>(text, where.values);
+  const approvals = rows.slice(0, limit).map(toApproval);
+  return { approvals, next: rows.length > limit ? (approvals.at(-1)?.id ?? null) : null };
+}
+
+async function expireApprovals(
+  database: Database,
+  { environmentId, until, limit }: { environmentId?: EnvironmentId; until: number; limit: number },
+): Promise<number> {
+  const where = new Conditions();
+  where.add("coalesce(ended_at, expires_at) <= ?", until);
+  if (environmentId !== undefined) where.add("environment_id = ?", environmentId);
+  const ended = `SELECT environment_id, approval_id FROM approvals WHERE ${where.text} LIMIT ${limit}`;
+  const text = `DELETE FROM approvals WHERE (environment_id, approval_id) IN (${ended}) RETURNING 1`;
+  return (await database.query(text, where.values, "maintenance")).length;
+}

@@ -1,0 +1,105 @@
+/** Approvals in SQLite: a decision, the step that it answers and the event that reports it are one unit of the writer. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EventId } from "@inlet/protocol";
+import type {
+  ApprovalDecided,
+  ApprovalDecideParams,
+  ApprovalListParams,
+  ApprovalRequestParams,
+  ApprovalStore,
+  EventBatch,
+} from "../../contract/index.ts";
+import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
+import type { GroupCommit } from "../../sqlite/group-commit.ts";
+import type { RunParts } from "../../sqlite/run-parts.ts";
+import { answerValue, holdsSignal, outcomeOf, statusAt, statusAtEnd, waitNameOf } from "../policy.ts";
+import { type ApprovalRow, statusCondition, toApproval } from "../rows.ts";
+
+export interface ApprovalStoreParts extends Pick<RunParts, "approvals" | "waits" | "entries" | "states" | "append" | "changed"> {
+  writer: GroupCommit;
+}
+
+export function approvalStore(db: DatabaseSync, parts: ApprovalStoreParts): ApprovalStore {
+  const { writer, approvals } = parts;
+  const ofRun = db.prepare("SELECT * FROM approvals WHERE environment_id = ? AND run_id = ? ORDER BY approval_id");
+  const ended = "coalesce(ended_at, expires_at) <= ?";
+  const expire = db.prepare(`DELETE FROM approvals WHERE approval_id IN (SELECT approval_id FROM approvals WHERE ${ended} LIMIT ?)`);
+  const expireIn = db.prepare(`
+    DELETE FROM approvals WHERE approval_id IN (SELECT approval_id FROM approvals WHERE ${ended} AND environment_id = ? LIMIT ?)`);
+  const all = (rows: unknown) => (rows as ApprovalRow[]).map(toApproval);
+  return {
+    approvalRequest: (params) => writer.submit(() => request(parts, params), 4),
+    approvalDecide: (params) => writer.submit(() => decide(parts, params), 4),
+    async approvalGet({ environmentId, id }) {
+      const approval = approvals.get(id);
+      return approval?.environmentId === environmentId ? approval : null;
+    },
+    approvalFind: async ({ id }) => approvals.get(id),
+    approvalList: async (params) => list(db, params),
+    approvalsOfRun: async ({ environmentId, runId }) => all(ofRun.all(environmentId, runId)),
+    approvalExpireMany: ({ environmentId, until, limit }) =>
+      writer.submit(
+        () => Number((environmentId === undefined ? expire.run(until, limit) : expireIn.run(until, environmentId, limit)).changes),
+        limit,
+      ),
+  };
+}
+
+function request(parts: ApprovalStoreParts, { environmentId, approval, now, lease, event }: ApprovalRequestParams) {
+  const { approvals, waits, states, append } = parts;
+  const allocation = new LeaseAllocation(now, lease);
+  const waitName = waitNameOf(approval);
+  const other = approvals.pending(environmentId, waitName);
+  if (other && holdsSignal({ ...other, isPending: true }, now)) return { approval: null, leased: [] };
+  if (other) approvals.end(other, statusAtEnd(other, now), other.expiresAt);
+  const waiting = waits.findSignal(environmentId, waitName, now);
+  const run = waiting && states.run(waiting.runNo);
+  approvals.insert(environmentId, { ...approval, stepId: waiting?.stepId ?? null }, run);
+  append(allocation, event(run?.id ?? null));
+  if (run) parts.changed.note(run.no);
+  return { approval: approvals.get(approval.id), leased: allocation.leased };
+}
+
+function decide(parts: ApprovalStoreParts, { environmentId, id, made, now, lease, event }: ApprovalDecideParams): ApprovalDecided {
+  const { approvals, waits, entries, states, append, changed } = parts;
+  const approval = approvals.get(id);
+  if (approval?.environmentId !== environmentId) return { outcome: "unknown", approval: null, leased: [] };
+  if (statusAt(approval, now) !== "open") return { outcome: "ended", approval, leased: [] };
+  const allocation = new LeaseAllocation(now, lease);
+  const waiting = waits.findSignal(environmentId, waitNameOf(approval), now);
+  const value = answerValue(approval, made);
+  const delivered = waiting !== null && entries.makeDue(allocation, waiting.runNo, waiting.stepId, { outcome: { value } });
+  const outcome = outcomeOf(approval, { delivered });
+  if (outcome === "expired") {
+    approvals.end(approval, "expired", now);
+    return { outcome: "ended", approval: approvals.get(id), leased: [] };
+  }
+  if (waiting && delivered) waits.dropStep(waiting.runNo, waiting.stepId);
+  const run = waiting && states.run(waiting.runNo);
+  if (run && waiting) approvals.link(approval, run, waiting.stepId);
+  const batch = event(approvals.get(id) ?? approval);
+  approvals.decide(approval, made, { at: now, eventId: eventIdOf(batch), isKept: outcome === "kept" });
+  append(allocation, batch);
+  const runNo = run?.no ?? approval.run?.no;
+  if (runNo !== undefined) changed.note(runNo);
+  return { outcome: "decided", approval: approvals.get(id), leased: allocation.leased };
+}
+
+function eventIdOf({ events }: EventBatch): EventId {
+  const [event] = events;
+  if (!event) throw new Error("a decision is reported by one event");
+  return event.id;
+}
+
+function list(db: DatabaseSync, { environmentId, now, limit, status, after }: ApprovalListParams) {
+  const where = [{ text: "environment_id = ?", values: [environmentId] as (number | string)[] }];
+  if (after !== undefined) where.push({ text: "approval_id < ?", values: [after] });
+  if (status !== undefined) where.push(statusCondition(status, now));
+  const text = where.map((condition) => condition.text).join(" AND ");
+  const rows = db
+    .prepare(`SELECT * FROM approvals WHERE ${text} ORDER BY approval_id DESC LIMIT ?`)
+    .all(...where.flatMap(({ values }) => values), limit + 1) as unknown as ApprovalRow[];
+  const approvals = rows.slice(0, limit).map(toApproval);
+  return { approvals, next: rows.length > limit ? (approvals.at(-1)?.id ?? null) : null };
+}
