@@ -97,6 +97,9 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
     "`inlet functions list` shows the functions. If yours is missing, sync its app: `inlet apps sync <url>`. Check the environment too.",
   signal_not_found:
     "The run does not wait yet, has ended, or waits for another signal. Send the signal again once the run waits, and check its name and the environment.",
+  approval_not_found: "`inlet approvals list` shows the approvals of the environment. Check the id, the link and the environment.",
+  approval_ended: "An approval is decided once. `inlet approvals list` shows how it ended. Let the function ask again if it has to.",
+  approval_exists: "Use another signal, or decide the open approval first. To repeat a request safely, send it with an `Idempotency-Key`.",
   cancellation_not_found: "Check the id and the environment.",
   function_not_started:
     "The function has a rate limit, a debounce, a batch or a singleton rule, which starts no run for this invocation now. Change the rule, or invoke later.",

@@ -28,7 +28,7 @@ export { createDefer, type DeferConfig, type DeferContext } from "./functions/de
 export type { CancelOn, ConcurrencyLimit, Duration, Expression, RunConcurrency } from "./functions/function-config.ts";
 export { type FunctionReference, referenceFunction } from "./functions/function-reference.ts";
 export type { FailureEvent, InletFunction } from "./functions/inlet-function.ts";
-export type { InvokeOptions, SignalOptions, StepTools, WaitOptions } from "./functions/step-tools.ts";
+export type { Approval, ApprovalOptions, InvokeOptions, SignalOptions, StepTools, WaitOptions } from "./functions/step-tools.ts";
 export type {
   AfterFunction,
   AfterSend,

@@ -165,6 +165,41 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
     assert.equal(stored.length, 1, "its result is stored once");
   },
 
+  "an approval was decided, and its run not resumed": async (scene) => {
+    const rest = (path: string, body?: object) =>
+      call(`${scene.inlet.url}/v1${path}`, {
+        headers: { "content-type": "application/json" },
+        ...(body && { method: "POST", body: JSON.stringify(body) }),
+      });
+    const early = (await rest("/approvals", { signal: "early", prompt: "Before the run waits?", timeout: "1h" })).body.data;
+    assert.equal((await rest(`/approvals/${early.id}`, { decision: "rejected", comment: "kept" })).status, 200);
+    await scene.begin();
+    const { runId, asks } = await scene.app.next();
+    await asks("WaitForApproval", "ask", { prompt: "Go on?", timeout: "1h" });
+    const step = await until("the wait", async () => (await rest(`/runs/${runId}`)).body.data.steps[0]);
+    const approved = { method: "POST", body: new URLSearchParams({ decision: "approved", comment: "once" }) };
+    assert.equal((await call(step.url, approved)).status, 200);
+    await scene.inlet.end("SIGKILL");
+    // The run may have been resumed before the kill.
+    for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
+    await scene.restart();
+    const again = await rest(`/approvals/${step.approvalId}`, { decision: "rejected" });
+    assert.deepEqual([again.status, again.body.code], [409, "approval_ended"]);
+
+    const resumed = await scene.app.next();
+    assert.deepEqual(resumed.done, ["ask"]);
+    await resumed.asks("WaitForSignal", "kept", { signal: "early", timeout: "1h" });
+    const last = await scene.app.next();
+    assert.deepEqual(last.done, ["ask", "kept"], "a decision made before the crash, and before the run waits, is not lost");
+    await last.finish("done");
+    const { steps } = await scene.ended(runId);
+    const { output } = steps[0];
+    assert.deepEqual([output.decision, output.by, output.comment], ["approved", "link", "once"]);
+    assert.deepEqual([steps[1].output.data.decision, steps[1].output.data.comment], ["rejected", "kept"]);
+    for (const name of ["requested", "decided"])
+      assert.equal((await rest(`/events?name=inlet/approval.${name}`)).body.data.length, 2, `each is reported once: ${name}`);
+  },
+
   "a bulk cancellation is under way": async (scene) => {
     const send = (path: string, body: unknown, headers = {}) =>
       call(`${scene.inlet.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });

@@ -14,7 +14,7 @@ import type { FetchOptions, InferOptions } from "../functions/ai-tools.ts";
 import { type FunctionReference, isReference } from "../functions/function-reference.ts";
 import { fullId, type InletFunction } from "../functions/inlet-function.ts";
 import { matchExpression } from "../functions/registration.ts";
-import type { AnyStepTools, SignalOptions } from "../functions/step-tools.ts";
+import type { AnyStepTools, ApprovalOptions, SignalOptions } from "../functions/step-tools.ts";
 import type { StepRequest } from "./found-step.ts";
 import { fetchRequest, inferRequest } from "./gateway-requests.ts";
 
@@ -56,6 +56,11 @@ export function makeStepTools({ client, runId, eventMs, sessions, find }: StepSo
       if (!signal) throw new TypeError(`step.waitForSignal("${id}") needs a signal`);
       const opts = { signal, timeout: limitText(timeout), conflict: onConflict };
       return find({ id, op: "WaitForSignal", name: signal, opts, revive: (found) => found ?? null });
+    },
+    waitForApproval(id: string, { prompt, data = null, timeout, confirmReject = false }: ApprovalOptions) {
+      if (!prompt?.trim()) throw new TypeError(`step.waitForApproval("${id}") needs a prompt`);
+      const opts = { prompt, data, timeout: limitText(timeout), confirmReject };
+      return find({ id, op: "WaitForApproval", opts, revive: (found) => found ?? null });
     },
     sendSignal(id: string, sent: SentSignal) {
       if (!sent?.signal) throw new TypeError(`step.sendSignal("${id}") needs a signal`);

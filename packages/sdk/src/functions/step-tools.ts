@@ -20,6 +20,26 @@ export interface WaitOptions<Wanted extends string> {
   match?: string | undefined;
 }
 
+export interface ApprovalOptions {
+  /** The question, as people read it. */
+  prompt: string;
+  /** Any JSON value, shown with the question. */
+  data?: unknown;
+  timeout: Duration | Date;
+  /** Whether the page asks again before it rejects. */
+  confirmReject?: boolean | undefined;
+}
+
+/** What a person decided. */
+export interface Approval<Data = Jsonified<unknown>> {
+  decision: "approved" | "rejected";
+  /** The name of the key or person; `link` for the page. */
+  by: string;
+  comment: string | null;
+  /** What came with a decision over REST, else null. */
+  data: Data;
+}
+
 export interface SignalOptions {
   /** One run waits for a signal at a time. */
   signal: string;
@@ -63,6 +83,8 @@ export interface StepTools<Schemas, Checked> {
   ): Promise<EventNamed<Schemas, Checked, Wanted> | null>;
   /** Returns the signal with its data, or null on timeout. */
   waitForSignal<Data = Jsonified<unknown>>(id: string, options: SignalOptions): Promise<{ signal: string; data: Data } | null>;
+  /** Asks a person, on a page of the service and in its dashboard. Returns the decision, or null on timeout. */
+  waitForApproval<Data = Jsonified<unknown>>(id: string, options: ApprovalOptions): Promise<Approval<Data> | null>;
   /** Resumes the run that waits for the signal. Returns its id, or null if none does. */
   sendSignal(id: string, signal: SentSignal): Promise<{ runId: string | null }>;
   /** The service makes the request and stores the response, whatever its status. A request without a response is retried. */

@@ -17,6 +17,7 @@ export type StepKind =
   | "sleep"
   | "waitForEvent"
   | "waitForSignal"
+  | "waitForApproval"
   | "sendSignal"
   | "fetch"
   | "ai.infer"
@@ -66,6 +67,7 @@ const EXAMPLES: Readonly<Partial<Record<StepKind, string>>> = {
   invoke: "what the function returns",
   waitForEvent: "an event, or null for none in time",
   waitForSignal: "{ signal, data }, or null for none in time",
+  waitForApproval: "{ decision, by, comment, data }, or null for none in time",
   fetch: "{ status, headers, body }",
   "ai.infer": "what the provider answers",
 };
@@ -114,6 +116,7 @@ const KINDS: Readonly<Partial<Record<StepOperation["op"], StepKind>>> = {
   Sleep: "sleep",
   WaitForEvent: "waitForEvent",
   WaitForSignal: "waitForSignal",
+  WaitForApproval: "waitForApproval",
   InvokeFunction: "invoke",
   Gateway: "fetch",
   AIGateway: "ai.infer",
@@ -129,10 +132,14 @@ function kindOf({ op, opts }: StepOperation): StepKind {
   return KINDS[op] ?? RUN_KINDS[String(opts?.type)] ?? "run";
 }
 
-/** The argument of a mock: the arguments of a run, the data of an invocation, the name of a wait, a request. */
+/**
+ * The argument of a mock: the arguments of a run, the data of an invocation, the name of a wait, the prompt and data
+ * of an approval, a request.
+ */
 function inputOf({ op, name, opts }: StepOperation): unknown[] {
   if (op === "InvokeFunction") return [(opts?.payload as { data?: unknown } | undefined)?.data];
   if (op === "WaitForEvent" || op === "WaitForSignal") return [name];
+  if (op === "WaitForApproval") return [{ prompt: opts?.prompt, data: opts?.data }];
   if (op === "Gateway" || op === "AIGateway") return [opts];
   return (opts?.input as unknown[] | undefined) ?? [];
 }

@@ -27,7 +27,7 @@ export type StepOperation =
 export type DeferOperation = OperationBase & { op: "DeferAdd" | "DeferAbort" };
 
 /** Steps that the service handles. */
-export type ServiceOperation = "Sleep" | "WaitForEvent" | "WaitForSignal" | "InvokeFunction" | "Gateway" | "AIGateway";
+export type ServiceOperation = "Sleep" | "WaitForEvent" | "WaitForSignal" | "WaitForApproval" | "InvokeFunction" | "Gateway" | "AIGateway";
 
 /** The stored results of ended steps, by hashed id, in their wire forms; `readMemo` distinguishes them. */
 export type StepMemos = Readonly<Record<string, unknown>>;

@@ -9,6 +9,8 @@ import { registerAccess } from "./access/rest-access.ts";
 import { registerNoStore } from "./access/security-headers.ts";
 import { registerSessionRoutes, type SessionRoutesParts } from "./access/session-routes.ts";
 import { type AlertsRoutesParts, registerAlertsRoutes } from "./alerts/alerts-routes.ts";
+import { type ApprovalsRoutesParts, registerApprovalsRoutes } from "./approvals/approvals-routes.ts";
+import { registerLinkMask } from "./approvals/mask-links.ts";
 import { registerCompression } from "./compress-answers.ts";
 import { type EventSchemaRoutesParts, registerEventSchemaRoutes } from "./events/event-schema-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./events/event-stream.ts";
@@ -48,6 +50,7 @@ export type RestApiParts = EventStreamParts &
   JobsRoutesParts &
   AlertsRoutesParts &
   SignalsRoutesParts &
+  ApprovalsRoutesParts &
   FailuresRoutesParts &
   FindRoutesParts &
   WebhooksRoutesParts &
@@ -76,6 +79,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerRequestChecks(api);
       registerAccess(api, parts.access);
       registerIdempotency(api, parts);
+      registerLinkMask(api, parts.access);
       registerCompression(api);
       registerEventsRoutes(api, parts);
       registerSendEventsRoute(api, parts);
@@ -94,6 +98,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerJobsRoutes(api, parts);
       registerAlertsRoutes(api, parts);
       registerSignalsRoutes(api, parts);
+      registerApprovalsRoutes(api, parts);
       registerFailuresRoutes(api, parts);
       registerFindRoutes(api, parts);
       registerWebhooksRoutes(api, parts);

@@ -40,6 +40,7 @@ export interface FunctionCallsParts {
     sleepUntil(operation: Operation, now: number): number | string;
     wait(operation: Operation, state: RunState, since: number, now: number): ReturnType<CallFacts["wait"]>;
     invoke(operation: Operation, state: RunState, now: number): ReturnType<CallFacts["invoke"]>;
+    ask(operation: Operation, state: RunState, now: number): ReturnType<CallFacts["ask"]>;
   };
   clock: Clock;
 }
@@ -161,6 +162,7 @@ export class FunctionCalls {
       sleepUntil: (operation) => steps.sleepUntil(operation, now),
       wait: (operation, state, since) => steps.wait(operation, state, since, now),
       invoke: (operation, state) => steps.invoke(operation, state, now),
+      ask: (operation, state) => steps.ask(operation, state, now),
     };
   }
 }

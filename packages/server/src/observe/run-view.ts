@@ -1,6 +1,6 @@
 /** Runs as shown to people. Outputs and results are included as the SDK wrote them, so the view is JSON text. */
 
-import { type FunctionNo, shownRequest, traceIdOf } from "@inlet/protocol";
+import { type FunctionNo, type StepId, shownRequest, traceIdOf } from "@inlet/protocol";
 import type { RunDetails, RunSummary, RunWaiting, StepRecord } from "../store/contract/index.ts";
 import { tokensIn } from "./tokens.ts";
 
@@ -38,10 +38,12 @@ export interface RunSurroundings {
   /** The template of the pages that show traces. */
   traceUrl: string | null;
   waiting: RunWaiting | null;
+  /** The approvals that its steps wait for, or waited for, by step. */
+  approvals: ReadonlyMap<StepId, { id: string; url: string }>;
 }
 
 /** JSON text. */
-export function runDetailsView(run: RunDetails, names: RunNames, { traceUrl, waiting }: RunSurroundings): string {
+export function runDetailsView(run: RunDetails, names: RunNames, { traceUrl, waiting, approvals }: RunSurroundings): string {
   const page = run.trace && traceUrl?.replaceAll("{traceId}", traceIdOf(run.trace));
   const summary = JSON.stringify({
     ...runView(run, names),
@@ -58,7 +60,7 @@ export function runDetailsView(run: RunDetails, names: RunNames, { traceUrl, wai
     startedAt: iso(startedAt),
     endedAt: iso(endedAt),
   }));
-  const steps = run.steps.map((step) => stepView(step)).join(",");
+  const steps = run.steps.map((step) => stepView(step, approvals.get(step.id) ?? null)).join(",");
   const details = `"attempts":${JSON.stringify(attempts)},"calls":${JSON.stringify(run.calls.map(callView))}`;
   return `${summary.slice(0, -1)},"output":${run.output ?? "null"},"steps":[${steps}],${details}}`;
 }
@@ -76,7 +78,7 @@ function callView({ stepId, attempt, startedAt, endedAt, outcome, httpStatus, ..
   };
 }
 
-function stepView({ value, ...step }: StepRecord & { value: string | null }): string {
+function stepView({ value, ...step }: StepRecord & { value: string | null }, approval: { id: string; url: string } | null): string {
   const { id, kind, name, status, startedAt, endedAt, attempts, until, detail, eventId = null } = step;
   const { output, error } = resultOf(value, kind);
   const fields = JSON.stringify({
@@ -91,6 +93,8 @@ function stepView({ value, ...step }: StepRecord & { value: string | null }): st
     eventName: kind === "wait" ? detail : null,
     eventId: kind === "wait" ? eventId : null,
     signal: kind === "signal" ? detail : null,
+    approvalId: approval?.id ?? (kind === "approval" ? detail : null),
+    url: approval?.url ?? null,
     childRunId: kind === "invoke" ? detail : null,
     request: (kind === "fetch" || kind === "infer") && detail !== null ? shownRequest(detail) : null,
     tokens: kind === "infer" || kind === "wrap" ? tokensIn(output) : null,

@@ -13,7 +13,8 @@ import type { FunctionsParts } from "./functions-parts.ts";
 
 export interface FunctionExecutorParts
   extends Pick<FunctionsParts, "config" | "store" | "caller" | "signing" | "activity" | "liveLog" | "metrics" | "log" | "clock">,
-    Pick<ExecutorParts, "endEvents" | "starts" | "tracing"> {
+    Pick<ExecutorParts, "endEvents" | "starts" | "tracing">,
+    Pick<ExecutorParts["steps"], "ask"> {
   registry: Registry;
   fanOut: FanOut;
   eventIds: EventIdGenerator;
@@ -53,7 +54,7 @@ function calledFunction({ registry, isArchived }: FunctionExecutorParts, no: Fun
   return { app, uuid, url, retries, timeouts, holdsOrder, isPaused: stored.pausedAt !== null || isArchived(known.environmentId) };
 }
 
-function stepReaders({ registry, fanOut, eventIds, functionId }: FunctionExecutorParts): ExecutorParts["steps"] {
+function stepReaders({ registry, fanOut, eventIds, functionId, ask }: FunctionExecutorParts): ExecutorParts["steps"] {
   const invokeParts: Parameters<typeof readInvocation>[0] = {
     eventIds,
     functionId,
@@ -71,6 +72,7 @@ function stepReaders({ registry, fanOut, eventIds, functionId }: FunctionExecuto
       return newWait({ kind: "event", stepId: operation.id, since, ...fields }, runEvent);
     },
     invoke: (operation, state, at) => readInvocation(invokeParts, operation, state, at),
+    ask,
   };
 }
 

@@ -1,11 +1,14 @@
 /** Connects fan-out and execution: what event-life.ts, the routes and service.ts need of functions. */
 
 import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId, type RunNo } from "@inlet/protocol";
+import { approvalUrl } from "../api/approvals/approval-url.ts";
+import type { ApprovalsPart } from "../api/approvals/approvals-part.ts";
 import type { FunctionsRoutesParts, ShownFunction } from "../api/runs/functions-routes.ts";
 import type { RunsRoutesParts } from "../api/runs/runs-routes.ts";
 import type { SignalsRoutesParts } from "../api/runs/signals-routes.ts";
 import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
 import type { Executor } from "../execute/executor.ts";
+import { askApproval } from "../execute/steps/approval-events.ts";
 import { createEndEvents, internalBatch } from "../execute/steps/end-events.ts";
 import { cancelRun, failedResult, resolveStep } from "../execute/steps/run-changes.ts";
 import { FanOut } from "../fan-out/fan-out.ts";
@@ -14,6 +17,7 @@ import { type RegisteredFunction, Registry } from "../fan-out/registry.ts";
 import { FunctionStarts, type FunctionStartsParts } from "../fan-out/starts/function-starts.ts";
 import { createInngestAnswers, type InngestAnswers } from "../flows/answer-inngest.ts";
 import { createSdkAnswers, type SdkAnswers } from "../flows/answer-sdks.ts";
+import { createApprovals } from "../flows/decide-approvals.ts";
 import type { SendingRun } from "../flows/event-life.ts";
 import { PauseFunctions } from "../flows/pause-functions.ts";
 import { repeatedRun, rerunRun } from "../flows/rerun-run.ts";
@@ -50,6 +54,7 @@ export interface Functions {
     repeat(run: RunSummary, event: StoredEvent): NewRun | null;
   };
   signals: SignalsRoutesParts["signals"];
+  approvals: ApprovalsPart;
   registry: FunctionsRoutesParts["registry"];
   /** By environment, since when calls wait in this process. */
   waitingSince(): ReadonlyMap<Environment["id"], number>;
@@ -83,6 +88,10 @@ export function createFunctions(parts: FunctionsParts): Functions {
     await executor.change({ environmentId, no: runNo }, (state) => resolveStep(state, { id: stepId, ...failedResult(error) }, now()));
   };
   const starts = new FunctionStarts({ store, registry, fanOut, eventIds, lease, traced, isArchived, now, refuse });
+  // Known once the service listens; without a public URL, links lead to this machine.
+  let { port } = config;
+  const ownUrl = () => config.publicUrl ?? `http://localhost:${port}`;
+  const ask = { plan, eventIds, url: (id: string) => approvalUrl(ownUrl(), id, store.storeLinkToken(id)) };
   const executor: Executor = createFunctionExecutor({
     ...parts,
     registry,
@@ -91,6 +100,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     isArchived,
     endEvents,
     starts,
+    ask: (...asked) => askApproval(ask, ...asked),
     tracing: spans,
   });
   const holds = new PauseFunctions({
@@ -128,6 +138,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     inngest,
     cancelRun: cancelByHand,
     ...namesOfFunctions(registry),
+    approvals: createApprovals({ store, plan, lease, eventIds, now, take: (entries) => executor.take(entries) }),
     ...storedWork({ store, plan, lease, eventIds, functionId, now, take: (entries) => executor.take(entries) }),
     runs: {
       functionName: (no) => shownFunction(registry, no),
@@ -145,10 +156,11 @@ export function createFunctions(parts: FunctionsParts): Functions {
       await registry.refresh();
       await executor.recover();
     },
-    async start(port) {
+    async start(listened) {
+      port = listened;
       await executor.start();
       inngest.start();
-      apps.start(port);
+      apps.start(listened);
     },
     async stop() {
       // The executor begins no call from this moment on, whatever the others have to wait for.

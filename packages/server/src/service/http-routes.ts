@@ -14,6 +14,7 @@ import { type OidcRoutesParts, registerOidcRoutes } from "../api/access/oidc.ts"
 import { grantsOf } from "../api/access/oidc-claims.ts";
 import type { AccessRules } from "../api/access/rest-access.ts";
 import { Sessions } from "../api/access/sessions.ts";
+import { registerApprovalPage } from "../api/approvals/approval-page-routes.ts";
 import { registerDashboardFiles } from "../api/dashboard-files.ts";
 import { registerDocsRoutes } from "../api/docs/docs-routes.ts";
 import { createDocumentationReader } from "../api/docs/documentation.ts";
@@ -111,6 +112,7 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
   registerOidcRoutes(app, { oidc, access: shared.access, audit: shared.audit, address });
   registerForSdks(app, shared);
   const routes = registerRestRoutes(app, shared);
+  registerApprovalPage(app, { ...shared, approvals: parts.functions.approvals, runs: parts.functions.runs });
   const documentation = createDocumentationReader(DOCS_FOLDER);
   registerMcpRoute(app, { ...shared, mode: config.mcp, address, routes, documentation, version: packageFile.version });
   registerDocsRoutes(app, { folder: DOCS_FOLDER, documentation, version: packageFile.version });
@@ -140,6 +142,7 @@ function registerRestRoutes(app: FastifyInstance, shared: Shared): readonly Docu
     runs: functions.runs,
     invoke: functions.inngest.invoke,
     signals: functions.signals,
+    approvals: functions.approvals,
     registry: functions.registry,
     subscribersOf: functions.subscribersOf,
     slots: new StreamSlots(),

@@ -91,6 +91,7 @@ export function sampleFacts(given: Partial<CallFacts> = {}): CallFacts {
     retryAt: (attempt, retryAfterMs) => NOW + (retryAfterMs ?? 1_000 * (attempt + 1)),
     endEvents: () => [],
     sleepUntil: ({ name }) => (name === "bad" ? "it is bad." : NOW + Number(name)),
+    ask: () => "nobody is here.",
     wait: ({ id, name }, _state, since) => ({
       kind: "event",
       eventName: name,

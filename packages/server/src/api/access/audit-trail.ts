@@ -33,11 +33,16 @@ export class AuditTrail {
   }
 
   /** Never throws. */
-  async note(request: FastifyRequest, { action, target, environment = null, details = {} }: AuditNote): Promise<void> {
+  async note(request: FastifyRequest, note: AuditNote): Promise<void> {
     const { kind, id, name } = principalOf(request);
+    await this.noteAs({ kind, id, name }, note);
+  }
+
+  /** For a change that no principal makes, such as a decision by a link. Never throws. */
+  async noteAs(actor: NewAuditEntry["actor"], { action, target, environment = null, details = {} }: AuditNote): Promise<void> {
     const entry: NewAuditEntry = {
       at: this.#now(),
-      actor: { kind, id, name },
+      actor,
       action,
       target: { kind: target.kind, id: target.id, name: target.name },
       environment,

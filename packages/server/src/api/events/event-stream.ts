@@ -5,6 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { eventView } from "../../observe/event-view.ts";
 import type { Environment } from "../../store/contract/index.ts";
 import { environmentOf } from "../access/rest-access.ts";
+import { seesTokens, withoutTokens } from "../approvals/mask-links.ts";
 import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
 import { type MessageSource, readCursor, STREAM_READ_BYTES, type StoreStreamParts, sendStream } from "../streams/store-stream.ts";
@@ -48,7 +49,8 @@ export function registerEventStream(app: FastifyInstance, parts: EventStreamPart
       const { name, after, from } = request.query;
       const cursor = readCursor(after ?? request.headers["last-event-id"]);
       const receivedFrom = from === undefined ? null : readInstant("from", from);
-      return sendStream(parts, reply, () => eventSource(parts, environment, { name: name ?? null, cursor, receivedFrom }));
+      const shown = seesTokens(parts.access, request) ? (text: string) => text : withoutTokens;
+      return sendStream(parts, reply, () => eventSource(parts, environment, { name: name ?? null, cursor, receivedFrom, shown }));
     },
   );
 }
@@ -57,12 +59,14 @@ interface Wanted {
   name: string | null;
   cursor: number | null;
   receivedFrom: number | null;
+  /** What the reader may see of a text. */
+  shown(text: string): string;
 }
 
 async function eventSource(parts: EventStreamParts, environment: Environment, wanted: Wanted): Promise<MessageSource> {
   const { store } = parts;
   const names = { environment: environment.name, source: parts.sourceName };
-  const { name, cursor, receivedFrom } = wanted;
+  const { name, cursor, receivedFrom, shown } = wanted;
   const since = () =>
     receivedFrom === null ? store.eventSequence() : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
   return {
@@ -77,7 +81,10 @@ async function eventSource(parts: EventStreamParts, environment: Environment, wa
       const chosen = events.filter(
         (event) => (name === null || nameMatches(name, event.name)) && (receivedFrom === null || event.receivedAt >= receivedFrom),
       );
-      return { messages: chosen.map((event) => ({ cursor: event.sequence, event: "event", json: eventView(event, names) })), reached };
+      return {
+        messages: chosen.map((event) => ({ cursor: event.sequence, event: "event", json: shown(eventView(event, names)) })),
+        reached,
+      };
     },
   };
 }

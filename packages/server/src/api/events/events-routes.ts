@@ -13,6 +13,7 @@ import {
   SOURCE_KINDS,
 } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { seesTokens, withoutTokens } from "../approvals/mask-links.ts";
 import { readCursor, writeCursor } from "../cursors.ts";
 import { readInstant } from "../instant.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
@@ -116,9 +117,12 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
       const after = cursor === undefined ? {} : { after: await cursorOf(environment, cursor) };
       const { events, next } = await parts.store.eventList({ ...listParams(environment, query), ...after });
       const names = view(environment);
-      const items = events.map((event) => eventView(event, names)).join(",");
+      const found = events.map((event) => eventView(event, names));
+      // A search must not find out what is hidden from the reader.
+      const isHidden = query.q !== undefined || query.where !== undefined ? !seesTokens(parts.access, request) : false;
+      const items = isHidden ? found.filter((text) => withoutTokens(text) === text) : found;
       reply.type("application/json");
-      return `{"data":[${items}],"page":{"next":${next ? `"${writeCursor(next)}"` : "null"}}}`;
+      return `{"data":[${items.join(",")}],"page":{"next":${next ? `"${writeCursor(next)}"` : "null"}}}`;
     },
   );
 

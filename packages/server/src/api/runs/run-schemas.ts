@@ -54,6 +54,11 @@ const STEP = shape(
     eventName: { ...TEXT_OR_NULL, description: "The event a wait is for." },
     eventId: { ...TEXT_OR_NULL, description: "The id of the event that ended a wait." },
     signal: { ...TEXT_OR_NULL, description: "The signal a step waits for." },
+    approvalId: { ...TEXT_OR_NULL, description: "The approval that the step waits for." },
+    url: {
+      ...TEXT_OR_NULL,
+      description: "The page of the approval. Its last part is a secret, and is hidden from those who may not see webhook URLs.",
+    },
     childRunId: { ...TEXT_OR_NULL, description: "The run an invocation started." },
     request: {
       description: "The request of a step.fetch or step.ai.infer, without secrets.",

@@ -4,6 +4,7 @@ import { type EventId, type FunctionNo, isEventId, type JobId, type RunId, type 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type RunNames, runDetailsView, runView } from "../../observe/run-view.ts";
 import {
+  type ApprovalStore,
   type Environment,
   EVENT_RELATIONS,
   type EventRelation,
@@ -18,6 +19,8 @@ import {
 } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { type ApprovalViewParts, shownUrl } from "../approvals/approval-view.ts";
+import { APPROVAL_REQUESTED, seesTokens } from "../approvals/mask-links.ts";
 import { readInstant } from "../instant.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -25,10 +28,10 @@ import { dataOf, pageOf } from "../route-facts.ts";
 import { readWhere, WHERE } from "../where.ts";
 import { RUN, RUN_DETAILS } from "./run-schemas.ts";
 
-export interface RunsRoutesParts {
+export interface RunsRoutesParts extends ApprovalViewParts {
   access: AccessRules;
   audit: AuditTrail;
-  store: RunStore & EventStore;
+  store: RunStore & EventStore & Pick<ApprovalStore, "approvalsOfRun">;
   runs: {
     functionName(no: FunctionNo): { id: string; name: string; app: string };
     functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
@@ -154,10 +157,20 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return { environment, run: known };
   }
 
-  async function sendRun(reply: FastifyReply, run: RunDetails, environment: Environment): Promise<string> {
+  /** Only steps of these kinds have approvals. */
+  async function approvalsOf(request: FastifyRequest, { id: runId, steps }: RunDetails, environment: Environment) {
+    if (!steps.some(({ kind }) => kind === "approval" || kind === "signal")) return new Map<StepId, { id: string; url: string }>();
+    const approvals = await store.approvalsOfRun({ environmentId: environment.id, runId });
+    return new Map(
+      approvals.flatMap(({ id, stepId }) => (stepId === null ? [] : [[stepId, { id, url: shownUrl(parts, request, environment, id) }]])),
+    );
+  }
+
+  async function sendRun(request: FastifyRequest, reply: FastifyReply, run: RunDetails, environment: Environment): Promise<string> {
     const waiting = await runs.waiting(run, environment);
+    const approvals = await approvalsOf(request, run, environment);
     reply.type("application/json");
-    return `{"data":${runDetailsView(run, names(environment), { traceUrl: parts.traceUrl, waiting })}}`;
+    return `{"data":${runDetailsView(run, names(environment), { traceUrl: parts.traceUrl, waiting, approvals })}}`;
   }
 
   async function list(environment: Environment, params: Omit<RunListParams, "environmentId">) {
@@ -167,7 +180,10 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
 
   app.get<{ Querystring: ListQuery }>("/runs", { config: { about: "environment" }, schema: LIST }, async (request) => {
     const environment = environmentOf(access, request);
-    return list(environment, listParams(parts, environment, request.query));
+    const page = await list(environment, listParams(parts, environment, request.query));
+    if (request.query.where === undefined || seesTokens(access, request)) return page;
+    // A search must not find out what is hidden from the reader: the link of the event.
+    return { ...page, data: page.data.filter(({ event }) => (event as RunSummary["event"])?.name !== APPROVAL_REQUESTED) };
   });
 
   app.get<{ Params: { id: string }; Querystring: ListQuery & { relation: EventRelation } }>(
@@ -193,7 +209,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     },
     async (request, reply) => {
       const { environment, run } = await find(request);
-      return sendRun(reply, run, environment);
+      return sendRun(request, reply, run, environment);
     },
   );
 
@@ -202,7 +218,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     if (!(await runs.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has already ended: it is ${run.status}.`);
     await note(request, "cancelled", run, environment);
     const cancelled = await find(request);
-    return sendRun(reply, cancelled.run, environment);
+    return sendRun(request, reply, cancelled.run, environment);
   });
 
   app.post(
@@ -219,7 +235,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
       if (!fresh) throw new RestRefusal("run_not_repeatable", "The function or the event of this run no longer exists.");
       await note(request, "repeated", fresh, environment, { originalRunId: run.id, ...(from !== undefined && { from }) });
       reply.status(201);
-      return sendRun(reply, fresh, environment);
+      return sendRun(request, reply, fresh, environment);
     },
   );
 }

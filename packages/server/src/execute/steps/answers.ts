@@ -1,7 +1,7 @@
 /** The possible responses of an app to a call, and the other inputs of the decision. */
 
 import type { EventId, StepId } from "@inlet/protocol";
-import type { EntryRecord, FailedAttempt, NewWait, RunChange, RunError, RunState } from "../../store/contract/index.ts";
+import type { EntryRecord, FailedAttempt, NewApproval, NewWait, RunChange, RunError, RunState } from "../../store/contract/index.ts";
 import type { Operation } from "./operations.ts";
 import type { EndEvents } from "./run-changes.ts";
 
@@ -31,6 +31,7 @@ export interface CallFacts {
   sleepUntil(operation: Operation): number | string;
   wait(operation: Operation, state: RunState, since: number): NewWait | string;
   invoke(operation: Operation, state: RunState): Invocation | string;
+  ask(operation: Operation, state: RunState): AskedApproval | string;
 }
 
 export interface Invocation {
@@ -39,6 +40,11 @@ export interface Invocation {
   /** The event with which the function is invoked. */
   eventId: EventId;
   expiresAt: number;
+  events: NonNullable<RunChange["events"]>;
+}
+
+export interface AskedApproval {
+  approval: NewApproval;
   events: NonNullable<RunChange["events"]>;
 }
 

@@ -2,7 +2,9 @@
 
 import type { StepId } from "@inlet/protocol";
 import {
+  approvalEventName,
   type FailedAttempt,
+  type NewApproval,
   type NewEntry,
   type NewWait,
   type RunChange,
@@ -51,6 +53,7 @@ export class OperationsReader {
   readonly #steps: StepWrite[] = [];
   readonly #entries: NewEntry[] = [];
   readonly #waits: NewWait[] = [];
+  readonly #approvals: NewApproval[] = [];
   readonly #attempts: FailedAttempt[] = [];
   readonly #events: NonNullable<RunChange["events"]>[number][] = [];
   readonly #done = new Set<StepId>();
@@ -75,7 +78,7 @@ export class OperationsReader {
     if (fault) return { ...gathered, ...failRun(this.#state, fault, now, endEvents) };
     const complete = this.#answer.operations.find(({ op }) => op === "runcomplete");
     if (complete) return { ...gathered, ...completeRun(this.#withOwnSteps(), complete.data, now, endEvents) };
-    const begun = { ...gathered, waits: this.#waits, events: this.#events };
+    const begun = { ...gathered, waits: this.#waits, approvals: this.#approvals, events: this.#events };
     if (failedBy) return { ...begun, ...this.#failFunction(failedBy) };
     if (this.#leavesItsStepOpen()) return { ...begun, ...this.#stuck() };
     return this.#retry ? { ...begun, entries: this.#entries, entry: this.#retry } : { ...begun, ...this.#next() };
@@ -108,6 +111,8 @@ export class OperationsReader {
         return this.#wait(operation);
       case "waitforsignal":
         return this.#waitForSignal(operation);
+      case "waitforapproval":
+        return this.#ask(operation);
       case "gateway":
       case "aigateway":
         return this.#request(operation);
@@ -212,6 +217,19 @@ export class OperationsReader {
     this.#write(operation, { kind: "signal", status: "waiting", until: expiresAt, detail: signal });
     const wait = { eventName: signalEventName(signal), expression: null, match: null, stepId: operation.id, expiresAt };
     this.#waits.push({ kind: "signal", ...wait, since: this.#facts.now, onConflict });
+    this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
+  }
+
+  /** A person decides. The wait has a name that no signal has. */
+  #ask(operation: Operation): void {
+    const asked = this.#facts.ask(operation, this.#state);
+    if (typeof asked === "string") return this.#refuse(operation, asked);
+    const { id, expiresAt } = asked.approval;
+    this.#write(operation, { kind: "approval", status: "waiting", until: expiresAt, detail: id });
+    const wait = { eventName: approvalEventName(id), expression: null, match: null, stepId: operation.id, expiresAt };
+    this.#waits.push({ kind: "signal", ...wait, since: this.#facts.now, onConflict: "fail" });
+    this.#approvals.push(asked.approval);
+    this.#events.push(...asked.events);
     this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
   }
 

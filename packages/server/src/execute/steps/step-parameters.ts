@@ -9,7 +9,15 @@ import {
   parseDuration,
   settleSessions,
 } from "@inlet/protocol";
-import { type NewEvent, type NewRun, type NewStart, type RunState, SIGNAL_UNITS_MAX } from "../../store/contract/index.ts";
+import {
+  APPROVAL_DATA_UNITS_MAX,
+  type NewEvent,
+  type NewRun,
+  type NewStart,
+  PROMPT_UNITS_MAX,
+  type RunState,
+  SIGNAL_UNITS_MAX,
+} from "../../store/contract/index.ts";
 import type { Invocation } from "./answers.ts";
 import { emittedBy } from "./emitted-by.ts";
 import { internalBatch } from "./end-events.ts";
@@ -55,6 +63,26 @@ export function readSignal({ name, opts }: Operation, now: number): SignalFields
   const expiresAt = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : null;
   if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
   return { signal, expiresAt, onConflict: opts.conflict === "replace" ? "replace" : "fail" };
+}
+
+export interface ApprovalFields {
+  prompt: string;
+  /** JSON text. */
+  data: string;
+  confirmsReject: boolean;
+  expiresAt: number;
+}
+
+export function readApproval({ opts, optsText }: Operation, now: number): ApprovalFields | string {
+  const { prompt } = opts;
+  if (typeof prompt !== "string" || prompt.trim() === "") return "it has no prompt.";
+  if (prompt.length > PROMPT_UNITS_MAX) return `its prompt has ${prompt.length} characters, at most ${PROMPT_UNITS_MAX} are allowed.`;
+  const data = (optsText === null ? null : memberText(optsText, "data")) ?? "null";
+  if (data.length > APPROVAL_DATA_UNITS_MAX)
+    return `its data has ${data.length} characters, at most ${APPROVAL_DATA_UNITS_MAX} are allowed.`;
+  const expiresAt = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : null;
+  if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
+  return { prompt, data, confirmsReject: opts.confirmReject === true, expiresAt };
 }
 
 /** The published SDKs write durations shorter than a second as an empty text. */

@@ -15,8 +15,7 @@ import {
   stepId,
 } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
-import { approvalEventName, type ClaimedEntry, type NewApproval, signalEventName } from "../contract/index.ts";
-import { statusAt } from "./policy.ts";
+import { approvalEventName, approvalStatus, type ClaimedEntry, type NewApproval, signalEventName } from "../contract/index.ts";
 
 const ids = createEventIdGenerator();
 const [REQUESTED, DECIDED] = ["inlet/approval.requested", "inlet/approval.decided"];
@@ -119,7 +118,7 @@ export function approvalConformance(engine: Engine): void {
     const scene = await makeScene((await engine.open(t)).store);
     const [late, begun] = [await requested(scene, { expiresAt: 3_000 }), await beginOne(scene)];
     assert.equal((await decide(scene, late.id, { now: 3_000 })).outcome, "ended");
-    assert.equal(statusAt(late, 3_000), "expired");
+    assert.equal(approvalStatus(late, 3_000), "expired");
     const next = await requested(scene, {}, 3_000);
     assert.equal((await scene.store.approvalFind({ id: late.id }))?.status, "expired", "the next approval of the signal takes its place");
     const asked = sampleApproval({ signal: null, expiresAt: 90_001 });

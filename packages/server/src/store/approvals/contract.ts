@@ -60,6 +60,11 @@ export interface Approval extends NewApproval {
   decisionEventId: EventId | null;
 }
 
+/** An open approval whose time is over has expired, whether or not that is stored. */
+export function approvalStatus({ status, expiresAt }: Pick<Approval, "status" | "expiresAt">, now: number): ApprovalStatus {
+  return status === "open" && expiresAt <= now ? "expired" : status;
+}
+
 export interface MadeDecision {
   decision: ApprovalDecision;
   by: string;

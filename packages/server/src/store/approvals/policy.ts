@@ -4,6 +4,7 @@ import {
   type Approval,
   type ApprovalStatus,
   approvalEventName,
+  approvalStatus,
   type MadeDecision,
   type NewApproval,
   signalEventName,
@@ -14,14 +15,9 @@ export function waitNameOf({ id, signal }: Pick<NewApproval, "id" | "signal">): 
   return signal === null ? approvalEventName(id) : signalEventName(signal);
 }
 
-/** An open approval whose time is over has expired, whether or not that is stored. */
-export function statusAt({ status, expiresAt }: Pick<Approval, "status" | "expiresAt">, now: number): ApprovalStatus {
-  return status === "open" && expiresAt <= now ? "expired" : status;
-}
-
 /** The status with which it ends together with its run. */
 export function statusAtEnd(approval: Pick<Approval, "status" | "expiresAt">, now: number): ApprovalStatus {
-  const status = statusAt(approval, now);
+  const status = approvalStatus(approval, now);
   return status === "open" ? "cancelled" : status;
 }
 

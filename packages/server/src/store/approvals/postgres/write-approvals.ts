@@ -1,7 +1,14 @@
 /** The transactions that request and decide approvals in PostgreSQL. */
 
 import type { FunctionNo, RunId, RunNo } from "@inlet/protocol";
-import type { ApprovalDecided, ApprovalDecideParams, ApprovalRequestParams, EventBatch, WaitRules } from "../../contract/index.ts";
+import {
+  type ApprovalDecided,
+  type ApprovalDecideParams,
+  type ApprovalRequestParams,
+  approvalStatus,
+  type EventBatch,
+  type WaitRules,
+} from "../../contract/index.ts";
 import { appendEvents } from "../../events/postgres/append-events.ts";
 import type { InternedIds } from "../../events/postgres/interned-ids.ts";
 import { CommitUnknown, type Database } from "../../postgres/database.ts";
@@ -14,7 +21,7 @@ import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { makeDue } from "../../queue/postgres/queue-entries.ts";
 import { resumeRuns } from "../../waits/postgres/resume-runs.ts";
 import { dropWaits, lockSignal } from "../../waits/postgres/waits.ts";
-import { answerValue, holdsSignal, outcomeOf, statusAt, statusAtEnd, waitNameOf } from "../policy.ts";
+import { answerValue, holdsSignal, outcomeOf, statusAtEnd, waitNameOf } from "../policy.ts";
 import { type ApprovalRow, newApprovalRow, toApproval, type WaitingRunOf } from "../rows.ts";
 import { endApproval, INSERT, linkApproval } from "./approval-rows.ts";
 
@@ -76,7 +83,7 @@ export async function decideApproval(parts: WriteApprovalParts, params: Approval
       const eventId = event(approval).events[0]?.id ?? null;
       // An earlier attempt was committed.
       if (approval.decisionEventId !== null && approval.decisionEventId === eventId) return { outcome: "decided", approval, leased: [] };
-      if (statusAt(approval, now) !== "open") return { outcome: "ended", approval, leased: [] };
+      if (approvalStatus(approval, now) !== "open") return { outcome: "ended", approval, leased: [] };
       const outcome = { value: answerValue(approval, made) };
       const due = waiting ? await makeDue(writes, [{ allocation, ...waiting, eventSequence: null, endedRunNo: null, outcome }]) : [];
       const result = outcomeOf(approval, { delivered: due.length > 0 });

@@ -2,18 +2,19 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
-import type {
-  ApprovalDecided,
-  ApprovalDecideParams,
-  ApprovalListParams,
-  ApprovalRequestParams,
-  ApprovalStore,
-  EventBatch,
+import {
+  type ApprovalDecided,
+  type ApprovalDecideParams,
+  type ApprovalListParams,
+  type ApprovalRequestParams,
+  type ApprovalStore,
+  approvalStatus,
+  type EventBatch,
 } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";
 import type { RunParts } from "../../sqlite/run-parts.ts";
-import { answerValue, holdsSignal, outcomeOf, statusAt, statusAtEnd, waitNameOf } from "../policy.ts";
+import { answerValue, holdsSignal, outcomeOf, statusAtEnd, waitNameOf } from "../policy.ts";
 import { type ApprovalRow, statusCondition, toApproval } from "../rows.ts";
 
 export interface ApprovalStoreParts extends Pick<RunParts, "approvals" | "waits" | "entries" | "states" | "append" | "changed"> {
@@ -65,7 +66,7 @@ function decide(parts: ApprovalStoreParts, { environmentId, id, made, now, lease
   const { approvals, waits, entries, states, append, changed } = parts;
   const approval = approvals.get(id);
   if (approval?.environmentId !== environmentId) return { outcome: "unknown", approval: null, leased: [] };
-  if (statusAt(approval, now) !== "open") return { outcome: "ended", approval, leased: [] };
+  if (approvalStatus(approval, now) !== "open") return { outcome: "ended", approval, leased: [] };
   const allocation = new LeaseAllocation(now, lease);
   const waiting = waits.findSignal(environmentId, waitNameOf(approval), now);
   const value = answerValue(approval, made);

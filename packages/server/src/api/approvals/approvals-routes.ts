@@ -1,0 +1,204 @@
+/**
+ * REST: questions to people. Requested for a signal, with API keys and by apps with their signing key; decided with API keys and in the
+ * dashboard. A page of its own, for whoever has the link, is in approval-page-routes.ts.
+ */
+
+import { isEventId, parseDuration } from "@inlet/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import {
+  APPROVAL_DATA_UNITS_MAX,
+  APPROVAL_STATUSES,
+  type ApprovalDecision,
+  type ApprovalStatus,
+  type ApprovalStore,
+  COMMENT_UNITS_MAX,
+  DECISIONS,
+  type Environment,
+  PROMPT_UNITS_MAX,
+  SIGNAL_UNITS_MAX,
+} from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { principalOf } from "../access/principal.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { ownAddress } from "../own-address.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { dataOf, JSON_VALUE, pageOf } from "../route-facts.ts";
+import { APPROVAL, type ApprovalViewParts, approvalView } from "./approval-view.ts";
+import type { ApprovalsPart } from "./approvals-part.ts";
+
+export interface ApprovalsRoutesParts extends ApprovalViewParts {
+  access: AccessRules;
+  audit: AuditTrail;
+  store: ApprovalStore;
+  approvals: ApprovalsPart;
+  now(): number;
+}
+
+interface RequestBody {
+  signal: string;
+  prompt: string;
+  data?: unknown;
+  timeout: string;
+  confirmReject?: boolean;
+}
+
+interface DecideBody {
+  decision: ApprovalDecision;
+  comment?: string | null;
+  data?: unknown;
+}
+
+const LONGEST_MS = 366 * 86_400_000;
+
+const LIST = {
+  summary: "List approvals",
+  description: "Newest first.",
+  querystring: closed({
+    ...PAGE_PARAMETERS,
+    status: { type: "string", enum: APPROVAL_STATUSES, description: "Approvals with this status." },
+  }),
+  response: { 200: pageOf(APPROVAL) },
+};
+const ONE = { querystring: closed({}), response: { 200: dataOf(APPROVAL) }, errors: ["approval_not_found"] } as const;
+const REQUEST = {
+  summary: "Ask a person",
+  description:
+    "Answers `step.waitForSignal`: the step returns `{signal, data: {decision, by, comment, data}}`. A decision that is made before the run waits is kept for it. The approval ends with its timeout, or with the run that waits for it.",
+  querystring: closed({}),
+  body: closed(
+    {
+      signal: { type: "string", minLength: 1, maxLength: SIGNAL_UNITS_MAX, description: "The signal that the run waits for." },
+      prompt: { type: "string", minLength: 1, maxLength: PROMPT_UNITS_MAX, description: "The question." },
+      data: { ...JSON_VALUE, description: "Any JSON value, which is shown with the question." },
+      timeout: { type: "string", minLength: 1, description: "How long it can be decided: a duration such as `3d`, or a time in ISO 8601." },
+      confirmReject: { type: "boolean", description: "Whether the page asks again before it rejects." },
+    },
+    ["signal", "prompt", "timeout"],
+  ),
+  response: { 201: dataOf(APPROVAL) },
+  errors: ["approval_exists"],
+} as const;
+const DECIDE = {
+  ...ONE,
+  summary: "Decide an approval",
+  description: "Once: the step that waits returns the decision.",
+  body: closed(
+    {
+      decision: { type: "string", enum: DECISIONS },
+      comment: { type: ["string", "null"], maxLength: COMMENT_UNITS_MAX },
+      data: { ...JSON_VALUE, description: "Any JSON value, which the step returns." },
+    },
+    ["decision"],
+  ),
+  errors: ["approval_not_found", "approval_ended"],
+} as const;
+
+export function registerApprovalsRoutes(app: FastifyInstance, parts: ApprovalsRoutesParts): void {
+  registerReads(app, parts);
+  registerRequest(app, parts);
+  registerDecide(app, parts);
+}
+
+function registerReads(app: FastifyInstance, parts: ApprovalsRoutesParts): void {
+  const { access, store, now } = parts;
+  app.get<{ Querystring: { limit: number; cursor?: string; status?: ApprovalStatus } }>(
+    "/approvals",
+    { config: { about: "environment" }, schema: LIST },
+    async (request, reply) => {
+      const { limit, cursor, status } = request.query;
+      if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of approvals ended with");
+      const environment = environmentOf(access, request);
+      const filter = { ...(status !== undefined && { status }), ...(cursor !== undefined && { after: cursor }) };
+      const { approvals, next } = await store.approvalList({ environmentId: environment.id, now: now(), limit, ...filter });
+      const items = approvals.map((approval) => approvalView(parts, request, environment, approval));
+      return sendJson(reply, `{"data":[${items.join(",")}],"page":{"next":${JSON.stringify(next)}}}`);
+    },
+  );
+  app.get<{ Params: { id: string } }>(
+    "/approvals/:id",
+    { config: { about: "environment" }, schema: { ...ONE, summary: "Read an approval" } },
+    async (request, reply) => {
+      const environment = environmentOf(access, request);
+      const id = idOf(request, environment);
+      const approval = await store.approvalGet({ environmentId: environment.id, id });
+      if (!approval) throw notFound(id, environment);
+      return sendJson(reply, `{"data":${approvalView(parts, request, environment, approval)}}`);
+    },
+  );
+}
+
+function registerRequest(app: FastifyInstance, parts: ApprovalsRoutesParts): void {
+  const { access, audit, approvals, now } = parts;
+  app.post<{ Body: RequestBody }>(
+    "/approvals",
+    { config: { about: "environment", repair: true, signingKey: true, idempotent: "replayed" }, schema: REQUEST },
+    async (request, reply) => {
+      const environment = environmentOf(access, request);
+      const { signal, prompt, timeout, confirmReject = false } = request.body;
+      if (prompt.trim() === "") throw invalid("prompt", "must contain a question");
+      const expiresAt = readTimeout(timeout, now());
+      const data = readData(request.body.data);
+      const asked = { signal, prompt, data, expiresAt, confirmsReject: confirmReject, baseUrl: ownAddress(parts, request) };
+      const approval = await approvals.request(environment.id, asked);
+      if (!approval)
+        throw new RestRefusal("approval_exists", "An approval of this signal is open, or its decision has not reached a run yet.");
+      const target = { kind: "approval", id: approval.id, name: signal };
+      await audit.note(request, { action: "approval.requested", target, environment: environment.name, details: { signal } });
+      reply.code(201);
+      return sendJson(reply, `{"data":${approvalView(parts, request, environment, approval)}}`);
+    },
+  );
+}
+
+function registerDecide(app: FastifyInstance, parts: ApprovalsRoutesParts): void {
+  const { access, audit, approvals } = parts;
+  app.post<{ Params: { id: string }; Body: DecideBody }>(
+    "/approvals/:id",
+    { config: { about: "environment", repair: true }, schema: DECIDE },
+    async (request, reply) => {
+      const environment = environmentOf(access, request);
+      const id = idOf(request, environment);
+      const { decision, comment = null } = request.body;
+      const by = principalOf(request).name;
+      const made = { decision, by, comment: comment === "" ? null : comment, data: readData(request.body.data) };
+      const { outcome, approval } = await approvals.decide(environment.id, id, made);
+      if (outcome === "unknown" || !approval) throw notFound(id, environment);
+      if (outcome === "ended") throw new RestRefusal("approval_ended", `The approval is ${approvals.statusOf(approval)}.`);
+      const target = { kind: "approval", id, name: approval.signal ?? id };
+      await audit.note(request, { action: "approval.decided", target, environment: environment.name, details: { decision } });
+      return sendJson(reply, `{"data":${approvalView(parts, request, environment, approval)}}`);
+    },
+  );
+}
+
+function sendJson(reply: FastifyReply, text: string): string {
+  reply.type("application/json");
+  return text;
+}
+
+function idOf(request: FastifyRequest<{ Params: { id: string } }>, environment: Environment): string {
+  const id = request.params.id.toUpperCase();
+  if (!isEventId(id)) throw notFound(request.params.id, environment);
+  return id;
+}
+
+function notFound(id: string, { name }: Environment): RestRefusal {
+  return new RestRefusal("approval_not_found", `There is no approval ${id} in the environment "${name}".`);
+}
+
+function readTimeout(text: string, now: number): number {
+  const duration = parseDuration(text);
+  const at = duration === null ? Date.parse(text) : now + duration;
+  if (Number.isNaN(at)) throw invalid("timeout", "must be a duration such as 3d, or a time in ISO 8601");
+  if (at <= now) throw invalid("timeout", "must be in the future");
+  if (at > now + LONGEST_MS) throw invalid("timeout", "must be within 366 days");
+  return at;
+}
+
+/** JSON text. */
+function readData(data: unknown = null): string {
+  const text = JSON.stringify(data);
+  if (text.length > APPROVAL_DATA_UNITS_MAX) throw invalid("data", `must have at most ${APPROVAL_DATA_UNITS_MAX} characters as JSON`);
+  return text;
+}

@@ -1,0 +1,35 @@
+/**
+ * Whoever may not see webhook URLs sees links of approvals without their tokens, wherever they stand: in the event that reports an
+ * approval, in what functions make of it, in results and errors. Whoever has the token decides.
+ */
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { callerRole } from "../access/principal.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { seesSecrets } from "../access/roles.ts";
+import { APPROVAL_PATH } from "./approval-url.ts";
+
+/** The event that reports an approval, with its link. */
+export const APPROVAL_REQUESTED = "inlet/approval.requested";
+
+/** In JSON a slash may be escaped. */
+const LINK = new RegExp(`(\\\\?${APPROVAL_PATH}\\\\?/[0-9A-HJKMNP-TV-Z]{26}\\\\?/)[\\w-]{1,22}`, "g");
+
+export function withoutTokens(text: string): string {
+  return text.includes(APPROVAL_PATH) ? text.replace(LINK, "$1…") : text;
+}
+
+/** Apps may see tokens: they receive them with the event. */
+export function seesTokens(access: AccessRules, request: FastifyRequest): boolean {
+  const { principal } = request;
+  if (!principal || principal.kind === "signing-key" || principal.grants.every(({ role }) => seesSecrets(role))) return true;
+  return request.routeOptions.config.about === "environment" && seesSecrets(callerRole(request, environmentOf(access, request)));
+}
+
+/** Whole responses. Streams mask their messages themselves. */
+export function registerLinkMask(app: FastifyInstance, access: AccessRules): void {
+  app.addHook("onSend", async (request, _reply, payload) => {
+    if (typeof payload !== "string" || !payload.includes(APPROVAL_PATH)) return payload;
+    return seesTokens(access, request) ? payload : withoutTokens(payload);
+  });
+}
