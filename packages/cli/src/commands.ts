@@ -1,5 +1,6 @@
 /** The command table of `inlet`. */
 
+import { APPROVALS_ROWS } from "./approvals/approvals-rows.ts";
 import { APPS_ROWS } from "./apps/apps-rows.ts";
 import { BACKUP_ROWS } from "./backup/backup-rows.ts";
 import type { CommandGroup, CommandRow } from "./command-line/command-row.ts";
@@ -21,6 +22,7 @@ import { WEBHOOKS_ROWS } from "./webhooks/webhooks-rows.ts";
 export const GROUPS: readonly CommandGroup[] = [
   { word: "events", sentence: "List, show and follow events." },
   { word: "runs", sentence: "List, show, watch, cancel, rerun and release runs." },
+  { word: "approvals", sentence: "List and decide approvals, which runs wait for." },
   { word: "jobs", sentence: "List, show, watch and cancel jobs, which work on many runs, events or requests." },
   { word: "apps", sentence: "List, sync and remove apps." },
   { word: "functions", sentence: "List, pause and resume functions." },
@@ -34,6 +36,7 @@ export const ROWS: readonly CommandRow[] = [
   SEND,
   ...EVENTS_ROWS,
   ...RUNS_ROWS,
+  ...APPROVALS_ROWS,
   ...JOBS_ROWS,
   ...APPS_ROWS,
   ...ENVIRONMENTS_ROWS,

@@ -50,6 +50,8 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "POST /apps": "header",
   "DELETE /apps/{id}": "header",
   "POST /signals": "header",
+  "POST /approvals": "header",
+  "POST /approvals/{id}": "header",
   "POST /holds/{id}/release": "header",
   "POST /runs/{id}/release": "header",
 };
@@ -60,6 +62,7 @@ async function contents(service: TestService): Promise<string> {
     "/jobs",
     "/webhooks",
     "/alert-rules",
+    "/approvals",
     "/functions",
     "/apps",
     "/event-schemas",

@@ -29,6 +29,7 @@ interface World {
   /** One that goes on for long. */
   jobId: string;
   alertRuleId: string;
+  approvalId: string;
   heldRunId: string;
   holdId: string;
   signal: string;
@@ -120,6 +121,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/jobs/{id}/cancel": { path: ({ jobId }) => [jobId] },
   "POST /v1/runs/{id}/rerun": { path: ({ endedRunId }) => [endedRunId], status: 201 },
   "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },
+  "GET /v1/approvals": { query: "?status=open" },
+  "GET /v1/approvals/{id}": { path: ({ approvalId }) => [approvalId] },
+  "POST /v1/approvals": { body: { signal: "s", prompt: "Go?", data: [1], timeout: "1h" }, status: 201 },
+  "POST /v1/approvals/{id}": { path: ({ approvalId }) => [approvalId], body: { decision: "approved", comment: "c", data: 1 } },
   "POST /v1/signals": { body: ({ signal }) => ({ signal, data: { n: 1 } }) },
   "DELETE /v1/apps/{id}": { path: () => ["shop"] },
   "GET /v1/event-types": {},
@@ -191,8 +196,10 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const [[failed], [other]] = await Promise.all(held.body.ids.map((id: string) => runsOf(service, id)));
   const holds: { id: string; runId: string }[] = (await service.rest("GET", "/holds")).body.data;
   const alertRule = await service.rest("POST", "/alert-rules", { body: { name: "a", kind: "queue_age", threshold: 60 } });
+  const approval = await service.rest("POST", "/approvals", { body: { signal: "go", prompt: "Go?", timeout: "1h" } });
   return {
     service,
+    approvalId: approval.body.data.id,
     jobId: job.body.data.id,
     alertRuleId: alertRule.body.data.id,
     appUrl: app.url,

@@ -33,6 +33,7 @@ const ROUTES: Readonly<Record<string, Reach>> = {
   "POST /v0/connect/start": { kind: "none", body: () => ({}) },
   "POST /v0/connect/flush": { kind: "none", body: () => ({}) },
   "POST /v1/signals": { kind: "one", body: () => ({ signal: "go" }) },
+  "POST /v1/approvals": { kind: "own", body: () => ({ signal: "go on", prompt: "Go?", timeout: "1h" }) },
   "POST /v1/realtime/token": { kind: "own", body: () => [{ channel: "c", name: "t" }] },
   "POST /v1/realtime/publish": { kind: "own", body: () => ({ n: 1 }) },
   "GET /v1/events": { kind: "list" },
@@ -83,7 +84,7 @@ testOnce("every route that a signing key opens is listed here", async () => {
   registerPeerApi(app, parts);
   await app.ready();
   await app.close();
-  const listed = Object.keys(ROUTES).filter((route) => route !== "POST /v1/signals");
+  const listed = Object.keys(ROUTES).filter((route) => !["POST /v1/signals", "POST /v1/approvals"].includes(route));
   assert.deepEqual([...new Set(found)].sort(), listed.sort());
 });
 

@@ -5,6 +5,7 @@ import { REMEMBERED_MS } from "../api/access/idempotency.ts";
 import type { Config } from "../config/config.ts";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
 import type { DiskGuard } from "../maintenance/disk-guard.ts";
+import { expireApprovals } from "../maintenance/expire-approvals.ts";
 import { expireCancellations } from "../maintenance/expire-cancellations.ts";
 import { expireDedupKeys } from "../maintenance/expire-dedup-keys.ts";
 import { expireEvents } from "../maintenance/expire-events.ts";
@@ -64,6 +65,7 @@ export function createMaintenance({
     maintainPartitions({ ...swept, longestKept: kept.longest }),
     expireEvents({ ...swept, scopes: kept.events }),
     expireRuns({ ...swept, scopes: kept.runs }),
+    expireApprovals({ ...swept, scopes: kept.runs }),
     ...(keepBudget ? [keepBudget] : []),
     ...(disk ? [disk] : []),
     expireProofs(swept),

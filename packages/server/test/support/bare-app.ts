@@ -18,7 +18,7 @@ export interface AppCall {
   /** The step was run, as an SDK says it. Resolves when the answer is on its way. */
   ranStep(id: string, data?: string): Promise<void>;
   /** A step that the service has to do. */
-  asks(op: "Sleep" | "WaitForEvent" | "WaitForSignal" | "Gateway", id: string, opts: object): Promise<void>;
+  asks(op: "Sleep" | "WaitForEvent" | "WaitForSignal" | "WaitForApproval" | "Gateway", id: string, opts: object): Promise<void>;
   finish(output: unknown): Promise<void>;
   fail(status: number): Promise<void>;
 }

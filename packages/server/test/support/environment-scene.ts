@@ -19,6 +19,8 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
   const run = await first(`/events/${sent}/runs`);
   await poll(async () => ((await service.rest("GET", `/runs/${run.id}`)).body.data.status === "waiting" ? true : null), "the wait");
   const rule = (await service.rest("POST", "/alert-rules", { body: { name: "r", kind: "failure_count", threshold: 1 } })).body.data;
+  const asked = { signal: "other", prompt: "Go?", timeout: "1d" };
+  const approval = (await service.rest("POST", "/approvals", { body: asked })).body.data;
   await service.rest("POST", `/functions/${run.function.id}/pause`);
   const jobBody = { kind: "events.replay", filter: { name: "shop/a" }, rate: 1 };
   const job = (await service.rest("POST", "/jobs", { body: jobBody })).body.data;
@@ -30,6 +32,7 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
         functions: run.function.id,
         apps: (await first("/apps")).id,
         holds: "1",
+        approvals: approval.id,
         "event-types": "shop/a",
         environments: "production",
       },
@@ -65,6 +68,8 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
       "PUT /functions/{id}/limits": [{ concurrency: 1 }],
       "POST /apps": [{ url: app.url }],
       "POST /signals": [{ signal: "go" }],
+      "POST /approvals": [asked],
+      "POST /approvals/{id}": [{ decision: "approved" }],
       "POST /events": [{ name: "shop/a", data: {} }],
       "POST /functions/{id}/invoke": [{ data: {} }],
     } as Record<string, object[]>,

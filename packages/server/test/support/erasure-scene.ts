@@ -58,6 +58,7 @@ const KEYED: Record<string, string | undefined> = {
   stopped: "sleeping",
   asks: "waiting",
   signalled: "waiting",
+  approved: "waiting",
   late: undefined,
   many: undefined,
 };
@@ -85,6 +86,9 @@ function keyedFunctions(client: Inlet): AnyFunction[] {
     }),
     client.createFunction({ id: "signalled" }, on, async ({ event, step }) => {
       await step.waitForSignal("go", { signal: `go/${event.data.who}`, timeout: "30d" });
+    }),
+    client.createFunction({ id: "approved" }, on, async ({ event, step }) => {
+      await step.waitForApproval("ok", { prompt: `For ${event.data.who}?`, data: event.data, timeout: "30d" });
     }),
   ];
 }

@@ -81,7 +81,7 @@ async function decide(parts: ApprovalPageParts, request: FastifyRequest<ByLink>,
     { kind: "link", id, name: BY_LINK },
     {
       action: "approval.decided",
-      target: { kind: "approval", id, name: approval.signal ?? id },
+      target: { kind: "approval", id, name: id },
       environment: directory.environment(environmentId)?.name ?? null,
       details: { decision },
     },

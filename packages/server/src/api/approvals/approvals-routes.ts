@@ -143,8 +143,8 @@ function registerRequest(app: FastifyInstance, parts: ApprovalsRoutesParts): voi
       const approval = await approvals.request(environment.id, asked);
       if (!approval)
         throw new RestRefusal("approval_exists", "An approval of this signal is open, or its decision has not reached a run yet.");
-      const target = { kind: "approval", id: approval.id, name: signal };
-      await audit.note(request, { action: "approval.requested", target, environment: environment.name, details: { signal } });
+      const target = { kind: "approval", id: approval.id, name: approval.id };
+      await audit.note(request, { action: "approval.requested", target, environment: environment.name });
       reply.code(201);
       return sendJson(reply, `{"data":${approvalView(parts, request, environment, approval)}}`);
     },
@@ -165,7 +165,7 @@ function registerDecide(app: FastifyInstance, parts: ApprovalsRoutesParts): void
       const { outcome, approval } = await approvals.decide(environment.id, id, made);
       if (outcome === "unknown" || !approval) throw notFound(id, environment);
       if (outcome === "ended") throw new RestRefusal("approval_ended", `The approval is ${approvals.statusOf(approval)}.`);
-      const target = { kind: "approval", id, name: approval.signal ?? id };
+      const target = { kind: "approval", id, name: id };
       await audit.note(request, { action: "approval.decided", target, environment: environment.name, details: { decision } });
       return sendJson(reply, `{"data":${approvalView(parts, request, environment, approval)}}`);
     },

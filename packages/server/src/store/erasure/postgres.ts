@@ -44,7 +44,10 @@ const EVENTS_AFTER = `
   WHERE r.environment_id = $1 AND r.run_no = ANY($2) AND strpos(e.data, r.run_id) > 0
   UNION
   SELECT e.sequence FROM steps AS s JOIN events AS e ON e.environment_id = $1 AND e.event_id = s.event_id
-  WHERE s.environment_id = $1 AND s.run_no = ANY($2) AND s.kind = 'invoke'`;
+  WHERE s.environment_id = $1 AND s.run_no = ANY($2) AND s.kind = 'invoke'
+  UNION
+  SELECT e.sequence FROM approvals AS a JOIN events AS e ON e.environment_id = $1 AND e.event_id IN (a.request_event_id, a.decision_event_id)
+  WHERE a.environment_id = $1 AND a.run_no = ANY($2)`;
 
 const NAMES = `
   SELECT DISTINCT name FROM events JOIN event_names USING (name_id) WHERE environment_id = $1 AND sequence = ANY($2)`;
@@ -82,8 +85,22 @@ const ERASE_RUNS = [
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE ${OF_RUNS}`,
   `UPDATE runs SET output = CASE WHEN output IS NOT NULL THEN 'null' END, error = CASE WHEN error IS NOT NULL THEN '${ERASED_ERROR}' END, order_key = NULL
    WHERE ${OF_RUNS}`,
+  `DELETE FROM idempotency_keys AS k USING approvals AS a WHERE a.environment_id = $1 AND a.run_no = ANY($2) AND strpos(k.body, a.approval_id) > 0`,
+  `UPDATE approvals SET prompt = '', data = 'null', comment = NULL, decision_data = NULL, wait_name = approval_id, signal = CASE WHEN signal IS NOT NULL THEN '' END
+   WHERE ${OF_RUNS}`,
 ];
-const TABLES = ["events", "runs", "steps", "failed_attempts", "calls", "waits", "queue", "webhook_requests", "idempotency_keys"];
+const TABLES = [
+  "events",
+  "runs",
+  "steps",
+  "failed_attempts",
+  "calls",
+  "waits",
+  "approvals",
+  "queue",
+  "webhook_requests",
+  "idempotency_keys",
+];
 /** The tables themselves or their partitions: each is vacuumed in a statement of its own, which bounds how long one takes. */
 const PARTS = `
   SELECT oid::regclass::text AS name FROM pg_class

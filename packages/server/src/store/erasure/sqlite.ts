@@ -47,7 +47,11 @@ const EVENTS_AFTER = `
   UNION
   SELECT e.sequence FROM steps AS s CROSS JOIN runs AS r USING (run_no)
   CROSS JOIN events AS e ON e.environment_id = r.environment_id AND e.event_id = s.event_id
-  WHERE s.run_no ${AMONG} AND s.kind = 'invoke'`;
+  WHERE s.run_no ${AMONG} AND s.kind = 'invoke'
+  UNION
+  SELECT e.sequence FROM approvals AS a
+  CROSS JOIN events AS e ON e.environment_id = a.environment_id AND e.event_id IN (a.request_event_id, a.decision_event_id)
+  WHERE a.run_no ${AMONG}`;
 
 /** Except for an invocation that an unfinished run waits for: that start is decided first. */
 const CANCEL_STARTS = `
@@ -81,6 +85,10 @@ const ERASE_RUNS = [
   `UPDATE steps SET detail = iif(kind = 'invoke', detail, NULL), value = iif(value IS NULL, NULL, 'null') WHERE run_no ${AMONG}`,
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE run_no ${AMONG}`,
   `UPDATE runs SET output = iif(output IS NULL, NULL, 'null'), error = iif(error IS NULL, NULL, '${ERASED_ERROR}'), order_key = NULL
+   WHERE run_no ${AMONG}`,
+  `DELETE FROM idempotency_keys
+   WHERE EXISTS (SELECT 1 FROM approvals WHERE run_no ${AMONG} AND instr(idempotency_keys.body, approval_id) > 0)`,
+  `UPDATE approvals SET prompt = '', data = 'null', comment = NULL, decision_data = NULL, wait_name = approval_id, signal = iif(signal IS NULL, NULL, '')
    WHERE run_no ${AMONG}`,
 ];
 

@@ -41,6 +41,7 @@ const WALKED_ACROSS_ENVIRONMENTS: Record<string, string> = {
   events_by_sequence: "in the order they were stored: types are counted, old ones removed; who looks for one names its environment too",
   webhook_requests_by_sequence: "in the order they were stored: old ones are removed",
   webhook_requests_by_event: "a webhook of all branches records in its own environment: the one of the event does not lead there",
+  approvals_by_end: "old ones are removed",
   dedup_keys_by_age: "old ones are removed",
   marks_by_age: "old ones are removed",
   event_type_hours_by_age: "old ones are removed",
