@@ -18,6 +18,21 @@ async function setUp(t: TestContext) {
   return { url, app, place: workingFolder(t, { INLET_BASE_URL: url }) };
 }
 
+async function decidesApprovals(url: string, place: ReturnType<typeof workingFolder>): Promise<void> {
+  const body = JSON.stringify({ signal: "ship", prompt: "Ship\nit?", timeout: "1h" });
+  const asked = await fetch(`${url}/v1/approvals`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const { id } = ((await asked.json()) as { data: { id: string } }).data;
+  const list = (...flags: string[]) => place.inlet(["approvals", "list", ...flags]);
+  assert.match((await list("--status", "open")).stdout, new RegExp(`^${id} +open +\\S+Z +ship +- +Ship it\\?$`, "m"));
+  assert.equal((await place.inlet(["approvals", "decide", id, "maybe"])).code, 2);
+  const decided = await place.inlet(["approvals", "decide", id, "approved", "--comment", "yes"]);
+  assert.deepEqual([decided.code, decided.stdout], [0, `${id} is approved.\n`]);
+  const again = await place.inlet(["approvals", "decide", id, "rejected"]);
+  assert.deepEqual([again.code, /approval_ended/.test(again.stderr)], [1, true]);
+  assert.equal((await list("--status", "open")).stdout, "No approvals.\n");
+  assert.match((await list()).stdout, /approved +\S+Z +ship +dev server +Ship it\?/);
+}
+
 test("an app is synced, listed with its functions, and removed", async (t) => {
   const { app, place } = await setUp(t);
   const synced = await place.inlet(["apps", "sync", app.url]);
@@ -37,7 +52,8 @@ test("an app is synced, listed with its functions, and removed", async (t) => {
 });
 
 test("runs are listed, shown, watched to their end, cancelled and run again", async (t) => {
-  const { app, place } = await setUp(t);
+  const { url, app, place } = await setUp(t);
+  await decidesApprovals(url, place);
   await place.inlet(["apps", "sync", app.url]);
   await place.inlet(["send"], ["good", "bad", "slow"].map((id) => JSON.stringify({ name: `app/${id}`, data: {} })).join("\n"));
 
