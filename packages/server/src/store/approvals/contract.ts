@@ -11,6 +11,7 @@
 import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EventBatch } from "../events/contract.ts";
 import type { ClaimedEntry, Lease } from "../queue/contract.ts";
+import { signalEventName } from "../signals/contract.ts";
 
 export const APPROVAL_STATUSES = ["open", "approved", "rejected", "expired", "cancelled"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
@@ -42,6 +43,11 @@ export interface NewApproval {
   expiresAt: number;
   /** The event that reports the request. */
   requestEventId: EventId;
+}
+
+/** The event name under which the step that it answers waits. */
+export function approvalWaitName({ id, signal }: Pick<NewApproval, "id" | "signal">): string {
+  return signal === null ? approvalEventName(id) : signalEventName(signal);
 }
 
 export interface Approval extends NewApproval {

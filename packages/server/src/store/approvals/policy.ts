@@ -1,19 +1,6 @@
 /** What follows from a decision and from the end of a run: pure functions that both engines call. */
 
-import {
-  type Approval,
-  type ApprovalStatus,
-  approvalEventName,
-  approvalStatus,
-  type MadeDecision,
-  type NewApproval,
-  signalEventName,
-} from "../contract/index.ts";
-
-/** The event name under which the step that it answers waits. */
-export function waitNameOf({ id, signal }: Pick<NewApproval, "id" | "signal">): string {
-  return signal === null ? approvalEventName(id) : signalEventName(signal);
-}
+import { type Approval, type ApprovalStatus, approvalStatus, type MadeDecision } from "../contract/index.ts";
 
 /** The status with which it ends together with its run. */
 export function statusAtEnd(approval: Pick<Approval, "status" | "expiresAt">, now: number): ApprovalStatus {
@@ -22,7 +9,7 @@ export function statusAtEnd(approval: Pick<Approval, "status" | "expiresAt">, no
 }
 
 /**
- * What the decision leads to. `waiting`: whether a step waits for it; `delivered`: whether the decision could be given to that step. A step
+ * What the decision leads to. `delivered`: whether the decision could be given to a step that waits. A step
  * whose timeout is being processed takes no decision any more: an approval that it asked for itself has then expired.
  */
 export function outcomeOf({ signal }: Pick<Approval, "signal">, { delivered }: { delivered: boolean }): "delivered" | "kept" | "expired" {

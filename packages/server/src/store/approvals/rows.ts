@@ -1,8 +1,7 @@
 /** Rows of the approvals table, as both engines write and read them. */
 
 import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
-import type { Approval, ApprovalStatus, NewApproval, RunRecord } from "../contract/index.ts";
-import { waitNameOf } from "./policy.ts";
+import { type Approval, type ApprovalStatus, approvalWaitName, type NewApproval, type RunRecord } from "../contract/index.ts";
 
 export interface ApprovalRow {
   environment_id: number;
@@ -54,7 +53,7 @@ export function newApprovalRow(environmentId: EnvironmentId, approval: NewApprov
   return {
     environment_id: environmentId,
     approval_id: approval.id,
-    wait_name: waitNameOf(approval),
+    wait_name: approvalWaitName(approval),
     signal: approval.signal,
     status: "open",
     is_pending: 1,

@@ -6,6 +6,7 @@ import {
   type ApprovalDecideParams,
   type ApprovalRequestParams,
   approvalStatus,
+  approvalWaitName,
   type EventBatch,
   type WaitRules,
 } from "../../contract/index.ts";
@@ -21,7 +22,7 @@ import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { makeDue } from "../../queue/postgres/queue-entries.ts";
 import { resumeRuns } from "../../waits/postgres/resume-runs.ts";
 import { dropWaits, lockSignal } from "../../waits/postgres/waits.ts";
-import { answerValue, holdsSignal, outcomeOf, statusAtEnd, waitNameOf } from "../policy.ts";
+import { answerValue, holdsSignal, outcomeOf, statusAtEnd } from "../policy.ts";
 import { type ApprovalRow, newApprovalRow, toApproval, type WaitingRunOf } from "../rows.ts";
 import { endApproval, INSERT, linkApproval } from "./approval-rows.ts";
 
@@ -48,7 +49,7 @@ interface Writing {
 
 export function requestApproval(parts: WriteApprovalParts, params: ApprovalRequestParams) {
   const { approval, now, event } = params;
-  const waitName = waitNameOf(approval);
+  const waitName = approvalWaitName(approval);
   return inTransaction(parts, params, { waitName, event: event(null) }, async ({ writes, allocation, append }) => {
     const { environmentId } = writes;
     const read = async () => (await writes.rows<ApprovalRow>(GET, environmentId, approval.id)).map(toApproval)[0] ?? null;
@@ -70,7 +71,7 @@ export async function decideApproval(parts: WriteApprovalParts, params: Approval
   const { environmentId, id, made, now, event } = params;
   const [known] = (await parts.database.query<ApprovalRow>(GET, [environmentId, id])).map(toApproval);
   if (!known) return { outcome: "unknown", approval: null, leased: [] };
-  const waitName = waitNameOf(known);
+  const waitName = approvalWaitName(known);
   return inTransaction(
     parts,
     params,

@@ -9,12 +9,13 @@ import {
   type ApprovalRequestParams,
   type ApprovalStore,
   approvalStatus,
+  approvalWaitName,
   type EventBatch,
 } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";
 import type { RunParts } from "../../sqlite/run-parts.ts";
-import { answerValue, holdsSignal, outcomeOf, statusAtEnd, waitNameOf } from "../policy.ts";
+import { answerValue, holdsSignal, outcomeOf, statusAtEnd } from "../policy.ts";
 import { type ApprovalRow, statusCondition, toApproval } from "../rows.ts";
 
 export interface ApprovalStoreParts extends Pick<RunParts, "approvals" | "waits" | "entries" | "states" | "append" | "changed"> {
@@ -50,7 +51,7 @@ export function approvalStore(db: DatabaseSync, parts: ApprovalStoreParts): Appr
 function request(parts: ApprovalStoreParts, { environmentId, approval, now, lease, event }: ApprovalRequestParams) {
   const { approvals, waits, states, append } = parts;
   const allocation = new LeaseAllocation(now, lease);
-  const waitName = waitNameOf(approval);
+  const waitName = approvalWaitName(approval);
   const other = approvals.pending(environmentId, waitName);
   if (other && holdsSignal({ ...other, isPending: true }, now)) return { approval: null, leased: [] };
   if (other) approvals.end(other, statusAtEnd(other, now), other.expiresAt);
@@ -68,7 +69,7 @@ function decide(parts: ApprovalStoreParts, { environmentId, id, made, now, lease
   if (approval?.environmentId !== environmentId) return { outcome: "unknown", approval: null, leased: [] };
   if (approvalStatus(approval, now) !== "open") return { outcome: "ended", approval, leased: [] };
   const allocation = new LeaseAllocation(now, lease);
-  const waiting = waits.findSignal(environmentId, waitNameOf(approval), now);
+  const waiting = waits.findSignal(environmentId, approvalWaitName(approval), now);
   const value = answerValue(approval, made);
   const delivered = waiting !== null && entries.makeDue(allocation, waiting.runNo, waiting.stepId, { outcome: { value } });
   const outcome = outcomeOf(approval, { delivered });
