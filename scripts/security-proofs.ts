@@ -60,6 +60,9 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "secrets of `step.fetch` and `step.ai.infer` in results and records, credentials sent on by a redirect": [
     "packages/server/test/requests-of-steps-are-made-by-the-service.test.ts",
   ],
+  "approvals decided by previews, other sites, frames, guessed links, or viewers who look for the token in events and runs": [
+    "packages/server/test/approvals-are-decided-once.test.ts",
+  ],
   "a forged `Host` in webhook URLs": ["packages/server/test/webhook-urls-lead-here.test.ts"],
   "a transform that escapes its sandbox or leaves data behind": [
     "packages/server/src/transform/sandbox/sandbox-escapes.test.ts",

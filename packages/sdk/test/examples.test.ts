@@ -121,6 +121,31 @@ test("alerts-to-slack: an alert that a rule raises is posted, and so is its end;
   assert.match(texts[2] ?? "", /^Resolved in dev: Nobody subscribes, raised since \d{4}-/);
 });
 
+test("approvals-to-slack: the link is posted to Slack and by email, whoever opens it decides, and the run goes on", async (t) => {
+  const posted = new Map<string, { text: string; to?: string; subject?: string }>();
+  const sink = createServer(async (request, response) => {
+    posted.set(request.url ?? "", (await json(request)) as { text: string });
+    response.end();
+  }).listen(0, "127.0.0.1");
+  t.after(() => sink.close());
+  const service = await startTestService(t, { mode: "dev", flags: ["--retry-interval", "10ms"] });
+  const origin = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`;
+  const settings = { SLACK_WEBHOOK_URL: `${origin}/slack`, MAIL_API_URL: `${origin}/mail`, MAIL_TO: "ada@example.com" };
+  const url = await start(t, "approvals-to-slack", service.url, settings);
+  assert.equal((await service.rest("POST", "/apps", { body: { url } })).status, 201);
+  const { body } = await service.send({ name: "shop/refund.requested", data: { refundId: "r-1", amount: 42 } });
+  for (const deadline = Date.now() + 60_000; posted.size < 2; await new Promise((resolve) => setTimeout(resolve, 20)))
+    assert(Date.now() < deadline, `only these were posted: ${[...posted.keys()]}`);
+  const { to, subject, text = "" } = posted.get("/mail") ?? {};
+  assert.deepEqual([to, subject, posted.get("/slack")?.text], ["ada@example.com", "Refund 42 for r-1?", text]);
+  const link = /http:\S+$/.exec(text)?.[0] ?? "";
+  const decide = async (form: Record<string, string>) => (await fetch(link, { method: "POST", body: new URLSearchParams(form) })).text();
+  assert.match(await (await fetch(link)).text(), /Refund 42 for r-1\?/);
+  assert.match(await decide({ decision: "rejected", comment: "no" }), /Nothing has been decided yet/);
+  assert.match(await decide({ decision: "rejected", comment: "no", confirm: "yes" }), /Thank you: rejected/);
+  assert.equal((await ended(service, body.ids[0] as string)).output, "rejected by link: no");
+});
+
 test("next-fetch: a user is welcomed, and reminded when no confirmation comes", async (t) => {
   const { url } = await startAlone(t, "next-fetch");
   const event = { name: "app/user.signed-up", data: { userId: 1, name: "Ada" } };

@@ -110,6 +110,8 @@ test("signals, requests and inference need mocks; what is sent is collected", as
   const fn = inlet.createFunction({ id: "approve" }, { event: "x" }, async ({ step }) => {
     const approval = await step.waitForSignal<{ by: string }>("approval", { signal: "approve 1", timeout: "1d" });
     const missing = await step.waitForSignal("never", { signal: "never", timeout: "1h" });
+    const asked = await step.waitForApproval<{ sum: number }>("boss", { prompt: "Go?", data: { n: 1 }, timeout: "1d" });
+    const late = await step.waitForApproval("late", { prompt: "Still?", timeout: "1d" });
     const response = await step.fetch("https://api.example/rates", { headers: { authorization: "Bearer x" } });
     const model = { url: "https://ai.example/v1", authKey: "secret", format: "openai-chat" };
     const { text } = await step.ai.infer<{ text: string }>("ask", { model, body: { prompt: "hello" } });
@@ -119,6 +121,8 @@ test("signals, requests and inference need mocks; what is sent is collected", as
     return {
       by: approval?.data.by,
       missing,
+      asked: asked && [asked.decision, asked.by, asked.comment, asked.data.sum],
+      late,
       status: response.status,
       rate: ((await response.json()) as { rate: string }).rate,
       words,
@@ -129,17 +133,35 @@ test("signals, requests and inference need mocks; what is sent is collected", as
     steps: {
       approval: (signal: string) => ({ signal, data: { by: "Ada" } }),
       never: null,
+      boss: ({ prompt, data }: { prompt: string; data: { n: number } }) => ({
+        ...{ decision: "approved", by: prompt, comment: null },
+        data: { sum: data.n + 1 },
+      }),
+      late: null,
       "step.fetch: api.example": ({ method }: { method: string }) => ({ status: 201, body: { rate: method } }),
       ask: ({ body }: { body: { prompt: string } }) => ({ text: `${body.prompt} world` }),
       tax: 3,
     },
   });
   assert.equal(error, undefined);
-  assert.deepEqual(result, { by: "Ada", missing: null, status: 201, rate: "GET", words: 2, tax: 3 });
+  assert.deepEqual(result, {
+    ...{ by: "Ada", missing: null, asked: ["approved", "Go?", null, 2], late: null },
+    ...{ status: 201, rate: "GET", words: 2, tax: 3 },
+  });
   assert.deepEqual(signals, [{ signal: "done", data: { words: 2 } }]);
   assert.deepEqual(
     steps.map(({ kind, mocked }) => `${kind} ${mocked}`),
-    ["waitForSignal true", "waitForSignal true", "fetch true", "ai.infer true", "ai.wrap false", "sendSignal false", "invoke true"],
+    [
+      "waitForSignal true",
+      "waitForSignal true",
+      "waitForApproval true",
+      "waitForApproval true",
+      "fetch true",
+      "ai.infer true",
+      "ai.wrap false",
+      "sendSignal false",
+      "invoke true",
+    ],
   );
   const unmocked = await runFunction(fn).catch((thrown: Error) => thrown.message);
   assert.match(String(unmocked), /"approval" \(waitForSignal\) needs a mock/);
