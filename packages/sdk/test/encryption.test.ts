@@ -28,7 +28,8 @@ for (const mode of ["dev", "start"] as const) {
     const order = inlet.createFunction(
       { id: "order", retries: 1, onFailure: ({ event }) => event.data.event.data.text },
       { event: "shop/ordered", if: "event.data.orderId == '7'" },
-      async ({ event, step, defer }) => {
+      async ({ event, step, defer, logger }) => {
+        logger.info("in the log", { text: SECRET });
         defer("late", { function: late, data: { note: SECRET } });
         const [left, right] = await Promise.all([
           step.run("left", (text: string) => ({ text, at: new Date(0) }), event.data.text as string),

@@ -119,6 +119,8 @@ export interface RunCall {
   request: { method: string; path: string; steps: string[] };
   /** The start of the body, and its full length. */
   answer: { body: string; length: number } | null;
+  /** What the function wrote through its logger. */
+  logs: { lines: { at: string; level: string; message: string; stepId: string | null }[]; dropped: number } | null;
 }
 
 export interface Run extends RunItem {

@@ -30,7 +30,7 @@ function step(changes: Partial<RunStep> & { from: number; to: number | null }): 
 function call(from: number, to: number, changes: Partial<RunCall> = {}): RunCall {
   const request = { method: "POST", path: "/", steps: [] };
   const times = { startedAt: at(from), endedAt: at(to) };
-  return { stepId: null, attempt: 0, outcome: "ok", ...times, httpStatus: 206, request, answer: null, ...changes };
+  return { stepId: null, attempt: 0, outcome: "ok", ...times, httpStatus: 206, request, answer: null, logs: null, ...changes };
 }
 
 function run(changes: Partial<Run>): Run {

@@ -25,7 +25,6 @@ export function RunTimeline({ env, run }: { env: string; run: Run }) {
   const now = useNow(run.endedAt === null ? 250 : 60_000);
   const whole = wholeSpan(run, now);
   const phases = runPhases(run, Math.min(now, whole.to));
-  const outside = run.attempts.filter(({ stepId }) => stepId === null);
   return (
     <section className="card" aria-label="Timeline">
       <div className="card-head">
@@ -43,7 +42,7 @@ export function RunTimeline({ env, run }: { env: string; run: Run }) {
           <p className="quiet timeline-empty">{run.endedAt ? "The function has no steps." : "No step has started yet."}</p>
         )}
       </div>
-      <FunctionAttempts attempts={outside} />
+      <FunctionAttempts run={run} />
     </section>
   );
 }

@@ -9,6 +9,7 @@ import { preciseDuration, Time } from "../ui/time.tsx";
 import { PHASE_LABELS, stepPhases, totalsOf } from "./phases.ts";
 import { RerunFromStep } from "./rerun-from-step.tsx";
 import { RunErrorBox } from "./run-error.tsx";
+import { RunLogs } from "./run-logs.tsx";
 
 interface StepDetailsProps {
   env: string;
@@ -87,17 +88,21 @@ export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
       </dl>
       {step.error && <RunErrorBox error={step.error} />}
       <AttemptList attempts={attempts} />
+      <RunLogs run={run} stepId={step.id} title="Log" />
       {step.output !== null && <Payload text={step.output} title="Output" />}
     </div>
   );
 }
 
-export function FunctionAttempts({ attempts }: { attempts: RunAttempt[] }) {
-  if (attempts.length === 0) return null;
+export function FunctionAttempts({ run }: { run: Run }) {
+  const attempts = run.attempts.filter(({ stepId }) => stepId === null);
+  const isLogging = run.calls.some(({ logs }) => logs?.lines.some(({ stepId }) => stepId === null));
+  if (attempts.length === 0 && !isLogging) return null;
   return (
     <div className="step-details stack">
-      <h3>{plural(attempts.length, "failed call")} outside steps</h3>
+      {attempts.length > 0 && <h3>{plural(attempts.length, "failed call")} outside steps</h3>}
       <AttemptList attempts={attempts} />
+      <RunLogs run={run} stepId={null} title="Log outside steps" />
     </div>
   );
 }

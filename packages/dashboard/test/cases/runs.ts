@@ -61,6 +61,12 @@ export function runCases(browser: () => Browser): void {
 
     await timeline.getByRole("button", { name: /Buy a label/ }).click();
     await timeline.getByRole("region", { name: "Output" }).getByText("tracking").waitFor();
+    const logged = timeline.getByRole("region", { name: "Log", exact: true });
+    await logged.getByText(/^[\d:.]+ warn {2}The carrier is slow \{"carrier":"DHL"\}$/).waitFor();
+    await timeline
+      .getByRole("region", { name: "Log outside steps" })
+      .getByText(/ info {2}Order \d+$/)
+      .waitFor();
     await page.getByRole("link", { name: "shop/order.created" }).click();
     await page.waitForURL(`**/events/${id}`);
 

@@ -21,12 +21,12 @@ export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
   const gate = new Promise<void>((resolve) => (open = resolve));
   const inlet = new Inlet({ id: "shop", baseUrl: serviceUrl, isDev: true, logger: QUIET });
   const functions = [
-    inlet.createFunction({ id: "fulfil", name: "Fulfil order" }, { event: "shop/order.created" }, async ({ event, step }) => {
-      const label = await step.run("Buy a label", () => ({
-        carrier: "DHL",
-        tracking: `JD${event.data.orderId}`,
-        order: event.data.orderId,
-      }));
+    inlet.createFunction({ id: "fulfil", name: "Fulfil order" }, { event: "shop/order.created" }, async ({ event, step, logger }) => {
+      logger.info("Order", event.data.orderId);
+      const label = await step.run("Buy a label", () => {
+        logger.warn("The carrier is slow", { carrier: "DHL" });
+        return { carrier: "DHL", tracking: `JD${event.data.orderId}`, order: event.data.orderId };
+      });
       await step.sleep("Let the warehouse breathe", NAP);
       await step.run("Pack the parcel", () => gate.then(() => "packed"));
       await step.sendEvent("Announce it", { name: "shop/order.shipped", data: { label } });

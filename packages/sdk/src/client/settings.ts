@@ -43,6 +43,8 @@ export interface SettingsOptions {
   isDev?: boolean | undefined;
   fetch?: Fetch | undefined;
   logger?: Logger | undefined;
+  /** Whether what functions write through `ctx.logger` is also sent to the service, which shows it with the run. Default: true. */
+  sendLogs?: boolean | undefined;
   /** Variables that take precedence over those of the process, for runtimes that pass them per request. */
   variables?: Variables | undefined;
 }
@@ -57,6 +59,7 @@ export interface Settings {
   signingKeys: readonly string[];
   fetch: Fetch;
   logger: Logger;
+  sendLogs: boolean;
 }
 
 export function readSettings(options: SettingsOptions): Settings {
@@ -74,6 +77,7 @@ export function readSettings(options: SettingsOptions): Settings {
     // Looked up at each call: test tools and frameworks replace the global one.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     logger,
+    sendLogs: options.sendLogs ?? true,
   };
 }
 

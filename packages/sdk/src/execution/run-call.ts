@@ -1,7 +1,6 @@
 /** Builds the context of a handler, and executes one call of it. */
 
 import { inRunContext, type RunContext } from "../client/run-context.ts";
-import type { Logger } from "../client/settings.ts";
 import type { ReceivedEvent } from "../events/event-types.ts";
 import { sharedSessions } from "../events/sessions.ts";
 import { validateReceived } from "../events/validate-events.ts";
@@ -13,6 +12,7 @@ import { executeThrough } from "../middleware/execute-through.ts";
 import type { BeforeFunction } from "../middleware/middleware.ts";
 import type { CallBody } from "../wire/call-body.ts";
 import { fromWireError, type WireError } from "../wire/wire-error.ts";
+import { type CallLogs, eachLevel } from "./call-logs.ts";
 import { makeDefer } from "./deferred-calls.ts";
 import { type Call, type Execution, executeCall, type Outcome } from "./execute-call.ts";
 import { makeStepTools } from "./make-step-tools.ts";
@@ -23,9 +23,11 @@ export interface RunCallOptions {
   /** The planned step to run, or null for a discovery. */
   requestedStep: string | null;
   capture?: RunContext["capture"];
+  /** Collects what the function writes through its logger. */
+  logs?: CallLogs | undefined;
 }
 
-export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capture }: RunCallOptions): Promise<Outcome> {
+export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capture, logs }: RunCallOptions): Promise<Outcome> {
   const { middleware, settings } = fn.client;
   const { runId, attempt, maxAttempts } = body;
   const info = { function: { id: fn.id, appId: fn.client.id }, runId, attempt, maxAttempts };
@@ -39,14 +41,15 @@ export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capt
     capture,
     middleware,
     info,
+    logs,
     mayRunAtOnce: !body.disableImmediateExecution,
   };
-  const execute = (start: BeforeFunction) => executeCall(call, (execution) => runCode(fn, start, execution));
+  const execute = (start: BeforeFunction) => executeCall(call, (execution) => runCode(fn, start, execution, logs));
   const start = {
     ...info,
     event: body.event,
     events: body.events as [ReceivedEvent, ...ReceivedEvent[]],
-    logger: settings.logger,
+    logger: logs ? logs.own(settings.logger) : settings.logger,
     sessions,
   };
   if (middleware.length === 0) return execute(start);
@@ -54,14 +57,16 @@ export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capt
 }
 
 /** Middleware may have changed the events, so they are validated after it. */
-function runCode(fn: InletFunction, start: BeforeFunction, execution: Execution): unknown {
+function runCode(fn: InletFunction, start: BeforeFunction, execution: Execution, logs: CallLogs | undefined): unknown {
   const handler = fn.handler as (context: PlainContext) => unknown;
-  if (!fn.client.validates) return handler(contextOf(fn, start, execution));
-  return validated(fn, start.events).then((events) => handler(contextOf(fn, { ...start, ...events }, execution)));
+  if (!fn.client.validates) return handler(contextOf(fn, start, execution, logs));
+  return validated(fn, start.events).then((events) => handler(contextOf(fn, { ...start, ...events }, execution, logs)));
 }
 
 /** What middleware added stands beside the SDK's own fields, and replaces none of them. */
-function contextOf({ client, id }: InletFunction, start: BeforeFunction, { find, isNew, defer }: Execution): PlainContext {
+function contextOf(fn: InletFunction, start: BeforeFunction, execution: Execution, logs: CallLogs | undefined): PlainContext {
+  const { client, id } = fn;
+  const { find, isNew, defer } = execution;
   const { function: _, event, sessions, runId, ...rest } = start;
   const eventMs = typeof event.ts === "number" ? event.ts : 0;
   const context: PlainContext = {
@@ -71,7 +76,7 @@ function contextOf({ client, id }: InletFunction, start: BeforeFunction, { find,
     runId,
     step: makeStepTools({ client, runId, eventMs, sessions, find }),
     defer: makeDefer(client, sessions, defer) as Defer,
-    logger: quietWhile(start.logger, () => !isNew()),
+    logger: loudWhile(isNew, logs ? logs.ofContext(start.logger) : start.logger),
   };
   if (!id.endsWith(FAILURE_SUFFIX) || event.name !== "inlet/function.failed") return context;
   const error = (event.data.error ?? { name: "Error", message: "unknown error" }) as WireError;
@@ -85,11 +90,8 @@ async function validated(fn: InletFunction, events: BeforeFunction["events"]): P
   return { event: checked[0] as ReceivedEvent, events: checked as [ReceivedEvent, ...ReceivedEvent[]] };
 }
 
-function quietWhile(logger: Logger, isQuiet: () => boolean): Logger {
-  return {
-    debug: (...args) => isQuiet() || logger.debug(...args),
-    info: (...args) => isQuiet() || logger.info(...args),
-    warn: (...args) => isQuiet() || logger.warn(...args),
-    error: (...args) => isQuiet() || logger.error(...args),
-  };
+function loudWhile(isLoud: () => boolean, logger: BeforeFunction["logger"]): BeforeFunction["logger"] {
+  return eachLevel((level, args) => {
+    if (isLoud()) logger[level](...args);
+  });
 }

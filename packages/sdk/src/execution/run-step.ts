@@ -6,6 +6,7 @@ import type { CallInfo, Middleware, MiddlewareStep } from "../middleware/middlew
 import { runHooks, thrown } from "../middleware/run-hooks.ts";
 import type { StepOperation } from "../wire/step-operations.ts";
 import { toWireError } from "../wire/wire-error.ts";
+import type { CallLogs } from "./call-logs.ts";
 import { describe, type FoundStep } from "./found-step.ts";
 
 export interface StepOutcome {
@@ -20,10 +21,12 @@ export interface StepOutcome {
 export interface StepCall extends Pick<RunContext, "runId" | "sessions" | "capture"> {
   middleware: readonly Middleware[];
   info: CallInfo;
+  logs?: CallLogs | undefined;
 }
 
 export async function runStep(step: FoundStep, call: StepCall): Promise<StepOutcome> {
   const startedAt = Date.now();
+  call.logs?.enterStep(step.hash);
   try {
     const context: RunContext = { runId: call.runId, sessions: call.sessions, capture: call.capture, stepId: step.id };
     const result = await inRunContext(context, () => runCode(step, call));

@@ -1,10 +1,11 @@
 /** POST: runs the function that a call names, and converts the result to the wire protocol. */
 
 import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
+import { CallLogs } from "../execution/call-logs.ts";
 import type { Outcome } from "../execution/execute-call.ts";
-import { runCall } from "../execution/run-call.ts";
+import { type RunCallOptions, runCall } from "../execution/run-call.ts";
 import type { InletFunction } from "../functions/inlet-function.ts";
-import { decodeCall, encodeOutcome } from "../middleware/encoding.ts";
+import { decodeCall, encodeOutcome, encodeValue } from "../middleware/encoding.ts";
 import type { Middleware } from "../middleware/middleware.ts";
 import { type CallBody, readCallBody } from "../wire/call-body.ts";
 import { HEADER } from "../wire/headers.ts";
@@ -28,7 +29,10 @@ export async function callFunction(app: ServedApp, query: URLSearchParams, parse
   if (body.useApi) body = await fetchRunState(app.settings, body);
   const stepId = query.get("stepId");
   const requestedStep = stepId === null || stepId === "" || stepId === DISCOVERY ? null : stepId;
-  return answerFor(await encodedCall(app.client.middleware, fn, body, requestedStep), body);
+  const logs = body.takesLogs && app.settings.sendLogs ? new CallLogs() : undefined;
+  const { middleware } = app.client;
+  const answer = answerFor(await encodedCall(middleware, fn, body, { requestedStep, logs }), body);
+  return logs && logs.lines.length > 0 ? withLogs(answer, await logText(middleware, logs)) : answer;
 }
 
 /** A value that cannot be decoded or encoded, for example without its key, fails the attempt. */
@@ -36,13 +40,26 @@ async function encodedCall(
   middleware: readonly Middleware[],
   fn: InletFunction,
   body: CallBody,
-  requestedStep: string | null,
+  options: RunCallOptions,
 ): Promise<Outcome> {
   try {
-    return await encodeOutcome(middleware, await runCall(fn, await decodeCall(middleware, body), { requestedStep }));
+    return await encodeOutcome(middleware, await runCall(fn, await decodeCall(middleware, body), options));
   } catch (error) {
     return { kind: "threw", error, deferred: [] };
   }
+}
+
+/** The lines stand behind the answer: status and body of the answer itself are the same with and without them. */
+function withLogs(answer: AppAnswer, text: string): AppAnswer {
+  return { ...answer, headers: { ...answer.headers, [HEADER.logs]: String(text.length) }, body: answer.body + text };
+}
+
+/** In ASCII, so that the number of characters is also the number of bytes. Lines that cannot be encoded are left out: they fail no attempt. */
+async function logText(middleware: readonly Middleware[], { lines, dropped }: CallLogs): Promise<string> {
+  const encoded = Promise.all(lines.map(async (line) => ({ ...line, message: await encodeValue(middleware, line.message) })));
+  const kept = await encoded.catch(() => []);
+  const text = JSON.stringify({ lines: kept, dropped: dropped + lines.length - kept.length });
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function functionMissing({ byId, client }: ServedApp, id: string | null): AppAnswer {

@@ -111,6 +111,7 @@ function firstBody(
     // Every step is reported first, so that mocks apply.
     disableImmediateExecution: true,
     useApi: false,
+    takesLogs: false,
   };
 }
 

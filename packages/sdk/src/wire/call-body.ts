@@ -14,6 +14,8 @@ export interface CallBody {
   disableImmediateExecution: boolean;
   /** Events and steps were too large to include: they have to be fetched. */
   useApi: boolean;
+  /** The service keeps log lines that are sent with the answer. */
+  takesLogs: boolean;
 }
 
 type Json = Record<string, unknown>;
@@ -38,6 +40,7 @@ export function readCallBody(body: unknown): CallBody | string {
     stack,
     disableImmediateExecution: ctx.disable_immediate_execution === true,
     useApi,
+    takesLogs: ctx.logs === true,
   };
 }
 

@@ -7,6 +7,8 @@ export const HEADER = {
   signature: "x-service-signature",
   run: "x-service-run",
   runId: "x-service-run-id",
+  /** The number of characters at the end of an answer that are not part of it: log lines, as JSON in ASCII. */
+  logs: "x-service-logs",
   noRetry: "x-service-no-retry",
   retryAfter: "retry-after",
   requestVersion: "x-service-req-version",

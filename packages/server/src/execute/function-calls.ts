@@ -8,6 +8,7 @@ import { type CallTarget, type FunctionRequest, functionRequest, type Signing, t
 import { HEADER_NAMES } from "./call/header-names.ts";
 import { NoAnswer } from "./call/no-answer.ts";
 import { type AppAnswer, failed, type ReadAnswer, readAnswer, statusOf } from "./call/read-answer.ts";
+import { readLogs, splitLogs } from "./call/read-logs.ts";
 import { shownAnswer } from "./call/shown-answer.ts";
 import type { Clock } from "./clock.ts";
 import { readGateway } from "./gateway/read-gateway.ts";
@@ -57,13 +58,15 @@ export interface FunctionCall {
 export interface MadeCall extends FunctionCall {
   request: FunctionRequest;
   received: AppAnswer | NoAnswer;
+  /** Log lines that came with the response, as the SDK wrote them. */
+  logText: string | null;
   startedAt: number;
   endedAt: number;
   /** False if the app could not be reached, or did not respond. */
   hasAnswer: boolean;
 }
 
-type Sent = Pick<MadeCall, "request" | "received">;
+type Sent = Pick<MadeCall, "request" | "received" | "logText">;
 
 /** `unreachable`: the app did not respond. */
 export type CallResult = "ok" | "error" | "unreachable";
@@ -93,7 +96,7 @@ export class FunctionCalls {
 
   async #sendSigned(call: FunctionCall, signal: AbortSignal): Promise<Sent> {
     const signing = this.#parts.signing(call.entry.environmentId);
-    if (signing.kind === "impossible") return { request: this.#request(call, null), received: new NoAnswer(signing.reason) };
+    if (signing.kind === "impossible") return { request: this.#request(call, null), received: new NoAnswer(signing.reason), logText: null };
     const [first = null, ...further] = signing.kind === "signed" ? signing.keys : [];
     let sent = await this.#send(call, first, signal);
     // An app that does not have the first key yet refuses before it runs anything: during rotation, the others are tried.
@@ -114,7 +117,8 @@ export class FunctionCalls {
       if (error instanceof NoAnswer) return error;
       throw error;
     });
-    return { request, received };
+    if (received instanceof NoAnswer) return { request, received, logText: null };
+    return { request, ...splitLogs(call.target.app.headers, received) };
   }
 
   /** Interprets the response. */
@@ -190,13 +194,14 @@ function secretsInOperation(operation: Operation): string[] {
 const ANSWER_UNITS_KEPT = 4_000;
 
 function callRecord(call: MadeCall, read: Answer): Omit<CallRecord, "outcome"> {
-  const { entry, context, target, request, received, startedAt, endedAt } = call;
+  const { entry, context, target, request, received, logText, startedAt, endedAt } = call;
   const path = appAddress(request.url)?.path ?? request.url;
   const asked = { stepId: entry.stepId, attempt: entry.attempt, path, stepsGiven: context.steps.length };
-  if (received instanceof NoAnswer) return { ...asked, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
+  if (received instanceof NoAnswer) return { ...asked, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0, logs: null };
   const { status, body, headers } = received;
   const isSdk = headers[HEADER_NAMES[target.app.headers].sdk] !== undefined;
   const secrets = read.kind === "operations" ? read.operations.flatMap(secretsInOperation) : [];
   const answer = isSdk ? withoutSecrets(body, secrets, ANSWER_UNITS_KEPT) : shownAnswer(body);
-  return { ...asked, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length };
+  const logs = logText === null ? null : readLogs(logText, secrets, endedAt);
+  return { ...asked, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length, logs };
 }

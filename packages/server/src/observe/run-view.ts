@@ -75,6 +75,7 @@ function callView({ stepId, attempt, startedAt, endedAt, outcome, httpStatus, ..
     httpStatus,
     request: { method: "POST", path: call.path, steps: call.stepsGiven },
     answer: call.answer === null ? null : { body: call.answer, length: call.answerLength },
+    logs: call.logs && { ...call.logs, lines: call.logs.lines.map(({ at, ...line }) => ({ at: iso(at), ...line })) },
   };
 }
 

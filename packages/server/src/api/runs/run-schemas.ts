@@ -87,6 +87,16 @@ const ATTEMPT = shape(
   { title: "FailedAttempt" },
 );
 
+const LOG_LINE = shape(
+  {
+    at: INSTANT,
+    level: { type: "string", enum: ["debug", "info", "warn", "error"] },
+    message: TEXT,
+    stepId: { ...TEXT_OR_NULL, description: "The step whose code wrote it. Null: the function itself." },
+  },
+  { title: "LogLine" },
+);
+
 const CALL = shape(
   {
     stepId: { ...TEXT_OR_NULL, description: "The planned step it was for. Null: the function itself." },
@@ -102,6 +112,11 @@ const CALL = shape(
     answer: {
       anyOf: [shape({ body: TEXT, length: INTEGER }), { type: "null" }],
       description: "The first 4,000 characters of the body as text, and how many it had.",
+    },
+    logs: {
+      description:
+        "What the function wrote through its logger during the call, up to 100 lines. Null if nothing, or if its SDK does not send it.",
+      anyOf: [shape({ lines: listOf(LOG_LINE), dropped: { ...INTEGER, description: "How many more lines it wrote." } }), { type: "null" }],
     },
   },
   { title: "Call" },

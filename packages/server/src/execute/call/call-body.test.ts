@@ -14,6 +14,7 @@ function body(context: Partial<RunContext> = {}, given: Partial<CallParameters> 
     attempt: 1,
     maxAttempts: 5,
     callId: "7",
+    takesLogs: false,
     exactNumbers: false,
     ...given,
   });

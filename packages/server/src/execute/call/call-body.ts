@@ -16,6 +16,8 @@ export interface CallParameters {
   /** Identifies this call of the run to an SDK that sends checkpoints. */
   callId: string;
   exactNumbers: boolean;
+  /** Only our own SDK is told that the service keeps log lines: other SDKs get exactly the protocol they know. */
+  takesLogs: boolean;
 }
 
 /** Beyond this size, the SDK is told to fetch events and steps itself. */
@@ -39,7 +41,7 @@ export function callBody(params: CallParameters): CallBody {
   return { text, fetchesState: usesApi };
 }
 
-function contextText({ context, functionUuid, stepId, attempt, maxAttempts, callId }: CallParameters, usesApi: boolean): string {
+function contextText({ context, functionUuid, stepId, attempt, maxAttempts, callId, takesLogs }: CallParameters, usesApi: boolean): string {
   const { run, steps } = context;
   return JSON.stringify({
     attempt,
@@ -47,6 +49,7 @@ function contextText({ context, functionUuid, stepId, attempt, maxAttempts, call
     env: "",
     fn_id: functionUuid,
     job_id: callId,
+    ...(takesLogs && { logs: true }),
     max_attempts: maxAttempts,
     qi_id: callId,
     request_id: `${run.id}.${callId}`,

@@ -13,6 +13,8 @@ export interface HeaderNames {
   framework: string;
   expectedServerKind: string;
   syncKind: string;
+  /** Only our own SDK sends it. */
+  logs: string;
 }
 
 export const HEADER_NAMES: Readonly<Record<HeaderSet, HeaderNames>> = {
@@ -32,5 +34,6 @@ function namesWith(prefix: string, runId: string): HeaderNames {
     framework: `${prefix}framework`,
     expectedServerKind: `${prefix}expected-server-kind`,
     syncKind: `${prefix}sync-kind`,
+    logs: `${prefix}logs`,
   };
 }

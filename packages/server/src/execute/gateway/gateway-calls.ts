@@ -94,10 +94,10 @@ function outcomeOf({ kind, request }: GatewayCall, received: Received, now: numb
 function recordOf({ entry, context, request }: GatewayCall, received: Received): Omit<CallRecord, "startedAt" | "endedAt" | "outcome"> {
   const { url } = shownRequest(JSON.stringify(request));
   const asked = { stepId: entry.stepId, attempt: entry.attempt, path: url, stepsGiven: context.steps.length };
-  if (received instanceof NoAnswer) return { ...asked, httpStatus: null, answer: null, answerLength: 0 };
+  if (received instanceof NoAnswer) return { ...asked, httpStatus: null, answer: null, answerLength: 0, logs: null };
   const { status, body } = received;
   const shown = withoutSecrets(body, secretsOf(request), ANSWER_UNITS_KEPT);
-  return { ...asked, httpStatus: status, answer: shown, answerLength: body.length };
+  return { ...asked, httpStatus: status, answer: shown, answerLength: body.length, logs: null };
 }
 
 function joined(headers: AppAnswer["headers"]): Record<string, string> {

@@ -137,7 +137,7 @@ export function doneStep(name: string, value = `{"data":"${name}"}`): StepWrite 
 }
 
 export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
-  const rest = { path: "/api?fnId=ship", stepsGiven: 0, answer: "[]", answerLength: 2 };
+  const rest = { path: "/api?fnId=ship", stepsGiven: 0, answer: "[]", answerLength: 2, logs: null };
   return { stepId: null, attempt: 0, startedAt: 1_500, endedAt: 1_600, httpStatus: 206, outcome: "ok", ...rest, ...changes };
 }
 

@@ -155,7 +155,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "calls",
     key: ["call_no"],
     columns: same(`
-      call_no run_no step_id attempt started_at ended_at http_status is_error path steps_given answer answer_length`),
+      call_no run_no step_id attempt started_at ended_at http_status is_error path steps_given answer answer_length logs`),
     derived: ofRun("calls"),
   },
   {

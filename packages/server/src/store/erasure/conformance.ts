@@ -67,14 +67,17 @@ export function erasureConformance(engine: Engine): void {
     assert.deepEqual((await eraseAll()).unfinished, [begun.runNo]);
     assert.equal((await store.eventList({ environmentId, limit: 10 })).events[0]?.data, untouched, "nothing was erased");
 
-    const call = sampleCall({ answer: '"secret"' });
+    const call = sampleCall({
+      answer: '"secret"',
+      logs: { lines: [{ at: 1, level: "info", message: "secret", stepId: null }], dropped: 0 },
+    });
     await advance(scene, begun, { steps: [doneStep("a")], call, end: sampleEnd({ output: '{"secret":1}' }) });
     assert.deepEqual(await eraseAll(), NOTHING_LEFT);
     await store.erasureSettle();
     const [erased] = (await store.eventList({ environmentId, limit: 10 })).events;
     assert.deepEqual([erased?.id, erased?.name, erased?.data, erased?.extras], [events[0]?.id, events[0]?.name, "{}", null]);
     const run = await detailsOf(scene, begun.run.id);
-    assert.deepEqual([run.output, run.steps[0]?.value, run.calls[0]?.answer], ["null", "null", null]);
+    assert.deepEqual([run.output, run.steps[0]?.value, run.calls[0]?.answer, run.calls[0]?.logs], ["null", "null", null, null]);
     assert.deepEqual([run.steps[0]?.id, run.status, run.calls[0]?.answerLength], ["a", "completed", call.answerLength]);
     assert.deepEqual(await eraseAll(), NOTHING_LEFT, "twice does no harm");
   });

@@ -78,8 +78,8 @@ const OF_RUNS = "environment_id = $1 AND run_no = ANY($2)";
 const ERASE_RESULTS = `
   UPDATE steps SET value = CASE status WHEN 'failed' THEN '${ERASED_FAILURE}' ELSE '${ERASED_RESULT}' END
   WHERE ${OF_RUNS} AND event_id = ANY($3) AND kind = 'invoke' AND value IS NOT NULL`;
-/** Also of runs that invoked others: responses of their apps contain the events. */
-const ERASE_ANSWERS = `UPDATE calls SET answer = NULL WHERE ${OF_RUNS}`;
+/** Also of runs that invoked others: responses and log lines of their apps contain the events. */
+const ERASE_ANSWERS = `UPDATE calls SET answer = NULL, logs = NULL WHERE ${OF_RUNS}`;
 const ERASE_RUNS = [
   `UPDATE steps SET detail = CASE WHEN kind = 'invoke' THEN detail END, value = CASE WHEN value IS NOT NULL THEN 'null' END WHERE ${OF_RUNS}`,
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE ${OF_RUNS}`,

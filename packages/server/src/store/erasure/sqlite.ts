@@ -79,8 +79,8 @@ const ERASE_EVENTS = [
 const ERASE_RESULTS = `
   UPDATE steps SET value = iif(status = 'failed', '${ERASED_FAILURE}', '${ERASED_RESULT}')
   WHERE run_no ${AMONG} AND event_id IN (SELECT value FROM json_each(?2)) AND kind = 'invoke' AND value IS NOT NULL`;
-/** Also of runs that invoked others: responses of their apps contain the events. */
-const ERASE_ANSWERS = `UPDATE calls SET answer = NULL WHERE run_no ${AMONG}`;
+/** Also of runs that invoked others: responses and log lines of their apps contain the events. */
+const ERASE_ANSWERS = `UPDATE calls SET answer = NULL, logs = NULL WHERE run_no ${AMONG}`;
 const ERASE_RUNS = [
   `UPDATE steps SET detail = iif(kind = 'invoke', detail, NULL), value = iif(value IS NULL, NULL, 'null') WHERE run_no ${AMONG}`,
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE run_no ${AMONG}`,

@@ -383,6 +383,8 @@ CREATE TABLE calls (
   steps_given    integer NOT NULL,
   answer         text,
   answer_length  integer NOT NULL,
+  -- JSON: the lines that the function logged during the call.
+  logs           text,
   PRIMARY KEY (environment_id, run_no, call_no)
 ) PARTITION BY RANGE (run_no);
 

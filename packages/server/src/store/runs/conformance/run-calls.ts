@@ -14,6 +14,7 @@ import {
 } from "../../conformance/run-samples.ts";
 import type { ClaimedEntry } from "../../contract/index.ts";
 
+const LOGS = { lines: [{ at: 1_520, level: "warn", message: "a \\ b \0 é😀", stepId: stepId("quick") }], dropped: 3 } as const;
 const AGAIN = { entries: [{ kind: "call", stepId: null }] } as const;
 
 export function runCallConformance(engine: Engine): void {
@@ -25,7 +26,7 @@ export function runCallConformance(engine: Engine): void {
     const planned = [sampleStep("slow", { status: "planned" }), sampleStep("quick", { status: "planned" })];
     const first = sampleCall({ answer: '[{"id":"slow"}]', answerLength: 15 });
     await advance(scene, begun, { call: first, steps: planned, entry: "keep" });
-    const second = sampleCall({ stepId: stepId("quick"), startedAt: 1_500, path: "/api?fnId=ship&stepId=quick" });
+    const second = sampleCall({ stepId: stepId("quick"), startedAt: 1_500, path: "/api?fnId=ship&stepId=quick", logs: LOGS });
     await advance(scene, begun, { call: second, steps: [doneStep("quick")], entry: "keep" });
     const third = sampleCall({ attempt: 1, stepsGiven: 1, httpStatus: null, outcome: "error", answer: null, answerLength: 0 });
     const { leased } = await advance(scene, begun, { call: third, steps: [doneStep("slow")], ...AGAIN });

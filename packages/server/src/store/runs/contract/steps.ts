@@ -77,4 +77,20 @@ export interface CallRecord {
   answer: string | null;
   /** Of the whole body, in UTF-16 units. */
   answerLength: number;
+  /** What the function wrote through its logger during the call; null if nothing. */
+  logs: LogLines | null;
+}
+
+export interface LogLines {
+  lines: readonly LogLine[];
+  /** How many more the function wrote. */
+  dropped: number;
+}
+
+export interface LogLine {
+  at: number;
+  level: "debug" | "info" | "warn" | "error";
+  message: string;
+  /** The step whose code wrote it; null: the function itself. */
+  stepId: StepId | null;
 }

@@ -94,6 +94,7 @@ const ADD_CALLS = insertInto("calls", {
   steps_given: "integer",
   answer: "text",
   answer_length: "integer",
+  logs: "text",
 });
 const FIND_CALL = `
   SELECT 1 FROM calls WHERE environment_id = $1 AND run_no = $2 AND started_at = $3 AND step_id IS NOT DISTINCT FROM $4 AND attempt = $5`;
@@ -166,6 +167,7 @@ function callColumns({ runNo, call }: { runNo: RunNo; call: CallRecord }) {
     steps_given: stepsGiven,
     answer,
     answer_length: answerLength,
+    logs: call.logs && JSON.stringify(call.logs),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Converts rows of runs, failed attempts and calls to the contract's records. Used by the writer and by the read thread. */
 
 import type { EnvironmentId, EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
-import type { FailedAttempt, RunDetails, RunError, RunRecord, RunStatus, RunSummary } from "../../contract/index.ts";
+import type { FailedAttempt, LogLines, RunDetails, RunError, RunRecord, RunStatus, RunSummary } from "../../contract/index.ts";
 import { type StepRowWithValue, toStepRecord } from "./step-rows.ts";
 
 /** Everything except the output, which may be large. */
@@ -63,6 +63,7 @@ export interface CallRow {
   steps_given: number;
   answer: string | null;
   answer_length: number;
+  logs: string | null;
 }
 
 export function toRunRecord(row: RunRow): RunRecord {
@@ -128,6 +129,7 @@ export function toCallRecord(row: CallRow, doneSteps: readonly StepId[]): RunDet
     stepsGiven: doneSteps.slice(0, row.steps_given),
     answer: row.answer,
     answerLength: row.answer_length,
+    logs: row.logs === null ? null : (JSON.parse(row.logs) as LogLines),
   };
 }
 

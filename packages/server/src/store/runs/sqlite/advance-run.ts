@@ -54,8 +54,9 @@ export class AdvanceRun {
     this.#addAttempt = db.prepare(`
       INSERT INTO failed_attempts (run_no, step_id, attempt, started_at, ended_at, http_status, error) VALUES (?, ?, ?, ?, ?, ?, ?)`);
     this.#addCall = db.prepare(`
-      INSERT INTO calls (run_no, step_id, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      INSERT INTO calls (run_no, step_id, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length,
+        logs)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#findCall = db.prepare("SELECT 1 FROM calls WHERE run_no = ? AND started_at = ? AND step_id IS ? AND attempt = ?");
     this.#removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
     this.#goAgain = db.prepare("UPDATE queue SET again = 1 WHERE entry_no = ?");
@@ -143,7 +144,8 @@ export class AdvanceRun {
 
   #noteCall(runNo: RunNo, call: CallRecord): void {
     const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
+    const logs = call.logs && JSON.stringify(call.logs);
     const isError = outcome === "error" ? 1 : 0;
-    this.#addCall.run(runNo, stepId, attempt, startedAt, endedAt, httpStatus, isError, path, stepsGiven, answer, answerLength);
+    this.#addCall.run(runNo, stepId, attempt, startedAt, endedAt, httpStatus, isError, path, stepsGiven, answer, answerLength, logs);
   }
 }

@@ -456,7 +456,9 @@ CREATE TABLE calls (
   path          TEXT NOT NULL,
   steps_given   INTEGER NOT NULL,
   answer        TEXT,
-  answer_length INTEGER NOT NULL
+  answer_length INTEGER NOT NULL,
+  -- JSON: the lines that the function logged during the call.
+  logs          TEXT
 ) STRICT;
 
 CREATE INDEX calls_by_run ON calls (run_no);
