@@ -77,6 +77,7 @@ export const ERRORS = {
   run_holds_nothing: terminal(409, "The run does not hold up other runs of its order key."),
   run_state_gone: terminal(410, "The run has ended. Its state is no longer available to the SDK."),
   step_not_found: terminal(404, "The run has no step with that id."),
+  step_not_sleeping: terminal(409, "The step does not sleep."),
   alert_rule_not_found: terminal(404, "No alert rule with that id exists in this environment."),
   rhythm_unknown: terminal(400, "There is too little activity yet to know the usual rhythm."),
   job_not_found: terminal(404, "No job with that id exists in this environment."),

@@ -41,6 +41,7 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "DELETE /alert-rules/{id}": "header",
   "POST /runs/{id}/cancel": "header",
   "POST /runs/{id}/rerun": "header",
+  "POST /runs/{id}/steps/{stepId}/wake": "header",
   "PUT /failures": "header",
   "POST /events": "header",
   "POST /functions/{id}/invoke": "header",

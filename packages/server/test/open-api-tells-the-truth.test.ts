@@ -26,6 +26,7 @@ interface World {
   appUrl: string;
   endedRunId: string;
   sleepingRunId: string;
+  sleepingStepId: string;
   /** One that goes on for long. */
   jobId: string;
   alertRuleId: string;
@@ -120,6 +121,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/jobs/{id}": { path: ({ jobId }) => [jobId] },
   "POST /v1/jobs/{id}/cancel": { path: ({ jobId }) => [jobId] },
   "POST /v1/runs/{id}/rerun": { path: ({ endedRunId }) => [endedRunId], status: 201 },
+  "POST /v1/runs/{id}/steps/{stepId}/wake": { path: ({ sleepingRunId, sleepingStepId }) => [sleepingRunId, sleepingStepId] },
   "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },
   "GET /v1/approvals": { query: "?status=open" },
   "GET /v1/approvals/{id}": { path: ({ approvalId }) => [approvalId] },
@@ -171,7 +173,10 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
     inlet.createFunction({ id: "approve" }, { event: "shop/approve" }, ({ step }) =>
       step.waitForSignal("approval", { signal: "approve", timeout: "1d" }),
     ),
-    inlet.createFunction({ id: "nap" }, { event: "shop/nap" }, ({ step }) => step.sleep("long", "1d")),
+    inlet.createFunction({ id: "nap" }, { event: "shop/nap" }, async ({ step }) => {
+      await step.sleep("long", "1d");
+      await step.sleep("longer", "1d");
+    }),
   ]);
   const sent = await service.send({ name: "shop/order.created", id: "order-1", data: { n: 1 }, user: { id: 7 }, v: "1" });
   const webhook = await makeWebhook(service);
@@ -205,6 +210,7 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
     appUrl: app.url,
     endedRunId: ended.id,
     sleepingRunId: sleeping.id,
+    sleepingStepId: sleeping.steps[0].id,
     heldRunId: failed.id,
     holdId: holds.find(({ runId }) => runId === other.id)?.id ?? "",
     signal: "approve",

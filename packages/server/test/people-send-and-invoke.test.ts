@@ -46,13 +46,17 @@ test("a function is invoked alone", async (t) => {
     inlet.createFunction({ id: "first" }, { event: "shop/paid" }, ({ event }) => event.data),
     inlet.createFunction({ id: "second" }, { event: "shop/paid" }, () => "not meant"),
   ]);
-  const invoked = await service.rest("POST", "/functions/shop-first/invoke", { body: { data: { orderId: 7 } } });
+  const invoked = await service.rest("POST", "/functions/shop-first/invoke", {
+    body: '{"data": {"orderId": 7, "ledger": 9007199254740993, "total": 1.10}}',
+  });
   assert.equal(invoked.status, 201, invoked.text);
   const run = await poll(async () => {
     const found: RunView = (await service.rest("GET", `/runs/${invoked.body.data.runId}`)).body.data;
     return hasEnded(found) ? found : null;
   }, "the run");
   assert.equal(run.output.orderId, 7);
+  const event = await service.rest("GET", `/events/${run.event.id}`);
+  assert.ok(event.text.includes('"ledger": 9007199254740993, "total": 1.10'), event.text);
   assert.equal((await service.rest("GET", "/runs")).body.data.length, 1, "no other function runs");
   assert.equal((await service.rest("POST", "/functions/shop-third/invoke", { body: {} })).body.code, "function_not_found");
   assert.equal((await service.rest("POST", "/functions/shop-first/invoke", { body: { data: [] } })).status, 400);

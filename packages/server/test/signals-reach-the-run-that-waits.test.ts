@@ -43,6 +43,11 @@ test("a signal is sent by REST, by a client and by a step; one that nobody waits
   assert.deepEqual(await client.sendSignal({ signal: "approve 2" }), { runId: null });
   assert.deepEqual((await second.ended()).output, { signal: "approve 2", data: [1] });
 
+  const exact = await waitingRun(service, { order: "exact" });
+  await service.rest("POST", "/signals", { body: '{"signal": "approve exact", "data": {"ledger": 9007199254740993}}' });
+  await exact.ended();
+  assert.match((await service.rest("GET", `/runs/${exact.run.id}`)).text, /"ledger": ?9007199254740993/);
+
   const third = await waitingRun(service, { order: 3 });
   const told = await service.send({ name: "shop/tell", data: { order: 3 } });
   assert.deepEqual((await third.ended()).output.data, { by: "Ada" });

@@ -29,6 +29,8 @@ export interface CallOptions {
   /** The environment of the call; null for the default. */
   env?: string | null;
   body?: unknown;
+  /** The body as JSON text, for values that have to stay as they were written. */
+  bodyText?: JsonText;
   query?: Record<string, string | number | undefined>;
   signal?: AbortSignal;
 }
@@ -82,7 +84,8 @@ export async function callForAll<Item>(path: string, options: CallOptions = {}):
   return all;
 }
 
-export function requestOf(path: string, { method = "GET", env, body, query = {}, signal }: CallOptions): [string, RequestInit] {
+export function requestOf(path: string, { method = "GET", env, body, bodyText, query = {}, signal }: CallOptions): [string, RequestInit] {
+  const text = bodyText ?? (body === undefined ? undefined : JSON.stringify(body));
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== "") parameters.set(name, String(value));
   const search = parameters.size > 0 ? `?${parameters}` : "";
@@ -93,9 +96,9 @@ export function requestOf(path: string, { method = "GET", env, body, query = {},
       credentials: "same-origin",
       headers: {
         ...(env && { "x-service-env": env }),
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(text !== undefined && { "content-type": "application/json" }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(text !== undefined && { body: text }),
       ...(signal && { signal }),
     },
   ];

@@ -34,8 +34,8 @@ function DataDialog({ env, fn, initial, onClose }: InvokeDialogProps & { initial
   const navigate = useNavigate();
   async function invoke() {
     if (readJsonText(text) === null) throw new Error("The data is not valid JSON.");
-    const body = { data: JSON.parse(text) as unknown };
-    const { runId } = await call<{ runId: string | null }>(`/functions/${encodeURIComponent(fn.id)}/invoke`, { method: "POST", env, body });
+    const path = `/functions/${encodeURIComponent(fn.id)}/invoke`;
+    const { runId } = await call<{ runId: string | null }>(path, { method: "POST", env, bodyText: `{"data":${text}}` });
     onClose();
     if (runId === null) return toast("ok", "Invoked. The function's rules about starts decide when it runs.");
     toast("ok", "Invoked.");

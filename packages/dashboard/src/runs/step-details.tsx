@@ -8,6 +8,7 @@ import { Payload } from "../ui/payload.tsx";
 import { preciseDuration, Time } from "../ui/time.tsx";
 import { PHASE_LABELS, stepPhases, totalsOf } from "./phases.ts";
 import { RerunFromStep } from "./rerun-from-step.tsx";
+import { ResumeStep } from "./resume-step.tsx";
 import { RunErrorBox } from "./run-error.tsx";
 import { RunLogs } from "./run-logs.tsx";
 
@@ -21,7 +22,10 @@ interface StepDetailsProps {
 export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
   return (
     <div className="step-details stack">
-      <RerunFromStep env={env} run={run} step={step} />
+      <div className="row wrap">
+        <RerunFromStep env={env} run={run} step={step} />
+        <ResumeStep env={env} run={run} step={step} />
+      </div>
       <dl className="facts">
         <dt>Kind</dt>
         <dd>{step.kind}</dd>

@@ -11,7 +11,7 @@ export function WakeTime({ step: { kind, until, endedAt, eventName } }: { step: 
     <>
       {eventName !== null && endedAt === null && `for ${eventName}, `}
       {kind === "sleep" ? (endedAt === null ? "wakes " : "woke ") : "times out "}
-      <Time at={until} />
+      <Time at={kind === "sleep" && endedAt !== null ? endedAt : until} />
       {endedAt === null && leftMs > 0 && `, in ${duration(Math.round(leftMs / 1_000) * 1_000)}`}
     </>
   );

@@ -159,6 +159,26 @@ export function runCases(browser: () => Browser): void {
     await page.locator(".fact-strip").getByRole("link", { name: deletion }).click();
     await page.waitForURL(`**/events/${deletion}`);
 
+    const [asked] = (await service.send({ name: "shop/cart.left", data: { asks: true } })).body.ids;
+    const asking = await until("the sleep", async () => {
+      const [run] = (await service.rest("GET", `/events/${asked}/runs`)).body.data;
+      return run?.status === "sleeping" && run;
+    });
+    await page.goto(`${service.url}/env/dev/runs/${asking.id}`);
+    await page.getByRole("button", { name: /^Until tomorrow/ }).click();
+    await page.getByRole("button", { name: "Wake now" }).click();
+    await page.getByRole("button", { name: /^Until tomorrow\s*woke/ }).waitFor();
+    await page.getByRole("button", { name: /^Until somebody agrees/ }).click();
+    await page.getByRole("button", { name: "Send signal" }).click();
+    const signal = page.getByRole("dialog", { name: "Send the signal" });
+    await signal.getByRole("textbox", { name: "Data" }).fill("{");
+    await signal.getByRole("button", { name: "Send signal" }).click();
+    await signal.getByText("The data is not valid JSON.").waitFor();
+    await signal.getByRole("textbox", { name: "Data" }).fill('{"percent":10,"ledger":9007199254740993}');
+    await signal.getByRole("button", { name: "Send signal" }).click();
+    await page.locator(".page-head").getByText("Completed").waitFor();
+    await page.getByText("9007199254740993").first().waitFor();
+
     await service.send({ name: "shop/payment.due", data: {} });
     await page.goto(`${service.url}/env/dev/runs`);
     await page

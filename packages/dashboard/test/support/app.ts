@@ -40,7 +40,11 @@ export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
     inlet.createFunction(
       { id: "remind", name: "Remind of the cart", cancelOn: [{ event: "shop/cart.deleted" }] },
       { event: "shop/cart.left" },
-      async ({ step }) => {
+      async ({ event, step }) => {
+        if (event.data.asks) {
+          await step.sleep("Until tomorrow", "1d");
+          return step.waitForSignal("Until somebody agrees", { signal: "discount", timeout: "1d" });
+        }
         await step.waitForEvent("Until they pay", { event: "shop/order.created", timeout: "2h" });
       },
     ),

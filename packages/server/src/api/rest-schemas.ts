@@ -6,6 +6,7 @@
 import { DATA_DEPTH_MAX, isDeeperThan } from "@inlet/protocol";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { FastifyInstance } from "fastify";
+import { keepBodyText } from "./body-text.ts";
 import { invalid } from "./rest-errors.ts";
 
 const OPTIONS = { allErrors: true, removeAdditional: false, useDefaults: true, allowUnionTypes: true };
@@ -23,6 +24,7 @@ export function registerRequestChecks(app: FastifyInstance): void {
     // Many clients always send the header, even without a body.
     if (body === "") return done(null, undefined);
     parseJson(request, body as string, (error, value) => {
+      if (request.routeOptions.config.keepsBodyText) keepBodyText(value, body as string);
       const isTooDeep = !error && isDeeperThan(value, BODY_DEPTH_MAX);
       done(
         isTooDeep ? Object.assign(new Error(`The body is nested more than ${BODY_DEPTH_MAX} deep.`), { statusCode: 400 }) : error,

@@ -29,6 +29,8 @@ declare module "fastify" {
     repair?: boolean;
     /** Also allowed for the role metrics. */
     metrics?: boolean;
+    /** The text of its body is kept, for values that have to stay as they were written: see `memberText`. */
+    keepsBodyText?: boolean;
     /** Also allowed for the signing key of an app. */
     signingKey?: boolean;
     /** Requires a role that holds everywhere, as routes about the installation do. */

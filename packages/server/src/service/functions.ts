@@ -10,7 +10,7 @@ import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
 import type { Executor } from "../execute/executor.ts";
 import { askApproval } from "../execute/steps/approval-events.ts";
 import { createEndEvents, internalBatch } from "../execute/steps/end-events.ts";
-import { cancelRun, failedResult, resolveStep } from "../execute/steps/run-changes.ts";
+import { cancelRun, failedResult, resolveStep, wakeStep } from "../execute/steps/run-changes.ts";
 import { FanOut } from "../fan-out/fan-out.ts";
 import { rateLimitFault } from "../fan-out/function-limits.ts";
 import { type RegisteredFunction, Registry } from "../fan-out/registry.ts";
@@ -24,7 +24,17 @@ import { repeatedRun, rerunRun } from "../flows/rerun-run.ts";
 import { SyncApps } from "../flows/sync-apps.ts";
 import { whyRunWaits } from "../flows/why-run-waits.ts";
 import { RunSpans } from "../observe/telemetry/run-spans.ts";
-import type { ClaimedEntry, Environment, Lease, NewEvent, NewRun, RunSummary, Store, StoredEvent } from "../store/contract/index.ts";
+import type {
+  ClaimedEntry,
+  Environment,
+  Lease,
+  NewEvent,
+  NewRun,
+  RunState,
+  RunSummary,
+  Store,
+  StoredEvent,
+} from "../store/contract/index.ts";
 import { createFunctionExecutor } from "./function-executor.ts";
 import type { FunctionsParts } from "./functions-parts.ts";
 
@@ -122,6 +132,15 @@ export function createFunctions(parts: FunctionsParts): Functions {
   const inngest = createInngestAnswers({ ...parts, registry, fanOut, executor, endEvents });
   const cancelByHand: Functions["cancelRun"] = (run) =>
     executor.change(run, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand."));
+  const wake: Functions["runs"]["wake"] = async (run, stepId) => {
+    let isWoken = false;
+    const wakes = (state: RunState) => {
+      const change = wakeStep(state, stepId, now());
+      isWoken = change.steps !== undefined;
+      return change;
+    };
+    return (await executor.change(run, wakes)) && isWoken;
+  };
   registry.onRefresh((hasChanged) => {
     if (hasChanged) executor.refresh();
     holds.refresh();
@@ -144,6 +163,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
       functionName: (no) => shownFunction(registry, no),
       functionNos: ({ id }, wanted) => functionNosOf(registry, id, wanted),
       cancel: cancelByHand,
+      wake,
       waiting: (run, environment) => whyRunWaits({ store, registry, now }, run, environment),
       rerun: (run, from) => rerunRun({ store, registry, fanOut, executor, now }, run, from),
     },

@@ -15,6 +15,7 @@ import { generateRotations } from "./deeds/rotations.ts";
 import { generateSchemas } from "./deeds/schemas.ts";
 import { generateSignals } from "./deeds/signals.ts";
 import { generateSigningRotations } from "./deeds/signing-rotations.ts";
+import { generateWakes } from "./deeds/wakes.ts";
 import { CodeWriter } from "./generate-code.ts";
 import { generateFlow } from "./generate-flow.ts";
 import { Random } from "./random.ts";
@@ -48,6 +49,7 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     archives: generateArchives(new Random(seed, "archives")),
     jobs: generateJobs(new Random(seed, "jobs"), functions),
     reruns: generateReruns(new Random(seed, "reruns")),
+    wakes: generateWakes(new Random(seed, "wakes")),
     schemas,
     batches: generateBatches(new Random(seed, "batches"), functions, schemas),
     echoes: generateEchoes(new Random(seed, "echoes"), functions),

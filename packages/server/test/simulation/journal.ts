@@ -155,6 +155,8 @@ export class Journal {
   signalsSent = 0;
   readonly pauses: PauseNote[] = [];
   readonly reruns: RerunNote[] = [];
+  /** By `<run>/<step>`: sleeps that somebody asked to end. */
+  readonly woken = new Set<string>();
   readonly schemas: SchemaNote[] = [];
   readonly batches: BatchNote[] = [];
   readonly echoes: EchoNote[] = [];

@@ -17,6 +17,7 @@ import { rotateKey } from "./deeds/rotations.ts";
 import { declareSchema } from "./deeds/schemas.ts";
 import { sendSignal } from "./deeds/signals.ts";
 import { rotateSigningKey } from "./deeds/signing-rotations.ts";
+import { wake } from "./deeds/wakes.ts";
 import type { Scenario } from "./scenario.ts";
 import { after } from "./virtual-time.ts";
 
@@ -27,6 +28,7 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   archives: archiveEnvironment,
   jobs: startJob,
   reruns: rerun,
+  wakes: wake,
   schemas: declareSchema,
   batches: sendBatch,
   echoes: sendTwice,

@@ -24,6 +24,7 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     archives: (scenario.archives ?? []).map((archive) => ({ atMs: Math.ceil(archive.atMs / SPEED), forMs: quick(archive.forMs) })),
     jobs: (scenario.jobs ?? []).map((job) => ({ ...job, atMs: Math.ceil(job.atMs / SPEED) })),
     reruns: (scenario.reruns ?? []).map((rerun) => ({ ...rerun, atMs: Math.ceil(rerun.atMs / SPEED) })),
+    wakes: (scenario.wakes ?? []).map((wake) => ({ ...wake, atMs: Math.ceil(wake.atMs / SPEED) })),
     outages: scenario.outages.map((outage, index) => ({
       ...outage,
       atMs: Math.ceil(outage.atMs / SPEED),

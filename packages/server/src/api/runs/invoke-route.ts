@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { Environment } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { memberText } from "../body-text.ts";
 import type { Invoked } from "../inngest/apps-routes.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
@@ -31,13 +32,13 @@ const SCHEMA = {
 export function registerInvokeRoute(app: FastifyInstance, { access, audit, registry, invoke }: InvokeRouteParts): void {
   app.post<{ Params: { id: string }; Body: { data?: object } }>(
     "/functions/:id/invoke",
-    { config: { about: "environment", idempotent: "replayed" }, schema: SCHEMA },
+    { config: { about: "environment", idempotent: "replayed", keepsBodyText: true }, schema: SCHEMA },
     async (request, reply) => {
       const environment = environmentOf(access, request);
       const { id } = request.params;
       const known = registry.functions(environment).find(({ stored }) => stored.id === id);
       if (!known) throw new RestRefusal("function_not_found", `There is no function ${id} in the environment "${environment.name}".`);
-      const invoked = await invoke(environment, id, JSON.stringify(request.body.data ?? {}), null);
+      const invoked = await invoke(environment, id, memberText(request.body, "data") ?? "{}", null);
       const runId = invoked.kind === "held" ? null : invoked.runId;
       const target = { kind: "function", id, name: known.stored.name };
       await audit.note(request, { action: "function.invoked", target, environment: environment.name, details: { runId } });

@@ -37,6 +37,8 @@ export interface RunsRoutesParts extends ApprovalViewParts {
     functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
     /** False if the run has already ended. */
     cancel(run: RunSummary): Promise<boolean>;
+    /** False if the step does not sleep, or no longer. */
+    wake(run: RunSummary, stepId: StepId): Promise<boolean>;
     /** Why it is not being called at the moment. */
     waiting(run: RunDetails, environment: Environment): Promise<RunWaiting | null>;
     /** The id of the new run; null if its function or event no longer exists. */
@@ -120,6 +122,12 @@ const CANCEL = {
   summary: "Cancel a run",
   description: "No further steps start. A call in flight is not aborted.",
   errors: ["run_not_found", "run_ended"],
+} as const;
+const WAKE = {
+  ...ONE,
+  summary: "End a sleep early",
+  description: "The run goes on at once, as if the sleep of the step were over. It goes on once, even if the sleep ends at the same time.",
+  errors: ["run_not_found", "run_ended", "step_not_found", "step_not_sleeping"],
 } as const;
 const RERUN = {
   summary: "Run a function again with the same event",
@@ -220,6 +228,22 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     const cancelled = await find(request);
     return sendRun(request, reply, cancelled.run, environment);
   });
+
+  app.post<{ Params: { id: string; stepId: string } }>(
+    "/runs/:id/steps/:stepId/wake",
+    { config: { about: "environment", repair: true }, schema: WAKE },
+    async (request, reply) => {
+      const { environment, run } = await find(request);
+      const step = run.steps.find(({ id }) => id === request.params.stepId);
+      if (!step) throw new RestRefusal("step_not_found", `The run ${run.id} has no step ${request.params.stepId}.`);
+      if (run.endedAt !== null) throw new RestRefusal("run_ended", `The run ${run.id} has already ended: it is ${run.status}.`);
+      if (!(await runs.wake(run, step.id))) {
+        throw new RestRefusal("step_not_sleeping", `The step "${step.name}" of the run ${run.id} does not sleep.`);
+      }
+      await note(request, "woken", run, environment, { step: step.name });
+      return sendRun(reply, (await find(request)).run, environment);
+    },
+  );
 
   app.post(
     "/runs/:id/rerun",

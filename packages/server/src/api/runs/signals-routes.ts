@@ -9,6 +9,7 @@ import { type Environment, SIGNAL_UNITS_MAX } from "../../store/contract/index.t
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { memberText } from "../body-text.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 import { dataOf, JSON_VALUE, shape, TEXT } from "../route-facts.ts";
@@ -24,7 +25,6 @@ export interface SignalsRoutesParts {
 
 interface SignalBody {
   signal: string;
-  data?: unknown;
 }
 
 const SEND = {
@@ -45,11 +45,11 @@ const SEND = {
 export function registerSignalsRoutes(app: FastifyInstance, { access, audit, signals }: SignalsRoutesParts): void {
   app.post<{ Body: SignalBody }>(
     "/signals",
-    { config: { about: "environment", repair: true, signingKey: true }, schema: SEND },
+    { config: { about: "environment", repair: true, signingKey: true, keepsBodyText: true }, schema: SEND },
     async (request) => {
       const environment = environmentOf(access, request);
-      const { signal, data = null } = request.body;
-      const runId = await signals.send(environment, signal, JSON.stringify(data));
+      const { signal } = request.body;
+      const runId = await signals.send(environment, signal, memberText(request.body, "data") ?? "null");
       if (runId === null)
         throw new RestRefusal("signal_not_found", `No run waits for this signal in the environment "${environment.name}".`);
       const { kind } = principalOf(request);

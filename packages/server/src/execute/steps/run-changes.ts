@@ -45,6 +45,12 @@ export function resolveStep(state: RunState, { id, ...result }: StepResult, now:
   return { steps: [done], settled: [id], ...continueRun(state, { done: new Set([id]), added: [], plannedNow: 0, asksAtOnce: true }) };
 }
 
+/** A sleep ends before its time, as if it were over. No change if the step does not sleep: it goes on once, whichever of the two comes first. */
+export function wakeStep(state: RunState, id: StepId, now: number): RunChange {
+  const isAsleep = state.steps.some((step) => step.id === id && step.status === "sleeping");
+  return isAsleep ? resolveStep(state, { id, status: "completed", value: "null" }, now) : {};
+}
+
 export interface ContinueParams {
   done: ReadonlySet<StepId>;
   /** Entries for operations found in the same response. */

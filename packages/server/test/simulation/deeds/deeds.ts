@@ -7,6 +7,7 @@ export interface Deeds {
   archives: readonly SimArchive[];
   jobs: readonly SimJob[];
   reruns: readonly SimRerun[];
+  wakes: readonly SimWake[];
   schemas: readonly SimSchema[];
   batches: readonly SimBatch[];
   echoes: readonly SimEcho[];
@@ -63,6 +64,13 @@ export interface SimRerun {
   pick: number;
   /** From which of its steps on, counted the same way; null: the whole run. */
   step: number | null;
+}
+
+/** A sleep is ended early, more than once. */
+export interface SimWake {
+  atMs: number;
+  /** Which of the runs that sleep. */
+  pick: number;
 }
 
 /** For a while, events of a name do not match if they are odd. */

@@ -124,7 +124,8 @@ function checkStep(
   const told = (message: string) => fault(`${message} (step ${demand.name}: ${step.status} ${step.value})`);
   if (code.kind === "run") return checkRunStep(evidence, run, step, code, told);
   if (code.kind === "sleep") {
-    if (step.endedAt < step.startedAt + code.ms) told(`woke ${step.startedAt + code.ms - step.endedAt} ms too early`);
+    const isWoken = evidence.played.journal.woken.has(`${run.id}/${step.id}`);
+    if (!isWoken && step.endedAt < step.startedAt + code.ms) told(`woke ${step.startedAt + code.ms - step.endedAt} ms too early`);
   } else if (code.kind === "wait") checkWait(evidence, run, step, { ...demand, code }, demands, told);
   else if (code.kind === "invoke") checkInvocation(evidence, run, step, told);
   else if (code.kind === "signal") checkSignal(evidence, run, step, code, told);
