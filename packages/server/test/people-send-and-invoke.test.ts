@@ -56,7 +56,7 @@ test("a function is invoked alone", async (t) => {
   }, "the run");
   assert.equal(run.output.orderId, 7);
   const event = await service.rest("GET", `/events/${run.event.id}`);
-  assert.ok(event.text.includes('"ledger": 9007199254740993, "total": 1.10'), event.text);
+  assert.ok(event.text.includes('"ledger":9007199254740993,"total":1.10'), event.text);
   assert.equal((await service.rest("GET", "/runs")).body.data.length, 1, "no other function runs");
   assert.equal((await service.rest("POST", "/functions/shop-third/invoke", { body: {} })).body.code, "function_not_found");
   assert.equal((await service.rest("POST", "/functions/shop-first/invoke", { body: { data: [] } })).status, 400);

@@ -124,6 +124,19 @@ export const requestsQuery = (id: string, filters: Filters) =>
     refetchInterval: 5_000,
   });
 
+export interface WebhookStats {
+  intervalMs: number;
+  points: { at: string; outcomes: Record<string, number> }[];
+}
+
+export const webhookStatsQuery = (id: string, from: number, to: number) =>
+  queryOptions({
+    queryKey: ["webhook-stats", id, from, to],
+    queryFn: () => call<WebhookStats>(`/webhooks/${encodeURIComponent(id)}/stats`, { query: { from, to, points: BARS } }),
+    placeholderData: (before) => before,
+    gcTime: 60_000,
+  });
+
 export interface WebhookHealth {
   id: string;
   lastRequestAt: string | null;

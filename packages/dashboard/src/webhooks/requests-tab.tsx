@@ -8,7 +8,6 @@ import { readJsonText } from "../api/json-text.ts";
 import { requestsQuery } from "../api/queries.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Webhook, WebhookRequest } from "../api/types.ts";
-import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { bytes } from "../ui/numbers.ts";
@@ -16,64 +15,35 @@ import { Payload } from "../ui/payload.tsx";
 import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
 import { duration, Time } from "../ui/time.tsx";
 import { withToast } from "../ui/toasts.tsx";
-
-const OUTCOMES = [
-  "accepted",
-  "handshake",
-  "signature_invalid",
-  "secret_missing",
-  "handshake_failed",
-  "transform_failed",
-  "transform_invalid_event",
-  "transform_timeout",
-  "transform_memory",
-  "event_name_denied",
-  "ip_denied",
-  "body_invalid",
-  "body_too_large",
-];
-
-const CHOICES: readonly JobChoice[] = [{ kind: "requests.replay", label: "Replay all requests of this list", icon: "refresh" }];
+import { RequestFilters } from "./request-filters.tsx";
+import { RequestsChart } from "./requests-chart.tsx";
+import { type RequestSearch, requestSearch } from "./webhook-search.ts";
 
 export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook }) {
-  const { outcome, request: openId } = useSearch({ from: "/env/$env/webhooks/$id" });
+  const { request: openId, ...search } = useSearch({ from: "/env/$env/webhooks/$id" });
+  const filters = requestSearch({ ...search });
   const navigate = useNavigate({ from: "/env/$env/webhooks/$id" });
-  const requests = useInfiniteQuery(requestsQuery(webhook.id, { outcome }));
+  const requests = useInfiniteQuery(requestsQuery(webhook.id, { ...filters }));
+  const filter = (changed: RequestSearch) => void navigate({ search: { tab: "requests", ...requestSearch({ ...changed }) } });
   const open = (id: string | undefined) =>
-    void navigate({
-      search: (before) => ({ tab: "requests", ...(before.outcome && { outcome: before.outcome }), ...(id && { request: id }) }),
-      replace: true,
-    });
+    void navigate({ search: { tab: "requests", ...filters, ...(id && { request: id }) }, replace: true });
   const items = requests.data?.pages.flatMap((page) => page.items) ?? [];
   const { hasNextPage, isFetching, fetchNextPage } = requests;
-  // A page may contain no request with a rare outcome although older pages do.
+  // A page may contain no request that matches although older pages do.
   const isSearching = items.length === 0 && hasNextPage;
   useEffect(() => {
     if (isSearching && !isFetching) void fetchNextPage();
   }, [isSearching, isFetching, fetchNextPage]);
   return (
     <div className="stack">
-      <div className="row">
-        <select
-          className="input"
-          aria-label="Outcome"
-          value={outcome ?? ""}
-          onChange={({ target }) => void navigate({ search: { tab: "requests", ...(target.value && { outcome: target.value }) } })}
-        >
-          <option value="">Any outcome</option>
-          {OUTCOMES.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-        <span className="quiet small grow">Newest first. Refreshes automatically.</span>
-        <JobMenu env={webhook.environment} filter={{ webhook: webhook.id, outcome }} choices={CHOICES} />
-      </div>
+      <RequestsChart webhookId={webhook.id} from={filters.from} to={filters.to} onRange={(from, to) => filter({ ...filters, from, to })} />
+      <RequestFilters webhook={webhook} search={filters} onChange={filter} />
       {requests.isPending || isSearching ? (
         <SkeletonRows rows={6} />
       ) : requests.isError ? (
         <ErrorState error={requests.error} onRetry={() => void requests.refetch()} />
       ) : items.length === 0 ? (
-        <NoRequests webhook={webhook} filtered={outcome !== undefined} />
+        <NoRequests webhook={webhook} filtered={Object.keys(filters).length > 0} />
       ) : (
         <ul className="run-list">
           {items.map((request) => (
@@ -93,7 +63,7 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
 }
 
 function NoRequests({ webhook, filtered }: { webhook: Webhook; filtered: boolean }) {
-  if (filtered) return <EmptyState icon="search" title="No requests with this outcome" />;
+  if (filtered) return <EmptyState icon="search" title="No requests match these filters" />;
   const command = `curl -X POST "${webhook.url}" \\\n  -H 'content-type: application/json' \\\n  -d '{"type":"test","id":"1"}'`;
   return (
     <div className="card">

@@ -62,6 +62,11 @@ export function webhookCases(browser: () => Browser): void {
     });
     assert.equal(answer.status, 200);
     await page.getByRole("link", { name: "Requests" }).click();
+    await page.getByRole("img", { name: "1 request accepted and 0 refused in this time range" }).waitFor();
+    const search = page.getByRole("searchbox", { name: "Text in the body" });
+    await search.fill("nowhere");
+    await page.getByText("No requests match these filters").waitFor();
+    await search.fill("9007199254740993");
     await page.getByRole("button", { name: /200 accepted/ }).click();
     await page.getByRole("link", { name: "View event" }).click();
     await page.waitForURL(`**/events/${answer.body.ids[0]}`);

@@ -4,10 +4,13 @@ import { invalid } from "./rest-errors.ts";
 
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
+/** The last that a date can have. */
+const INSTANT_MAX = 8.64e15;
+
 export function readInstant(field: string, text: string): number {
-  if (/^\d{1,16}$/.test(text)) return Number(text);
-  const instant = ISO_8601.test(text) ? Date.parse(withZone(text)) : Number.NaN;
-  if (Number.isNaN(instant))
+  const isNumber = /^\d{1,16}$/.test(text);
+  const instant = isNumber ? Number(text) : ISO_8601.test(text) ? Date.parse(withZone(text)) : Number.NaN;
+  if (Number.isNaN(instant) || instant > INSTANT_MAX)
     throw invalid(field, `must be ISO 8601, such as 2026-01-31T12:00:00Z, or milliseconds since 1970, not "${text}"`);
   return instant;
 }

@@ -39,6 +39,7 @@ import { registerTransformsRoutes, type TransformsRoutesParts } from "./webhooks
 import { registerWebhookHealthRoute } from "./webhooks/webhook-health-route.ts";
 import { registerWebhookRequestStream, type WebhookRequestStreamParts } from "./webhooks/webhook-request-stream.ts";
 import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhooks/webhook-requests-routes.ts";
+import { registerWebhookStatsRoute, type WebhookStatsRouteParts } from "./webhooks/webhook-stats-route.ts";
 import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks/webhooks-routes.ts";
 
 export type RestApiParts = EventStreamParts &
@@ -57,6 +58,7 @@ export type RestApiParts = EventStreamParts &
   WebhookRequestsRoutesParts &
   DrillRouteParts &
   WebhookRequestStreamParts &
+  WebhookStatsRouteParts &
   TransformsRoutesParts &
   SessionRoutesParts &
   AuditRoutesParts &
@@ -103,6 +105,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerFindRoutes(api, parts);
       registerWebhooksRoutes(api, parts);
       registerWebhookHealthRoute(api, parts);
+      registerWebhookStatsRoute(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerWebhookRequestStream(api, parts);
       registerDrillRoute(api, parts);

@@ -21,6 +21,7 @@ export interface WebhookRequestsRoutesParts {
 
 export interface RequestFilterQuery {
   outcome?: string;
+  q?: string;
   from?: string;
   to?: string;
 }
@@ -33,6 +34,7 @@ interface ListQuery extends RequestFilterQuery {
 /** The filters of requests: in the list, and in jobs. */
 export const REQUEST_FILTERS = {
   outcome: { type: "string", minLength: 1, description: "`accepted`, `handshake`, or the code of an error." },
+  q: { type: "string", minLength: 1, maxLength: 200, description: "Text in the body; ignores case." },
   from: { type: "string", description: "Received at or after: ISO 8601 or milliseconds." },
   to: { type: "string", description: "Received before: ISO 8601 or milliseconds." },
 } as const;
@@ -112,7 +114,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
       config,
       schema: {
         summary: "List the requests a webhook was sent, newest first",
-        description: "Includes refused requests. A page of one `outcome` may be short or empty; continue with `page.next`.",
+        description: "Includes refused requests. A page with `outcome` or `q` may be short or empty; continue with `page.next`.",
         querystring: LIST_PARAMETERS,
         response: { 200: pageOf(REQUEST) },
         errors: ["webhook_not_found"],
@@ -178,11 +180,12 @@ function listParams(webhook: Webhook, query: ListQuery): WebhookRequestListParam
   };
 }
 
-export function requestFilter(query: RequestFilterQuery): Pick<WebhookRequestListParams, "from" | "to" | "outcome"> {
+export function requestFilter(query: RequestFilterQuery): Pick<WebhookRequestListParams, "from" | "to" | "outcome" | "text"> {
   return {
     ...(query.from !== undefined && { from: readInstant("from", query.from) }),
     ...(query.to !== undefined && { to: readInstant("to", query.to) }),
     ...(query.outcome !== undefined && { outcome: query.outcome }),
+    ...(query.q !== undefined && { text: query.q }),
   };
 }
 

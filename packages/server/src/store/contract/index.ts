@@ -32,7 +32,7 @@ export type * from "../sessions/contract.ts";
 export * from "../signals/contract.ts";
 export * from "../traffic/contract.ts";
 export * from "../usage/contract.ts";
-export type * from "../webhook-requests/contract.ts";
+export * from "../webhook-requests/contract.ts";
 export * from "../webhooks/contract.ts";
 export type * from "./event-cursor.ts";
 export * from "./shared-refresh.ts";

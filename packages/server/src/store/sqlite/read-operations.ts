@@ -13,6 +13,7 @@ type ContractReads =
   | "webhookRequestList"
   | "webhookRequestGet"
   | "webhookRequestOutcomes"
+  | "webhookRequestCounts"
   | "webhookRequestFollow"
   | "webhookRequestSequence"
   | "webhookRequestSequenceBefore"

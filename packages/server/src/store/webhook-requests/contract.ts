@@ -49,6 +49,8 @@ export interface WebhookRequestListParams {
   from?: number;
   to?: number;
   outcome?: string;
+  /** In the body, whatever its case. */
+  text?: string;
 }
 
 export interface WebhookOutcomesParams {
@@ -58,6 +60,24 @@ export interface WebhookOutcomesParams {
 }
 
 export type WebhookOutcome = Pick<WebhookRequest, "webhookId" | "receivedAt" | "outcome">;
+
+/** The most requests that are counted at once, the newest of the range. */
+export const REQUESTS_COUNTED_MAX = 100_000;
+
+export interface WebhookRequestCountParams {
+  environmentId: EnvironmentId;
+  webhookId: WebhookId;
+  from: number;
+  to: number;
+  intervalMs: number;
+}
+
+export interface WebhookRequestCount {
+  /** Intervals are numbered from 0, which begins at `from`. */
+  interval: number;
+  outcome: string;
+  count: number;
+}
 
 export interface WebhookRequestFollowParams {
   environmentId: EnvironmentId;
@@ -76,6 +96,8 @@ export interface WebhookRequestStore {
   webhookRequestList(params: WebhookRequestListParams): Promise<{ requests: WebhookRequest[]; next: EventCursor | null }>;
   /** How the last `limit` requests of each of these webhooks ended, newest first. */
   webhookRequestOutcomes(params: WebhookOutcomesParams): Promise<WebhookOutcome[]>;
+  /** How many requests of each outcome were received in each interval. In no order. */
+  webhookRequestCounts(params: WebhookRequestCountParams): Promise<WebhookRequestCount[]>;
   /** Requests committed after a sequence number, oldest first. `reached` is where to continue, even if nothing matched. */
   webhookRequestFollow(params: WebhookRequestFollowParams): Promise<{ requests: WebhookRequest[]; reached: number }>;
   /** The highest sequence number in use, 0 without records. */

@@ -156,10 +156,24 @@ export function webhookConformance(engine: Engine): void {
     const count = async (filters: object) =>
       (await store.webhookRequestList({ environmentId, webhookId, limit: 10, ...filters })).requests.length;
     assert.deepEqual([await count({ outcome: "ip_denied" }), await count({ from: 1_001, to: 1_003 })], [1, 2]);
+    await store.webhookRequestInsert(sampleRequest(other, 10, { body: '{"name": "caf\\u00e9 RIVAL"}' }));
+    const texts = ["café rival", '"name":"caf', "rival ", "\\", "%"].map(async (text) => {
+      const { requests } = await store.webhookRequestList({ environmentId, webhookId: other.id, limit: 5, text });
+      return requests.map(({ id }) => id);
+    });
+    assert.deepEqual(await Promise.all(texts), [["req_10"], ["req_10"], [], ["req_10"], []]);
+    assert.equal(await count({ text: "café" }), 0, "of another webhook");
+    const counts = await store.webhookRequestCounts({ environmentId, webhookId, from: 1_001, to: 1_005, intervalMs: 2 });
+    assert.deepEqual(counts.map(({ interval, outcome, count: n }) => [interval, outcome === "ip_denied", n]).sort(), [
+      [0, false, 1],
+      [0, true, 1],
+      [1, false, 2],
+    ]);
     const outcomes = await store.webhookRequestOutcomes({ environmentId, webhookIds: [other.id, webhookId], limit: 3 });
     assert.deepEqual(
       outcomes.map((found) => [found.webhookId, found.receivedAt, found.outcome === "ip_denied"]),
       [
+        [other.id, 1_010, false],
         [other.id, 1_009, false],
         [webhookId, 1_004, false],
         [webhookId, 1_003, false],

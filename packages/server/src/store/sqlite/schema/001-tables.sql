@@ -172,7 +172,8 @@ CREATE TABLE webhook_requests (
   verified_at       INTEGER
 ) STRICT;
 
-CREATE INDEX webhook_requests_by_time ON webhook_requests (environment_id, webhook_id, received_at);
+-- With the outcome, so that requests are counted without reading their bodies.
+CREATE INDEX webhook_requests_by_time ON webhook_requests (environment_id, webhook_id, received_at, sequence, outcome);
 CREATE UNIQUE INDEX webhook_requests_by_id ON webhook_requests (environment_id, webhook_id, request_id);
 CREATE INDEX webhook_requests_by_event ON webhook_requests (event_id) WHERE event_id IS NOT NULL;
 

@@ -1,16 +1,18 @@
 /** Recorded webhook requests in PostgreSQL. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
-import type {
-  EventAppendResult,
-  EventBatch,
-  EventCursor,
-  NewWebhookRequest,
-  WebhookOutcome,
-  WebhookRequest,
-  WebhookRequestFollowParams,
-  WebhookRequestListParams,
-  WebhookRequestStore,
+import {
+  type EventAppendResult,
+  type EventBatch,
+  type EventCursor,
+  type NewWebhookRequest,
+  REQUESTS_COUNTED_MAX,
+  type WebhookOutcome,
+  type WebhookRequest,
+  type WebhookRequestCount,
+  type WebhookRequestFollowParams,
+  type WebhookRequestListParams,
+  type WebhookRequestStore,
 } from "../../contract/index.ts";
 import { FENCES, settledSequence } from "../../events/postgres/settled-sequence.ts";
 import { Conditions } from "../../postgres/conditions.ts";
@@ -55,6 +57,14 @@ const OUTCOMES = `
     LATERAL (SELECT webhook_id, received_at, sequence, outcome FROM webhook_requests
       WHERE environment_id = $1 AND webhook_id = wanted.id ORDER BY received_at DESC, sequence DESC LIMIT $3) AS newest
   ORDER BY position, received_at DESC, sequence DESC`;
+
+/** The index holds all that is counted: no body is read. */
+const COUNTS = `
+  SELECT (received_at - $3) / $5 AS interval, outcome, count(*)::integer AS count FROM (
+    SELECT received_at, outcome FROM webhook_requests
+    WHERE environment_id = $1 AND webhook_id = $2 AND received_at >= $3 AND received_at < $4
+    ORDER BY received_at DESC, sequence DESC LIMIT ${REQUESTS_COUNTED_MAX}) AS newest
+  GROUP BY 1, 2`;
 
 export interface Recorded {
   request: NewWebhookRequest;
@@ -120,6 +130,8 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
     webhookRequestList: (params) => listRequests(database, params),
     webhookRequestOutcomes: ({ environmentId, webhookIds, limit }) =>
       database.read<WebhookOutcome>(OUTCOMES, [environmentId, webhookIds, limit]),
+    webhookRequestCounts: ({ environmentId, webhookId, from, to, intervalMs }) =>
+      database.read<WebhookRequestCount>(COUNTS, [environmentId, webhookId, from, to, intervalMs]),
     webhookRequestFollow: (params) => followRequests(database, params),
     webhookRequestSequence: () => settledSequence(database, "requests"),
     async webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom }) {

@@ -1,7 +1,8 @@
-/** A page of a webhook's requests. No index covers their outcomes: a filter by outcome is applied to slices, within a budget. */
+/** A page of a webhook's requests. Filters by outcome and by text in the body are applied to slices, within a budget. */
 
 import type { EventCursor, WebhookRequest, WebhookRequestListParams } from "../../contract/index.ts";
 import { SearchBudget } from "../../events/rows/event-pages.ts";
+import { jsonContains } from "../../events/rows/payload-contains.ts";
 import { PAGE_BYTES_MAX, type Slice } from "../../shared/byte-bounds.ts";
 import { bytesOfRequest, type RequestRow } from "./request-rows.ts";
 
@@ -15,11 +16,13 @@ export interface RequestPage {
 
 /** `readSlice` reads the newest requests older than a cursor, whatever their outcome. */
 export async function pageOfRequests(
-  { limit, outcome, after: start, bytesMax = PAGE_BYTES_MAX }: WebhookRequestListParams,
+  { limit, outcome, text, after: start, bytesMax = PAGE_BYTES_MAX }: WebhookRequestListParams,
   readSlice: (after: EventCursor | undefined, rows: number, bytesMax: number) => Promise<Slice<RequestRow>>,
   toRequest: (row: RequestRow) => WebhookRequest,
 ): Promise<RequestPage> {
-  const sliceRows = outcome === undefined ? limit + 1 : Math.max(limit + 1, SLICE_ROWS);
+  const isFiltered = outcome !== undefined || text !== undefined;
+  const wantedText = text?.toLowerCase();
+  const sliceRows = !isFiltered ? limit + 1 : Math.max(limit + 1, SLICE_ROWS);
   const budget = new SearchBudget(start);
   const requests: WebhookRequest[] = [];
   let bytes = 0;
@@ -27,7 +30,8 @@ export async function pageOfRequests(
   for (;;) {
     const { rows, isEnd } = await readSlice(after, sliceRows, bytesMax);
     for (const row of rows) {
-      const isWanted = outcome === undefined || row.outcome === outcome;
+      const isWanted =
+        (outcome === undefined || row.outcome === outcome) && (wantedText === undefined || jsonContains(row.body ?? "", wantedText));
       if (isWanted && (requests.length === limit || bytes >= bytesMax)) return { requests, next: after ?? null };
       if (isWanted) {
         requests.push(toRequest(row));

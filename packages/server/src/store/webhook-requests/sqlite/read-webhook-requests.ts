@@ -3,7 +3,16 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { EnvironmentId, WebhookId, WebhookRequestId } from "@inlet/protocol";
-import type { EventCursor, WebhookOutcome, WebhookOutcomesParams, WebhookRequest, WebhookRequestListParams } from "../../contract/index.ts";
+import {
+  type EventCursor,
+  REQUESTS_COUNTED_MAX,
+  type WebhookOutcome,
+  type WebhookOutcomesParams,
+  type WebhookRequest,
+  type WebhookRequestCount,
+  type WebhookRequestCountParams,
+  type WebhookRequestListParams,
+} from "../../contract/index.ts";
 import { sliceWithin } from "../../shared/byte-bounds.ts";
 import { pageOfRequests, type RequestPage } from "../rows/request-pages.ts";
 import { bytesOfRequest, type RequestRow, toRequest } from "../rows/request-rows.ts";
@@ -26,6 +35,19 @@ export function listOutcomes(db: DatabaseSync, { environmentId, webhookIds, limi
     SELECT webhook_id AS webhookId, received_at AS receivedAt, outcome FROM webhook_requests INDEXED BY webhook_requests_by_time
     WHERE environment_id = ? AND webhook_id = ? ORDER BY received_at DESC, sequence DESC LIMIT ?`);
   return webhookIds.flatMap((id) => select.all(environmentId, id, limit) as unknown as WebhookOutcome[]);
+}
+
+/** The index holds all that is counted: no body is read. */
+export function countRequests(db: DatabaseSync, params: WebhookRequestCountParams): WebhookRequestCount[] {
+  const { environmentId, webhookId, from, to, intervalMs } = params;
+  return db
+    .prepare(`
+      SELECT CAST((received_at - ?) / ? AS INTEGER) AS interval, outcome, count(*) AS count FROM (
+        SELECT received_at, outcome FROM webhook_requests INDEXED BY webhook_requests_by_time
+        WHERE environment_id = ? AND webhook_id = ? AND received_at >= ? AND received_at < ?
+        ORDER BY received_at DESC, sequence DESC LIMIT ${REQUESTS_COUNTED_MAX})
+      GROUP BY 1, 2`)
+    .all(from, intervalMs, environmentId, webhookId, from, to) as unknown as WebhookRequestCount[];
 }
 
 export function listRequests(db: DatabaseSync, params: WebhookRequestListParams): Promise<RequestPage> {

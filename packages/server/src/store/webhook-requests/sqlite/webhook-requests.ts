@@ -45,6 +45,7 @@ export function webhookRequestStore(db: DatabaseSync, writer: GroupCommit, reade
     webhookRequestGet: (params) => reader.read("webhookRequestGet", params),
     webhookRequestList: (params) => reader.read("webhookRequestList", params),
     webhookRequestOutcomes: (params) => reader.read("webhookRequestOutcomes", params),
+    webhookRequestCounts: (params) => reader.read("webhookRequestCounts", params),
     webhookRequestFollow: (params) => reader.read("webhookRequestFollow", params),
     webhookRequestSequence: () => reader.read("webhookRequestSequence", undefined),
     webhookRequestSequenceBefore: (params) => reader.read("webhookRequestSequenceBefore", params),
