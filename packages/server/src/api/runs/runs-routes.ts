@@ -241,7 +241,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
         throw new RestRefusal("step_not_sleeping", `The step "${step.name}" of the run ${run.id} does not sleep.`);
       }
       await note(request, "woken", run, environment, { step: step.name });
-      return sendRun(reply, (await find(request)).run, environment);
+      return sendRun(request, reply, (await find(request)).run, environment);
     },
   );
 
