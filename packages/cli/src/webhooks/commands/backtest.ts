@@ -5,10 +5,10 @@ import { CommandFault } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
 import { styleText } from "../../command-line/terminal-text.ts";
+import { indented } from "../../plan/step-lines.ts";
 import { createRestClient } from "../../rest/rest-client.ts";
 import { webhookId } from "../webhook-id.ts";
 import type { BACKTEST_FLAGS } from "../webhooks-flags.ts";
-import { indented } from "../write-difference.ts";
 
 type Change = "same" | "different" | "now_fails" | "now_works" | "still_fails";
 

@@ -10,19 +10,21 @@ import { stopOn } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
 import { styleText } from "../../command-line/terminal-text.ts";
+import type { FieldChange } from "../../plan/object-kind.ts";
+import { indented } from "../../plan/step-lines.ts";
 import { inEnvironment, readServer } from "../compare/both-sides.ts";
-import { changedFields, type FieldChange } from "../compare/changed-fields.ts";
-import { type Match, matchEntries } from "../compare/match-entries.ts";
+import { changedFields } from "../compare/changed-fields.ts";
+import { matchEntries } from "../compare/match-entries.ts";
 import type { ServerWebhook } from "../compare/server-webhook.ts";
-import { webhookName } from "../compare/write-plan.ts";
 import { type Entry, type EntryFiles, type FileSettings, filesOf, type WebhookFile } from "../folder/entry.ts";
 import { freeFolderName } from "../folder/folder-name.ts";
 import { namesIn, readFolderIfAny, readText } from "../folder/read-folder.ts";
 import { namesFor, type SecretField, withSecrets } from "../folder/secret-names.ts";
 import { readWebhookFile, webhookFileText, withId } from "../folder/webhook-file.ts";
+import { webhookName } from "../webhook-kind.ts";
 import { createWebhooksClient } from "../webhooks-client.ts";
 import type { PULL_FLAGS } from "../webhooks-flags.ts";
-import { changeLines, indented } from "../write-difference.ts";
+import { changeLines } from "../write-difference.ts";
 
 interface Pulled {
   action: "written" | "overwritten" | "differs" | "unchanged";
@@ -37,13 +39,13 @@ export async function pullWebhooks({ options, io }: Call<typeof PULL_FLAGS>): Pr
   const lists = await readServer(createWebhooksClient(options), [env, ...entries.map(({ environment }) => environment)]);
   const { matches, unlisted, faults } = matchEntries(entries, lists);
   stopOn(faults);
-  const known = matches.flatMap((match) => (match.webhook ? [pullKnown(match, match.webhook, force)] : []));
+  const known = matches.flatMap(({ mine, theirs }) => (theirs ? [pullKnown(mine, theirs, force)] : []));
   const added = pullAdded(dir, unlisted);
-  const onlyLocal = matches.filter(({ webhook }) => !webhook).map(({ entry }) => entry.files.folder);
+  const onlyLocal = matches.filter(({ theirs }) => !theirs).map(({ mine }) => mine.files.folder);
   return result([...added, ...known], onlyLocal);
 }
 
-function pullKnown({ entry }: Match, webhook: ServerWebhook, force: boolean): Pulled {
+function pullKnown(entry: Entry, webhook: ServerWebhook, force: boolean): Pulled {
   const { files } = entry;
   const changes = changedFields(entry, webhook);
   if (changes.length > 0 && !force) return { action: "differs", files, webhook, changes };

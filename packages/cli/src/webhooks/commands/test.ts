@@ -4,12 +4,12 @@ import { CommandFault } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
 import { styleText } from "../../command-line/terminal-text.ts";
+import { diffLine, indented } from "../../plan/step-lines.ts";
 import { eventDiff } from "../fixtures/event-diff.ts";
 import { type EntryReport, type FixtureReport, hasFailed, runFixtures } from "../fixtures/run-fixtures.ts";
 import type { Entry } from "../folder/entry.ts";
 import { readFolder } from "../folder/read-folder.ts";
 import type { TEST_FLAGS } from "../webhooks-flags.ts";
-import { diffLine, indented } from "../write-difference.ts";
 
 export async function testWebhooks({ names, options: { dir } }: Call<typeof TEST_FLAGS>): Promise<CommandResult> {
   const entries = chosen(readFolder(dir), names, dir);

@@ -2,18 +2,13 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { completeVerify, type GivenVerify } from "@inlet/server/transform";
+import type { FieldChange } from "../../plan/object-kind.ts";
 import type { Entry } from "../folder/entry.ts";
 import { sameSecrets } from "../folder/secret-names.ts";
 import type { ServerWebhook } from "./server-webhook.ts";
 
 export const COMPARED_FIELDS = ["name", "enabled", "eventNames", "ips", "verify", "handshake", "answer", "mirror", "transform"] as const;
 export type ComparedField = (typeof COMPARED_FIELDS)[number];
-
-export interface FieldChange {
-  field: ComparedField;
-  onServer: unknown;
-  inFolder: unknown;
-}
 
 export function changedFields(entry: Entry, webhook: ServerWebhook): FieldChange[] {
   return COMPARED_FIELDS.filter((field) => !isSame(entry, webhook, field)).map((field) => ({

@@ -9,23 +9,11 @@
  * No two entries match the same webhook, and an ambiguous name is a fault.
  */
 
+import type { Matching } from "../../plan/object-kind.ts";
 import type { Entry } from "../folder/entry.ts";
 import type { ServerList, ServerWebhook } from "./server-webhook.ts";
 
-export interface Match {
-  entry: Entry;
-  webhook: ServerWebhook | null;
-}
-
-export interface Matching {
-  /** In the order of the entries. */
-  matches: Match[];
-  /** Webhooks of the server without an entry. */
-  unlisted: ServerWebhook[];
-  faults: string[];
-}
-
-export function matchEntries(entries: readonly Entry[], lists: readonly ServerList[]): Matching {
+export function matchEntries(entries: readonly Entry[], lists: readonly ServerList[]): Matching<Entry, ServerWebhook> {
   const faults: string[] = [];
   const found = new Map<Entry, ServerWebhook>();
   const owners = new Map<string, Entry>();
@@ -55,7 +43,7 @@ export function matchEntries(entries: readonly Entry[], lists: readonly ServerLi
 
   const all = new Map(lists.flatMap(({ webhooks }) => webhooks.map((webhook) => [webhook.id, webhook])));
   return {
-    matches: entries.map((entry) => ({ entry, webhook: found.get(entry) ?? null })),
+    matches: entries.map((entry) => ({ mine: entry, theirs: found.get(entry) ?? null })),
     unlisted: [...all.values()].filter(({ id }) => !owners.has(id)),
     faults,
   };

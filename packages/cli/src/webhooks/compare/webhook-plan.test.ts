@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { makePlan, type Plan } from "../../plan/make-plan.ts";
 import { type Entry, filesOf } from "../folder/entry.ts";
-import { makePlan, type Plan } from "./make-plan.ts";
+import { webhookKind } from "../webhook-kind.ts";
+import type { WebhooksClient } from "../webhooks-client.ts";
+import { matchEntries } from "./match-entries.ts";
 import type { ServerList, ServerWebhook } from "./server-webhook.ts";
 
 const TRANSFORM = "() => ({})\n";
@@ -18,14 +21,23 @@ function webhook(id: string, fields: Partial<ServerWebhook> = {}): ServerWebhook
 }
 
 const inDefault = (...webhooks: ServerWebhook[]): ServerList => ({ environment: null, webhooks });
-const planOf = (entries: Entry[], lists: ServerList[], prune = false): Plan => makePlan(entries, lists, { prune });
+const planOf = (entries: Entry[], lists: ServerList[], prune = false): Plan =>
+  makePlan(webhookKind({} as WebhooksClient), matchEntries(entries, lists), { prune });
+
+interface StepJson {
+  action: string;
+  folder: string;
+  id: string;
+  fields: { field: string }[];
+}
 
 /** `change a wh1 name,ips`, for short. */
 function short({ steps }: Plan): string[] {
-  return steps.map((step) => {
-    if (step.action === "create") return `create ${step.entry.slug}`;
-    if (step.action === "delete") return `delete ${step.webhook.id}`;
-    return `change ${step.entry.slug} ${step.webhook.id} ${step.changes.map(({ field }) => field)}`;
+  return steps.map(({ json }) => {
+    const { action, folder, id, fields } = json as StepJson;
+    if (action === "delete") return `delete ${id}`;
+    const slug = folder.slice("webhooks/".length);
+    return action === "create" ? `create ${slug}` : `change ${slug} ${id} ${fields.map(({ field }) => field)}`;
   });
 }
 
@@ -39,7 +51,7 @@ test("what is not there is created; what is there and not in the folder is left 
   const plan = planOf([entry("a")], lists);
   assert.deepEqual(short(plan), ["create a"]);
   assert.deepEqual(
-    plan.unlisted.map(({ id }) => id),
+    plan.unlisted.map(({ json }) => (json as { id: string }).id),
     ["old"],
   );
   assert.deepEqual(short(planOf([entry("a"), entry("z")], lists, true)), ["create a", "create z", "delete old"]);
@@ -50,8 +62,7 @@ test("every field that differs is a change, with both values", () => {
   const changed = entry("a", { id: "w1", name: "new", enabled: false, eventNames: list, ips: list, transform: "() => 1" });
   const plan = planOf([changed], [inDefault(webhook("w1"))]);
   assert.deepEqual(short(plan), ["change a w1 name,enabled,eventNames,ips,transform"]);
-  assert.ok(plan.steps[0]?.action === "change");
-  assert.deepEqual(plan.steps[0].changes[2], { field: "eventNames", onServer: null, inFolder: list });
+  assert.deepEqual((plan.steps[0]?.json as StepJson).fields[2], { field: "eventNames", onServer: null, inFolder: list });
 });
 
 test("line ends and blank lines at the end of a transform are no difference", () => {
