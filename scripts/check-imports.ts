@@ -56,7 +56,7 @@ const RULES: Rule[] = [
   {
     folder: "packages/cli",
     may: ["@inlet/protocol", "@inlet/providers", "@inlet/server", "@inlet/server/registration", "@inlet/server/transform"],
-    packages: [],
+    packages: ["ajv", "yaml"],
   },
 ];
 

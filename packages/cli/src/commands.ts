@@ -8,6 +8,7 @@ import { COMPLETION } from "./completion/completion-row.ts";
 import { DOCTOR } from "./doctor/doctor-row.ts";
 import { ENVIRONMENTS_ROWS } from "./environments/environments-rows.ts";
 import { EVENTS_ROWS } from "./events/events-rows.ts";
+import { FILES_ROWS } from "./files/files-rows.ts";
 import { JOBS_ROWS } from "./jobs/jobs-rows.ts";
 import { KEYS_ROWS } from "./keys/keys-rows.ts";
 import { LISTEN } from "./listen/listen-row.ts";
@@ -42,6 +43,7 @@ export const ROWS: readonly CommandRow[] = [
   ...ENVIRONMENTS_ROWS,
   ...KEYS_ROWS,
   ...WEBHOOKS_ROWS,
+  ...FILES_ROWS,
   ...TYPES_ROWS,
   LISTEN,
   DOCTOR,

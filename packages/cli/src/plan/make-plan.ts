@@ -28,6 +28,8 @@ export interface Plan {
   /** On the server but not in the folder, and not deleted. */
   unlisted: { name: string; json: object }[];
   faults: string[];
+  /** Printed at the end of the plan. */
+  notes?: string[];
 }
 
 export function makePlan<Mine, Theirs>(

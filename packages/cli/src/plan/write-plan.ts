@@ -7,7 +7,7 @@ export function planResult(plan: Plan): CommandResult {
   return { exitCode: plan.steps.length > 0 ? EXIT.differs : EXIT.ok, text: planText(plan), json: planJson(plan) };
 }
 
-function planText({ steps, unchanged, unlisted }: Plan): string {
+function planText({ steps, unchanged, unlisted, notes = [] }: Plan): string {
   const count = (action: PlannedStep["action"]) => steps.filter((step) => step.action === action).length;
   const total =
     steps.length === 0
@@ -18,6 +18,7 @@ function planText({ steps, unchanged, unlisted }: Plan): string {
     ...steps.flatMap(({ lines }) => [...lines, ""]),
     total,
     ...(unlisted.length > 0 ? [`Only on the server (use --prune to delete): ${left}.`] : []),
+    ...notes,
   ].join("\n");
 }
 

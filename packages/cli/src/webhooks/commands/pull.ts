@@ -8,7 +8,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { stopOn } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
-import type { Call } from "../../command-line/command-row.ts";
+import type { Call, Variables } from "../../command-line/command-row.ts";
 import { styleText } from "../../command-line/terminal-text.ts";
 import type { FieldChange } from "../../plan/object-kind.ts";
 import { indented } from "../../plan/step-lines.ts";
@@ -34,10 +34,19 @@ interface Pulled {
 }
 
 export async function pullWebhooks({ options, io }: Call<typeof PULL_FLAGS>): Promise<CommandResult> {
-  const { dir, env, force } = options;
-  const entries = withSecrets(inEnvironment(readFolderIfAny(dir), options), io.variables);
-  const lists = await readServer(createWebhooksClient(options), [env, ...entries.map(({ environment }) => environment)]);
-  const { matches, unlisted, faults } = matchEntries(entries, lists);
+  return pullInto(options, io.variables, [options.env]);
+}
+
+/** Also of the environments that entries of the folder have. */
+export async function pullInto(
+  options: Pick<Call<typeof PULL_FLAGS>["options"], "dir" | "url" | "apiKey" | "env" | "force">,
+  variables: Variables,
+  environments: readonly (string | null)[],
+): Promise<CommandResult & { json: object }> {
+  const { dir, force } = options;
+  const entries = withSecrets(inEnvironment(readFolderIfAny(dir), options), variables);
+  const names = [...environments, ...entries.map(({ environment }) => environment)];
+  const { matches, unlisted, faults } = matchEntries(entries, await readServer(createWebhooksClient(options), names));
   stopOn(faults);
   const known = matches.flatMap(({ mine, theirs }) => (theirs ? [pullKnown(mine, theirs, force)] : []));
   const added = pullAdded(dir, unlisted);
@@ -99,7 +108,7 @@ function pullAdded(dir: string, webhooks: readonly ServerWebhook[]): Pulled[] {
   });
 }
 
-function result(pulled: readonly Pulled[], onlyLocal: readonly string[]): CommandResult {
+function result(pulled: readonly Pulled[], onlyLocal: readonly string[]): CommandResult & { json: object } {
   const count = (action: Pulled["action"]) => pulled.filter((item) => item.action === action).length;
   const differing = count("differs");
   const lines = pulled.filter(({ action }) => action !== "unchanged").flatMap((item) => [...pulledLines(item), ""]);

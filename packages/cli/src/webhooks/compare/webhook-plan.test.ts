@@ -62,7 +62,8 @@ test("every field that differs is a change, with both values", () => {
   const changed = entry("a", { id: "w1", name: "new", enabled: false, eventNames: list, ips: list, transform: "() => 1" });
   const plan = planOf([changed], [inDefault(webhook("w1"))]);
   assert.deepEqual(short(plan), ["change a w1 name,enabled,eventNames,ips,transform"]);
-  assert.deepEqual((plan.steps[0]?.json as StepJson).fields[2], { field: "eventNames", onServer: null, inFolder: list });
+  const [step] = plan.steps.map(({ json }) => json as StepJson);
+  assert.deepEqual(step?.fields[2], { field: "eventNames", onServer: null, inFolder: list });
 });
 
 test("line ends and blank lines at the end of a transform are no difference", () => {

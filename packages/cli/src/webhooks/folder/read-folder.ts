@@ -19,6 +19,10 @@ export function readFolderIfAny(dir: string): Entry[] {
   return list(dir) === null ? [] : readFolder(dir);
 }
 
+export function isFolder(dir: string): boolean {
+  return list(dir) !== null;
+}
+
 /** Names that are already in use. */
 export function namesIn(dir: string): Set<string> {
   return new Set((list(dir) ?? []).map(({ name }) => name.normalize("NFC").toLowerCase()));
