@@ -4,8 +4,11 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { parse } from "yaml";
 import { until } from "../../server/test/support/runs.ts";
+import { FILES_ROWS } from "../src/files/files-rows.ts";
 import { ALERT_RULE, API_KEY, ENVIRONMENT_SETTINGS, EVENT_TYPE, FUNCTION_LIMITS } from "../src/files/format/file-schema.ts";
+import { readGuide } from "./support/guide.ts";
 import { startSmallApp } from "./support/small-app.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
 import { startDev, startServer, type WorkingFolder, workingFolder } from "./support/working-folder.ts";
@@ -295,4 +298,37 @@ test("the format has every field that REST takes, and no other", async (t) => {
   assert.deepEqual(known(ALERT_RULE), without(fields("post /v1/alert-rules"), "name"));
   assert.deepEqual(known(FUNCTION_LIMITS), fields("put /v1/functions/{id}/limits"));
   assert.deepEqual(known(API_KEY), without(fields("put /v1/keys/{id}"), "name", "eventNames", "ips"));
+});
+
+test("the files, the workflow and the exit codes of the guide", async (t) => {
+  const guide = readGuide("how-to/everything-as-files.md");
+  const place = workingFolder(t, (await startServer(t)).variables);
+  const files = guide.blocks("yaml").map((text) => [/^# (\S+\.ya?ml)$/m.exec(text)?.[1] ?? "", text] as const);
+  assert.deepEqual(
+    files.map(([file]) => file),
+    ["inlet/environments/payments.yaml", "inlet/api-keys.yaml", ".github/workflows/inlet.yml"],
+  );
+  for (const [file, text] of files) place.write(file, text);
+  const planned = await place.inlet(["plan"]);
+  assert.equal(planned.code, 2, planned.stderr);
+  assert.match(planned.stdout, /^7 to create, 0 to change, 0 to delete, 0 unchanged\.$/m);
+  const { jobs, concurrency } = parse(files[2]?.[1] ?? "");
+  const steps = jobs.inlet.steps.flatMap(({ run }: { run?: string }) => run ?? []);
+  assert.deepEqual(
+    [concurrency, steps],
+    ["inlet", ["npm ci", "npx @inlet/cli plan --prune || test $? -eq 2", "npx @inlet/cli apply --prune", "npx @inlet/cli plan --prune"]],
+  );
+  for (const { words, exits = [] } of FILES_ROWS) {
+    const [, head = "", rows = ""] = /^\| exit code \|(.*)\|\n.*\n((?:\| \d .*\n)+)/m.exec(guide.text) ?? [];
+    const column = head.split("|").findIndex((cell) => cell.trim() === `\`${words[0]}\``);
+    const told = rows
+      .trim()
+      .split("\n")
+      .flatMap((row, code) => (row.split("|")[column + 2]?.trim() ? [code] : []));
+    assert.deepEqual(
+      told,
+      exits.map(([code]) => code),
+      words[0],
+    );
+  }
 });
