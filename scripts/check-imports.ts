@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SERVER = "packages/server/src";
 
 /** Folders that are stages, or as independent as one: they import the protocol, the store's contract and themselves. */
-const STAGES = ["receive", "transform", "deduplicate", "fan-out", "execute", "maintenance", "observe", "alerts"];
+const STAGES = ["receive", "transform", "deduplicate", "fan-out", "execute", "maintenance", "observe", "alerts", "reconcile"];
 const CONTRACT = `${STORE}/contract`;
 
 interface Rule {
@@ -40,8 +40,8 @@ const RULES: Rule[] = [
   { folder: `${SERVER}/catalogue`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe/event-follower.ts`] },
   // Filters use the expressions of triggers.
   { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/fan-out/where.ts`] },
-  // Jobs select items with the filters of the list's own route.
-  { folder: `${SERVER}/jobs`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/api`] },
+  // Jobs select items with the filters of the list's own route, or take what a provider lists.
+  { folder: `${SERVER}/jobs`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/api`, `${SERVER}/reconcile`] },
   // Flows connect stages with each other and with the API. Only the composition root imports flows.
   {
     folder: `${SERVER}/flows`,

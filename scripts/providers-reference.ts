@@ -1,5 +1,6 @@
 /** docs/reference/providers.md, generated from the catalogue of providers. */
 
+import { RECONCILE_PRESETS, type ReconcileOption, type ReconcilePreset } from "@inlet/protocol";
 import { CATEGORIES, FACTS, PROVIDERS, type Provider } from "@inlet/providers";
 
 const TITLES: Readonly<Record<Provider["category"], string>> = {
@@ -24,7 +25,8 @@ export function providersMarkdown(generated: string): string {
 
 The catalogue of providers that Inlet knows: ${PROVIDERS.length} entries. Each has a starter transform, sample
 requests and, where the provider has a shared secret, the \`verify\` and \`handshake\` of its webhook. Choose one in the dashboard, with
-\`inlet webhooks new --provider <id>\`, or read them at \`GET /v1/transforms/providers\`. [Webhooks](../how-to/webhooks.md) explains verification and handshakes.
+\`inlet webhooks new --provider <id>\`, or read them at \`GET /v1/transforms/providers\`. [Webhooks](../how-to/webhooks.md) explains verification and handshakes,
+[Reconciliation](../how-to/reconciliation.md) the presets that ask a provider's API for what was never delivered.
 
 Each entry names the public pages that its facts were checked against: the provider's own documentation or SDK where that could be
 read, else another page that states the fact. "Not checked" lists what no page was found for; "not documented" stands where none of
@@ -40,7 +42,8 @@ function section(category: Provider["category"]): string {
 }
 
 function entry(provider: Provider): string {
-  const { id, title, sends, setUp, signatureHeader, verify, secretFrom, handshake, note, retries, timeout, documentation } = provider;
+  const { id, title, sends, setUp, signatureHeader, verify, secretFrom, handshake, note, retries, timeout, documentation, reconcile } =
+    provider;
   const shownHandshake = handshake && ("preset" in handshake ? `\`{"preset":"${handshake.preset}"}\`` : "a function of its own");
   const rows: [string, string | null][] = [
     ["id", `\`${id}\``],
@@ -53,6 +56,7 @@ function entry(provider: Provider): string {
     ["note", note],
     ["timeout", timeout ?? "not documented"],
     ["retries", retries ?? "not documented"],
+    ["reconcile", reconcile ? `\`{"preset":"${reconcile}"${optionsOf(reconcile)}}\`` : "not offered"],
     ["documentation", documentation && `<${documentation}>`],
     ["checked", checked(provider)],
     ["not checked", unchecked(provider)],
@@ -63,7 +67,21 @@ function entry(provider: Provider): string {
   return `### ${title}\n\n| | |\n|---|---|\n${lines.join("\n")}`;
 }
 
-const NAMES = { verify: "verification", handshake: "handshake", setUp: "URL", retries: "retries", timeout: "timeout" } as const;
+const NAMES = {
+  verify: "verification",
+  handshake: "handshake",
+  setUp: "URL",
+  retries: "retries",
+  timeout: "timeout",
+  reconcile: "reconciliation",
+} as const;
+
+/** What the preset has to be told, besides a secret. */
+function optionsOf(preset: ReconcilePreset): string {
+  const options: Readonly<Record<string, ReconcileOption>> = RECONCILE_PRESETS[preset];
+  const required = Object.entries(options).filter(([, { isRequired }]) => isRequired);
+  return required.map(([name, { isList }]) => `,"${name}":${isList ? '["…"]' : '"…"'}`).join("");
+}
 
 /** Facts that the same page confirms are named together. */
 function checked({ source }: Provider): string | null {

@@ -18,6 +18,8 @@ import { DEFERRED_MAX } from "../../packages/server/src/execute/steps/deferred.t
 import { STATE_BYTES_MAX, STEPS_MAX } from "../../packages/server/src/execute/steps/run-limits.ts";
 import { EXPRESSION_LENGTH_MAX } from "../../packages/server/src/fan-out/expressions.ts";
 import { TRIGGER_NAME_LENGTH_MAX } from "../../packages/server/src/fan-out/triggers.ts";
+import { PAGE_LIMITS } from "../../packages/server/src/reconcile/ask-page.ts";
+import { PAGES_MAX } from "../../packages/server/src/reconcile/list-page.ts";
 import { PAGE_BYTES_MAX } from "../../packages/server/src/store/shared/byte-bounds.ts";
 import { SIGNAL_UNITS_MAX } from "../../packages/server/src/store/signals/contract.ts";
 import { SECRETS_MAX } from "../../packages/server/src/store/webhooks/contract.ts";
@@ -38,6 +40,8 @@ const ROWS: readonly [string, string, string][] = [
   ["time in which an `id` is a duplicate", shown("dedupWindow"), "`--dedup-window`"],
   ["CPU time of a transform", shown("transformTimeout"), "`--transform-timeout`"],
   ["memory of a transform", shown("transformMemory"), "`--transform-memory`"],
+  ["page of what a provider lists", `${bytes(PAGE_LIMITS.bytesMax)}, ${PAGE_LIMITS.timeoutMs / 1_000} s`, ""],
+  ["pages of a pass of reconciliation", count(PAGES_MAX), ""],
   ["secrets of a webhook's verification", count(SECRETS_MAX), ""],
   ["steps of a run", count(STEPS_MAX), ""],
   ["results of all steps of a run together", bytes(STATE_BYTES_MAX), ""],

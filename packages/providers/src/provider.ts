@@ -1,6 +1,6 @@
 /** The catalogue entry of a provider. */
 
-import type { WebhookHandshake, WebhookVerify } from "@inlet/protocol";
+import type { ReconcilePreset, WebhookHandshake, WebhookVerify } from "@inlet/protocol";
 
 export const CATEGORIES = [
   ...(["payments", "code", "chat", "commerce", "mail", "identity", "crm", "storage", "calendars", "forms", "work", "any"] as const),
@@ -8,7 +8,7 @@ export const CATEGORIES = [
 export type Category = (typeof CATEGORIES)[number];
 
 /** Facts about a provider that a public page can confirm. */
-export const FACTS = ["verify", "handshake", "setUp", "retries", "timeout"] as const;
+export const FACTS = ["verify", "handshake", "setUp", "retries", "timeout", "reconcile"] as const;
 export type Fact = (typeof FACTS)[number];
 
 export interface Provider {
@@ -33,6 +33,8 @@ export interface Provider {
   /** How long it waits for a response; null: not documented. */
   timeout: string | null;
   documentation: string | null;
-  /** The public page that confirms each fact. A fact without one was not checked; `retries` and `timeout` always have one. */
+  /** The preset that compares what its API lists with what was received; absent: none is offered. */
+  reconcile?: ReconcilePreset;
+  /** The public page that confirms each fact. A fact without one was not checked; `retries`, `timeout` and `reconcile` always have one. */
   source: Readonly<Partial<Record<Fact, string>>>;
 }

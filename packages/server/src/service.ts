@@ -28,6 +28,7 @@ import { openObservation } from "./service/observation.ts";
 import { openHttp } from "./service/open-http.ts";
 import { openStore } from "./service/open-store.ts";
 import { createReceiving } from "./service/receiving.ts";
+import { createReconciliation } from "./service/reconciliation.ts";
 import { ServiceLife } from "./service/service-life.ts";
 import { createSigning } from "./service/signing.ts";
 import type { EventSource, Store } from "./store/contract/index.ts";
@@ -104,6 +105,11 @@ async function serve(
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
   });
+  const caller = new AppCaller({
+    timeoutMs: config.callTimeout,
+    connectionsMax: config.appCalls,
+    addresses: new AppAddresses(config.appAddresses),
+  });
   const functions: Functions = createFunctions({
     config,
     store,
@@ -117,17 +123,13 @@ async function serve(
     tracing: observation.telemetry?.tracing ?? null,
     log,
     clock: systemClock(now),
-    caller: new AppCaller({
-      timeoutMs: config.callTimeout,
-      connectionsMax: config.appCalls,
-      addresses: new AppAddresses(config.appAddresses),
-    }),
+    caller,
     signing: createSigning({ directory, isDev: config.mode === "dev" }),
   });
   changes.follow("registry", functions.registry);
 
   const common = { config, store, directory, functions, transforms, catalogue, defaultEnvironment, ids, log, now };
-  const { attempts, quotas, mirror, receive, sendEvents, replay, drill } = await createReceiving({
+  const { attempts, quotas, mirror, receive, sendEvents, replay, drill, intake } = await createReceiving({
     ...common,
     observation,
     dedupWindow,
@@ -135,13 +137,16 @@ async function serve(
   });
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
-  const { jobs, alerts, silences, work } = createJobsAndAlerts({
+  const jobRate = config.jobRate;
+  const reconciliation = createReconciliation({ ...common, caller, intake, jobRate, stopping: signals.draining.signal });
+  const { jobs, reconciliations, alerts, silences, work } = createJobsAndAlerts({
     ...common,
+    reconciliation,
     activity,
     replay,
     drill,
     sourceName,
-    jobRate: config.jobRate,
+    jobRate,
     leaseMs: config.lease,
   });
   const sweepers = createMaintenance({ config, store, dedupWindow, budgetBytes, disk, log, now, everyMs: sweepEveryMs });
@@ -156,6 +161,7 @@ async function serve(
     shapes,
     queueHistory,
     jobs,
+    reconciliations,
     alerts,
     silences,
     sourceName,

@@ -32,6 +32,7 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "POST /webhooks/{id}/test": "webhook",
   "POST /webhooks/{id}/backtest": "webhook",
   "POST /webhooks/{id}/drill": "webhook",
+  "POST /webhooks/{id}/reconcile": "webhook",
   "POST /webhooks": "header",
   "PUT /webhooks/{id}": "webhook",
   "DELETE /webhooks/{id}": "webhook",

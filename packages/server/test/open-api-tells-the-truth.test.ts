@@ -11,7 +11,7 @@ import { test } from "./support/both-stores.ts";
 import { openBrowser } from "./support/browser.ts";
 import { faultsOf, type OpenApiDocument, type OpenApiOperation } from "./support/closed-schemas.ts";
 import { type Answer, API_KEY, call, startTestService, type TestService } from "./support/service.ts";
-import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
+import { ECHO, makeWebhook, post, UNREACHABLE } from "./support/webhooks.ts";
 
 interface World {
   service: TestService;
@@ -86,6 +86,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     body: { environment: "feature/drilled", kinds: ["samples"] },
     status: 202,
   },
+  "POST /v1/webhooks/{id}/reconcile": { path: ({ webhookId }) => [webhookId], body: { since: "2026-01-01" }, status: 202 },
+  "GET /v1/webhooks/{id}/reconciliations": { path: ({ webhookId }) => [webhookId] },
   "POST /v1/transforms/test": { body: { transform: "function transform() { throw new Error('no'); }" } },
   "POST /v1/session": { body: { apiKey: API_KEY }, status: 201 },
   "GET /v1/session": {},
@@ -180,7 +182,7 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
     }),
   ]);
   const sent = await service.send({ name: "shop/order.created", id: "order-1", data: { n: 1 }, user: { id: 7 }, v: "1" });
-  const webhook = await makeWebhook(service);
+  const webhook = await makeWebhook(service, ECHO, { reconcile: UNREACHABLE });
   await post(webhook.url, { hello: "world" });
   await post(webhook.url, "not json");
   await service.rest("POST", "/environments", { body: { name: "feature/drilled", kind: "branch" } });

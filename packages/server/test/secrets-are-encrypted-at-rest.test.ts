@@ -80,7 +80,8 @@ async function fill(store: Store): Promise<void> {
     handshake: null,
     answer: null,
     mirror: null,
-    secrets: { ...NO_SECRETS, verify: [SECRET] },
+    reconcile: null,
+    secrets: { ...NO_SECRETS, verify: [SECRET], reconcile: [SECRET] },
   });
 }
 

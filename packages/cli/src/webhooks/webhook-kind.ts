@@ -6,7 +6,7 @@ import { COMPARED_FIELDS, type ComparedField, changedFields } from "./compare/ch
 import type { ServerWebhook } from "./compare/server-webhook.ts";
 import type { Entry } from "./folder/entry.ts";
 import { readText } from "./folder/read-folder.ts";
-import { settingToSend } from "./folder/secret-names.ts";
+import { isSecretField, settingToSend } from "./folder/secret-names.ts";
 import { withId } from "./folder/webhook-file.ts";
 import type { WebhookFields, WebhooksClient } from "./webhooks-client.ts";
 import { changeLines, written, writtenSetting } from "./write-difference.ts";
@@ -61,8 +61,8 @@ function details(step: WebhookStep, tense: Tense): string[] {
 }
 
 /** Only settings that differ from the defaults. */
-function settingLines({ eventNames, ips, enabled, transform, verify, handshake, answer, mirror }: Entry): string[] {
-  const settings = Object.entries({ verify, handshake, answer, mirror }).filter(([, value]) => value !== null);
+function settingLines({ eventNames, ips, enabled, transform, verify, handshake, answer, mirror, reconcile }: Entry): string[] {
+  const settings = Object.entries({ verify, handshake, answer, mirror, reconcile }).filter(([, value]) => value !== null);
   const lines = transform.trimEnd().split("\n").length;
   return [
     ...(enabled ? [] : ["enabled: false"]),
@@ -102,8 +102,7 @@ function valuesOf(step: WebhookStep): Partial<WebhookFields> {
   const fields =
     step.action === "create" ? COMPARED_FIELDS.filter((field) => entry[field] !== null) : step.changes.map(({ field }) => field);
   const mayWait = step.action === "create" || isWaiting(step.theirs);
-  const toSend = (field: string) =>
-    field === "verify" || field === "handshake" ? settingToSend(entry, field, { mayWait }) : entry[field as ComparedField];
+  const toSend = (field: string) => (isSecretField(field) ? settingToSend(entry, field, { mayWait }) : entry[field as ComparedField]);
   return Object.fromEntries(fields.map((field) => [field, toSend(field)]));
 }
 

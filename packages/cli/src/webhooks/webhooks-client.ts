@@ -4,7 +4,7 @@ import { type Connection, createRestClient } from "../rest/rest-client.ts";
 import type { ServerWebhook } from "./compare/server-webhook.ts";
 
 export type WebhookFields = Pick<ServerWebhook, "name" | "transform" | "eventNames" | "ips" | "enabled"> &
-  Record<"verify" | "handshake" | "answer" | "mirror", unknown>;
+  Record<"verify" | "handshake" | "answer" | "mirror" | "reconcile", unknown>;
 
 /** An environment of null is the server's default. */
 export interface WebhooksClient {

@@ -3,7 +3,7 @@
 import { DRILL_KINDS } from "@inlet/protocol";
 import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
-import { PAGE_FLAGS, TIME_FLAGS } from "../command-line/list-flags.ts";
+import { instantFault, PAGE_FLAGS, TIME_FLAGS } from "../command-line/list-flags.ts";
 import { START_JOB_FLAGS } from "../jobs/jobs-flags.ts";
 
 const DIR = { type: "string", placeholder: "folder", fallback: "webhooks", sentence: "Folder of the webhooks." } as const;
@@ -70,4 +70,16 @@ function drillKindsFault(text: string): string | null {
   return unknown === undefined ? null : `"${unknown}" is not one of ${DRILL_KINDS.join(", ")}`;
 }
 
+export const RECONCILE_FLAGS = {
+  since: {
+    type: "string",
+    placeholder: "time",
+    fallback: "72h",
+    fault: instantFault("--since"),
+    sentence: "From when on the provider is asked: a duration such as 15m, 2h or 7d ago, ISO 8601 or milliseconds.",
+  },
+  until: { type: "string", placeholder: "time", fault: instantFault("--until"), sentence: "Until when; default: now." },
+  "dry-run": { type: "boolean", sentence: "Only count what is missing. Nothing is stored." },
+  ...CONNECTION_FLAGS,
+} as const satisfies Flags;
 export const REPLAY_FLAGS = { outcome: OUTCOME, ...TIME_FLAGS, ...START_JOB_FLAGS, ...CONNECTION_FLAGS } as const satisfies Flags;

@@ -13,6 +13,7 @@ import {
   NEW_FLAGS,
   PLAN_FLAGS,
   PULL_FLAGS,
+  RECONCILE_FLAGS,
   REPLAY_FLAGS,
   REQUESTS_FLAGS,
   TEST_FLAGS,
@@ -163,5 +164,21 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     examples: [[`inlet webhooks replay ${ID} --outcome transform_failed --from 2h`, "after the transform was fixed"]],
     flags: REPLAY_FLAGS,
     run: async (call) => (await import("./commands/requests.ts")).replayRequests(call),
+  }),
+  command({
+    words: ["webhooks", "reconcile"],
+    ...one,
+    sentence: "Compares what the provider lists with what the webhook received, and takes in what is missing.",
+    more: "The webhook's reconcile setting says how the provider is asked. What is stored already is left alone.",
+    examples: [
+      ["inlet webhooks reconcile Stripe --since 72h --dry-run", "counts what is missing"],
+      ["inlet webhooks reconcile Stripe --since 2026-01-31T12:00:00Z", "takes it in, with progress"],
+    ],
+    exits: [
+      [0, "everything that the provider lists is stored"],
+      [1, "an item failed, the pass ended early, or another error"],
+    ],
+    flags: RECONCILE_FLAGS,
+    run: async (call) => (await import("./commands/reconcile.ts")).reconcileWebhook(call),
   }),
 ];

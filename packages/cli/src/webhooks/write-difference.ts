@@ -3,7 +3,7 @@
 import type { AcceptList } from "@inlet/protocol";
 import type { FieldChange } from "../plan/object-kind.ts";
 import { textDifference } from "../plan/step-lines.ts";
-import { comparable } from "./compare/changed-fields.ts";
+import { comparable, isSetting } from "./compare/changed-fields.ts";
 
 /** The direction: `apply` changes the server, `pull` the folder. */
 export type Direction = "to server" | "to folder";
@@ -13,7 +13,7 @@ export function changeLines({ field, onServer, inFolder }: FieldChange, directio
   if (field === "transform") {
     return textDifference(field, String(comparable(from)), String(comparable(to)));
   }
-  if (field === "verify" || field === "handshake" || field === "answer" || field === "mirror") {
+  if (isSetting(field)) {
     return [`${field}: ${writtenSetting(from)} -> ${writtenSetting(to)}`];
   }
   return [`${field}: ${written(from)} -> ${written(to)}`];

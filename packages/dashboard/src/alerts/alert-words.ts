@@ -53,6 +53,13 @@ export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
     takesFunction: false,
     hasWindow: true,
   },
+  missed_webhooks: {
+    label: "Missed webhooks",
+    help: "Requests that were never delivered, and that reconciliation recovered.",
+    unit: "requests",
+    takesFunction: false,
+    hasWindow: true,
+  },
   silence: {
     label: "Silence",
     help: "A webhook, an event or a function that was active has stopped.",
@@ -81,6 +88,7 @@ function measured({ kind, threshold: given }: Pick<AlertRuleFields, "kind" | "th
   if (kind === "failure_count") return `${plural(threshold, "run")}${whose} fail`;
   if (kind === "queue_age") return `${spanText(threshold)} of waiting in the queue${whose}`;
   if (kind === "refused_requests") return `${plural(threshold, "webhook request")} refused`;
+  if (kind === "missed_webhooks") return `${plural(threshold, "missed webhook request")} recovered`;
   if (kind === "schema_drift") return `${plural(threshold, "new field or type", "new fields or types")} of events`;
   return `${plural(threshold, "event")} without a subscriber`;
 }

@@ -10,6 +10,7 @@ export const ALERT_KINDS = [
   "refused_requests",
   "unmatched_events",
   "schema_drift",
+  "missed_webhooks",
   "silence",
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];

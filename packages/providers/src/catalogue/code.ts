@@ -17,10 +17,12 @@ export const CODE: readonly Provider[] = [
     retries: "Not retried by itself; can be redelivered by hand or through the API",
     timeout: "10 s",
     documentation: "https://docs.github.com/en/webhooks",
+    reconcile: "github",
     source: {
       setUp: "https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks",
       retries: "https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries",
       timeout: "https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks",
+      reconcile: "https://docs.github.com/en/rest/repos/webhooks#list-deliveries-for-a-repository-webhook",
     },
   },
   {

@@ -17,10 +17,12 @@ export const COMMERCE: readonly Provider[] = [
     retries: "8 times over 4 hours; then a subscription of an app is removed",
     timeout: "5 s",
     documentation: "https://shopify.dev/docs/apps/build/webhooks",
+    reconcile: "shopify",
     source: {
       verify: "https://shopify.dev/docs/apps/build/webhooks/verify-deliveries",
       retries: "https://shopify.dev/changelog/updates-to-webhook-retry-mechanism",
       timeout: "https://dev.to/shannonllc/shopify-webhooks-hmac-verification-5-second-timeout-retries-jkj",
+      reconcile: "https://shopify.dev/docs/api/admin-rest/latest/resources/order",
     },
   },
   {

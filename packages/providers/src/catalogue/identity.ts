@@ -77,9 +77,11 @@ export const IDENTITY: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://workos.com/docs/events/data-syncing/webhooks",
+    reconcile: "workos",
     source: {
       verify: "https://www.mintlify.com/workos/workos-node/api/webhooks",
       setUp: "https://workos.com/docs/webhooks",
+      reconcile: "https://workos.com/docs/reference/events",
     },
   },
 ];

@@ -17,10 +17,12 @@ export const PAYMENTS: readonly Provider[] = [
     retries: "For up to 3 days, with growing delays",
     timeout: null,
     documentation: "https://docs.stripe.com/webhooks",
+    reconcile: "stripe",
     source: {
       verify: "https://github.com/stripe/stripe-node/blob/master/src/Webhooks.ts",
       setUp: "https://docs.stripe.com/webhooks",
       retries: "https://dev.to/shannonllc/stripe-webhooks-retries-ordering-duplicates-timeouts-and-ips-46f0",
+      reconcile: "https://docs.stripe.com/api/events/list",
     },
   },
   {
@@ -58,10 +60,12 @@ export const PAYMENTS: readonly Provider[] = [
     retries: "For up to 24 hours",
     timeout: null,
     documentation: "https://developer.squareup.com/docs/webhooks/overview",
+    reconcile: "square",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/square-webhooks",
       setUp: "https://developer.squareup.com/docs/webhooks/step2subscribe",
       retries: "https://developer.squareup.com/docs/webhooks/troubleshooting",
+      reconcile: "https://developer.squareup.com/reference/square/events-api/SearchEvents",
     },
   },
   {

@@ -7,6 +7,7 @@ import type {
   EventListParams,
   EventStore,
   QueueStore,
+  ReconciliationStore,
   RunStore,
   Webhook,
   WebhookRequestStore,
@@ -17,7 +18,8 @@ export interface MeasureParts {
   store: Pick<RunStore, "runEndCount"> &
     Pick<EventStore, "eventList"> &
     Pick<QueueStore, "queueDepths" | "queueFunctionDepths"> &
-    Pick<WebhookRequestStore, "webhookRequestList">;
+    Pick<WebhookRequestStore, "webhookRequestList"> &
+    Pick<ReconciliationStore, "reconciliationRecovered">;
   functionNos(environmentId: AlertRule["environmentId"], functionId: string | null): readonly FunctionNo[];
   webhooks(): readonly Webhook[];
   /** The name of the internal event that reports drift. */
@@ -60,6 +62,8 @@ function figureOf(parts: MeasureParts, rule: WindowRule): Promise<number> {
       return unmatchedEvents(parts, rule);
     case "schema_drift":
       return schemaDrift(parts, rule);
+    case "missed_webhooks":
+      return missedWebhooks(parts, rule);
   }
 }
 
@@ -109,6 +113,11 @@ function unmatchedEvents(parts: MeasureParts, rule: WindowRule): Promise<number>
 /** Fields and types that events had for the first time: each is reported once in 24 hours. */
 function schemaDrift(parts: MeasureParts, rule: WindowRule): Promise<number> {
   return countedEvents(parts, rule, { name: parts.driftEvent });
+}
+
+/** Items that passes of reconciliation recovered. */
+function missedWebhooks({ store, now }: MeasureParts, { environmentId, windowMs }: WindowRule): Promise<number> {
+  return store.reconciliationRecovered({ environmentId, since: now() - windowMs });
 }
 
 function countedEvents(

@@ -35,6 +35,7 @@ import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
 import { registerRunsRoutes } from "./runs/runs-routes.ts";
 import { registerSignalsRoutes, type SignalsRoutesParts } from "./runs/signals-routes.ts";
 import { type DrillRouteParts, registerDrillRoute } from "./webhooks/drill-route.ts";
+import { type ReconcileRoutesParts, registerReconcileRoutes } from "./webhooks/reconcile-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./webhooks/transforms-routes.ts";
 import { registerWebhookHealthRoute } from "./webhooks/webhook-health-route.ts";
 import { registerWebhookRequestStream, type WebhookRequestStreamParts } from "./webhooks/webhook-request-stream.ts";
@@ -57,6 +58,7 @@ export type RestApiParts = EventStreamParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
   DrillRouteParts &
+  ReconcileRoutesParts &
   WebhookRequestStreamParts &
   WebhookStatsRouteParts &
   TransformsRoutesParts &
@@ -106,6 +108,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerWebhooksRoutes(api, parts);
       registerWebhookHealthRoute(api, parts);
       registerWebhookStatsRoute(api, parts);
+      registerReconcileRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerWebhookRequestStream(api, parts);
       registerDrillRoute(api, parts);

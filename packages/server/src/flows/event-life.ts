@@ -87,12 +87,7 @@ export interface SendingRun {
 export type EventLife = (request: InboundRequest) => Promise<Answer>;
 
 export function createEventLife(parts: EventLifeParts): EventLife {
-  const webhooks: WebhookLifeParts = {
-    ...parts,
-    keep: (batch, span) => keep(parts, batch, span),
-    identified: (event, request, receivedAt) => identified(parts, event, headersOf(request), 0, receivedAt),
-    isSeeded: (request) => seedOf(request) !== null,
-  };
+  const webhooks = webhookLifeParts(parts);
   return async (request) => {
     if (request.keyText.length > KEY_UNITS_MAX) return keyTooLong(parts);
     if (parts.tracing) request.span = new TracedRequest({ tracing: parts.tracing, now: parts.now }, sentTrace(request));
@@ -109,6 +104,16 @@ export function createEventLife(parts: EventLifeParts): EventLife {
       request.span?.end({ "inlet.outcome": "internal_error" }, "A fault of the service; its log has the cause.");
       throw error;
     }
+  };
+}
+
+/** What the life of a webhook request needs of the life of its event. */
+export function webhookLifeParts(parts: EventLifeParts): WebhookLifeParts {
+  return {
+    ...parts,
+    keep: (batch, span) => keep(parts, batch, span),
+    identified: (event, request, receivedAt) => identified(parts, event, headersOf(request), 0, receivedAt),
+    isSeeded: (request) => seedOf(request) !== null,
   };
 }
 
@@ -215,14 +220,15 @@ async function keep(
 /** A duplicate is no new event, but its webhook is not silent. */
 function noteActivity(
   { activity }: EventLifeParts,
-  { environmentId, receivedAt, source, events, webhookRequest }: Omit<EventBatch, "duplicateSince" | "lease">,
+  { environmentId, receivedAt, events, webhookRequest }: Omit<EventBatch, "duplicateSince" | "lease">,
   { ids }: EventAppendResult,
 ): void {
   const names = new Set<string>();
   for (const [index, { id, name }] of events.entries()) if (ids[index] === id) names.add(name);
   for (const subject of names) activity.note({ environmentId, kind: "event", subject }, receivedAt);
-  // The webhook's own environment, which may be another than the event's.
-  if (webhookRequest) activity.note({ environmentId: webhookRequest.environmentId, kind: "webhook", subject: source.id }, receivedAt);
+  // The webhook's own environment, which may be another than the event's. What was found in a list shows no activity of its provider.
+  if (!webhookRequest || webhookRequest.isReconciled) return;
+  activity.note({ environmentId: webhookRequest.environmentId, kind: "webhook", subject: webhookRequest.webhookId }, receivedAt);
 }
 
 function noteRefusal(

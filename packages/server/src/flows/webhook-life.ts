@@ -4,6 +4,7 @@
  *   closed? address?  →  handshake  →  verify  →  transform  →  names, environment  →  store  →  answer
  *
  * Every request is recorded, including refused ones and handshakes. The handshake is the only user code that runs before `verify`.
+ * What a provider lists (reconcile-item.ts) is transformed and stored in the same way, without handshake and verification.
  */
 
 import {
@@ -17,7 +18,7 @@ import {
   type WebhookRequestId,
 } from "@inlet/protocol";
 import type { Metrics } from "../observe/metrics/metrics.ts";
-import { type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "../observe/webhook-record.ts";
+import { bodyKeyOf, type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "../observe/webhook-record.ts";
 import { ABORTED } from "../receive/bodies/read-body.ts";
 import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
 import { mirrorTargets } from "../receive/mirror-targets.ts";
@@ -27,9 +28,11 @@ import type { Directory, WebhookTarget } from "../receive/senders/directory.ts";
 import { ipAllowed } from "../receive/senders/ip-list.ts";
 import { webhookUrls } from "../receive/webhook-urls.ts";
 import {
+  type Environment,
   type EventAppendResult,
   type EventBatch,
   type NewEvent,
+  reconciledSource,
   StoreUnavailable,
   type WebhookRequestStore,
   type WebhookStore,
@@ -65,7 +68,7 @@ export interface CataloguePart {
 export type CheckedEvent = SentEvent & Pick<NewEvent, "schemaErrors">;
 
 /** A request in progress: its data, and whether it was verified. */
-interface Received {
+export interface Received {
   request: InboundRequest;
   target: WebhookTarget;
   seen: SeenRequest;
@@ -74,6 +77,9 @@ interface Received {
   /** By canonical name. */
   headers: Record<string, string>;
 }
+
+/** Of an item that a provider lists, which has no signature. */
+export const UNVERIFIED: Authentication = { isVerified: false, logs: [], durationMs: 0 };
 
 export async function fromWebhook(parts: WebhookLifeParts, request: InboundRequest, target: WebhookTarget): Promise<Answer> {
   const { webhook } = target;
@@ -85,8 +91,9 @@ export async function fromWebhook(parts: WebhookLifeParts, request: InboundReque
   const refusal = bytes instanceof Refusal ? bytes : parts.disk?.reserve(bytes.length);
   if (bytes instanceof Refusal || refusal) return refuse(parts, seen, null, { refused: refusal as Refusal });
   const received = { request, target, seen, bytes, bytesMax, headers: canonicalHeaders(seen.rawHeaders) };
-  const shut = closedFor(target, seen.ip);
+  const shut = closedFor(target, seen);
   if (shut) return refuse(parts, seen, unread(received), { refused: shut });
+  if (request.isReconciled) return toEvent(parts, received, UNVERIFIED, null);
   const authentication = await authenticateRequest(parts.transforms, authenticateParams(parts, received));
   const verifiedAt =
     webhook.verify && (authentication.isVerified || authentication.fault) ? (request.receipt?.at ?? seen.receivedAt) : null;
@@ -102,27 +109,62 @@ async function toEvent(
   authentication: Authentication,
   verifiedAt: number | null,
 ): Promise<Answer> {
-  const { request, seen } = received;
+  const { seen } = received;
   const { webhook } = seen;
-  const transformed = await transform(parts, received, authentication);
-  const event = transformed.result;
-  if (event instanceof Refusal) return refuse(parts, seen, transformed, { refused: event, verifiedAt });
-  const denied = checkNames(webhook.eventNames, [event]);
-  const environment = denied ?? routeWebhook(parts.directory, webhook, request);
-  if (environment instanceof Refusal) return refuse(parts, seen, transformed, { refused: environment, verifiedAt });
-  const checked = parts.catalogue.checkAll(environment.id, [event]);
-  if (checked instanceof Refusal) return refuse(parts, seen, transformed, { refused: checked, verifiedAt });
-
+  const { transformed, made } = await examine(parts, received, authentication);
+  if (made instanceof Refusal) return refuse(parts, seen, transformed, { refused: made, verifiedAt });
   const { answer } = webhook;
-  const ending: Ending = { refused: null, deliveredTo: environment.id, verifiedAt, ...(answer && { status: answer.status }) };
+  const kept = await storeMade(parts, received, { transformed, made }, verifiedAt);
+  return kept instanceof Refusal || !answer ? kept : { ...kept, answer };
+}
+
+/** What a request becomes: an event and its environment, or a refusal. */
+export interface Examined<Made = MadeEvent | Refusal> {
+  transformed: SeenTransform;
+  made: Made;
+}
+
+export interface MadeEvent {
+  event: CheckedEvent;
+  environment: Environment;
+}
+
+/** Runs the transform and every check that follows it. Stores nothing. */
+export async function examine(parts: WebhookLifeParts, received: Received, authentication: Authentication): Promise<Examined> {
+  const { webhook } = received.seen;
+  const { result: event, ...transformed } = await transform(parts, received, authentication);
+  if (event instanceof Refusal) return { transformed, made: event };
+  const denied = checkNames(webhook.eventNames, [event]);
+  const environment = denied ?? routeWebhook(parts.directory, webhook, received.request);
+  if (environment instanceof Refusal) return { transformed, made: environment };
+  const checked = parts.catalogue.checkAll(environment.id, [event]);
+  return { transformed, made: checked instanceof Refusal ? checked : { event: checked[0] as CheckedEvent, environment } };
+}
+
+/** Stores the event that a request became, with the record of the request. */
+export async function storeMade(
+  parts: WebhookLifeParts,
+  { request, seen, bytes }: Received,
+  { transformed, made: { event, environment } }: Examined<MadeEvent>,
+  verifiedAt: number | null,
+): Promise<EventAppendResult | Refusal> {
+  const { webhook } = seen;
+  const { answer } = webhook;
+  const ending: Ending = {
+    refused: null,
+    deliveredTo: environment.id,
+    verifiedAt,
+    bodyKey: event.dedupId === null && transformed.body ? bodyKeyOf(transformed.body.raw) : null,
+    ...(answer && { status: answer.status }),
+  };
   const targets = request.receipt ? [] : mirrorTargets(webhook, parts.directory.environments(), event.dedupId ?? seen.id);
   const batch = {
     environmentId: environment.id,
     receivedAt: seen.receivedAt,
-    source: { kind: "webhook", id: webhook.id } as const,
+    source: seen.isReconciled ? reconciledSource(webhook.id) : ({ kind: "webhook", id: webhook.id } as const),
     idsFromSender: parts.isSeeded(request),
-    bodyBytes: received.bytes.length,
-    events: checked.map((one) => parts.identified(one, request, seen.receivedAt)),
+    bodyBytes: bytes.length,
+    events: [parts.identified(event, request, seen.receivedAt)],
     webhookRequest: webhookRecord(seen, transformed, ending, parts.maskedHeaders),
     ...(targets.length > 0 && { mirror: { webhookId: webhook.id, targets: targets.map(({ id }) => id) } }),
   };
@@ -131,7 +173,7 @@ async function toEvent(
   if (kept instanceof Refusal && kept.code === "quota_exceeded") return refuse(parts, seen, null, { refused: kept, verifiedAt });
   parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed.durationMs);
   if (targets.length > 0) parts.mirror.wake();
-  return kept instanceof Refusal || !answer ? kept : { ...kept, answer };
+  return kept;
 }
 
 async function transform(
@@ -192,11 +234,11 @@ async function keepHandedOver({ store, directory, now }: WebhookLifeParts, id: W
     : new Refusal("signature_invalid", "A secret was handed over before. Set the webhook's handshake again to accept another one.");
 }
 
-async function refuse(
+export async function refuse(
   parts: WebhookLifeParts,
   seen: SeenRequest,
   transformed: SeenTransform | null,
-  ending: Pick<Ending, "refused" | "verifiedAt"> & { refused: Refusal },
+  ending: Pick<Ending, "refused" | "verifiedAt" | "bodyKey"> & { refused: Refusal },
 ): Promise<Refusal> {
   parts.metrics?.webhookRequest(seen.webhook.environmentId, ending.refused.code, transformed?.durationMs || null);
   try {
@@ -209,7 +251,7 @@ async function refuse(
   }
 }
 
-function seenRequest(parts: WebhookLifeParts, request: InboundRequest, { webhook }: WebhookTarget): SeenRequest {
+export function seenRequest(parts: WebhookLifeParts, request: InboundRequest, { webhook }: WebhookTarget): SeenRequest {
   const receivedAt = parts.now();
   return {
     id: `req_${parts.eventIds.next(receivedAt)}` as WebhookRequestId,
@@ -220,6 +262,7 @@ function seenRequest(parts: WebhookLifeParts, request: InboundRequest, { webhook
     rawHeaders: request.rawHeaders,
     query: request.query,
     contentType: request.headers["content-type"],
+    isReconciled: request.isReconciled ?? false,
   };
 }
 
@@ -250,9 +293,9 @@ function halted({ bytes, request }: Received, { logs, durationMs }: Pick<Authent
   return { body: seenBody(bytes, null, request.headers["content-encoding"]), logs, durationMs };
 }
 
-function closedFor({ webhook, isOpen }: WebhookTarget, ip: string): Refusal | null {
+function closedFor({ webhook, isOpen }: WebhookTarget, { ip, isReconciled }: SeenRequest): Refusal | null {
   if (!isOpen) return webhookClosed();
-  return ipAllowed(webhook.ips, ip) ? null : ipDenied(ip);
+  return isReconciled || ipAllowed(webhook.ips, ip) ? null : ipDenied(ip);
 }
 
 function webhookClosed(): Refusal {

@@ -10,6 +10,8 @@ export interface AdvanceJobParts {
   store: JobStore & { storeNode: string };
   environment(id: Environment["id"]): Environment | undefined;
   leaseEnd(): number;
+  /** Ends what a page waits for. */
+  stopping: AbortSignal;
   now(): number;
 }
 
@@ -25,7 +27,7 @@ export function advanceJob(parts: AdvanceJobParts, kind: JobKind, job: Job, filt
 }
 
 async function addPage(
-  { store, environment, leaseEnd, now }: AdvanceJobParts,
+  { store, environment, leaseEnd, stopping, now }: AdvanceJobParts,
   kind: JobKind,
   job: Job,
   filter: JobFilter,
@@ -33,7 +35,7 @@ async function addPage(
   const { id, environmentId, total, listCursor } = job;
   const home = environment(environmentId);
   if (!home) throw new Error("the environment of the job is not known here");
-  const { found, next } = await kind.find(home, filter, listCursor);
+  const { found, next, error } = await kind.find(home, filter, listCursor, stopping);
   return store.jobItemsAdd({
     id,
     environmentId,
@@ -43,6 +45,8 @@ async function addPage(
     after: total,
     items: found.map(({ item }) => item),
     listCursor: next,
+    error: error === undefined ? undefined : { item: null, message: error },
+    staysOpen: kind.settle !== undefined,
   });
 }
 
@@ -50,7 +54,7 @@ async function workBatch({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKin
   const { id, environmentId, total, done } = job;
   const limit = Math.min(Math.max(Math.ceil(job.rate / BATCHES_PER_S), 1), kind.batchMax ?? BATCH_MAX);
   const items = await store.jobItems({ id, environmentId, before: total - done, limit });
-  const { starts, failures, report } = await kind.work(job, items);
+  const { starts, failures, report, tally } = await kind.work(job, items);
   return store.jobAdvance({
     id,
     environmentId,
@@ -62,6 +66,7 @@ async function workBatch({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKin
     starts,
     failures,
     ...(report !== undefined && { report }),
+    ...(tally && { tally }),
     staysOpen: kind.settle !== undefined,
   });
 }

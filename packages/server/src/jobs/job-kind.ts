@@ -1,6 +1,6 @@
 /**
  * What a kind of job is: how its items are found, and what is done with each. One kind is one file in kinds/, and one line in
- * service.ts.
+ * service/jobs-and-alerts.ts.
  *
  * A batch may be worked on twice: after a crash before its cursor was written, or when the lease was lost. What it starts is written
  * with the cursor and so happens once; everything else that `work` does must be idempotent.
@@ -25,13 +25,17 @@ export interface JobKind {
   /** How many items are worked on in one transaction, if not the usual few (advance-job.ts). */
   batchMax?: number;
   /** A page of the list with this filter, newest first; `cursor`: where the page before ended. Throws a RestRefusal for a filter that cannot be read. */
-  find(environment: Environment, filter: JobFilter, cursor: string | null): Promise<FoundPage>;
+  find(environment: Environment, filter: JobFilter, cursor: string | null, stopping: AbortSignal): Promise<FoundPage>;
   work(job: Job, items: readonly JobItem[]): Promise<JobBatch>;
   /**
    * What remains to be done after the last item, as a step of its own; the job ends with it, unless it answers that it waits for
    * something: then it is called again. Idempotent, and returns within about a second: a service that stops waits for it.
    */
   settle?(job: Job): Promise<JobSettlement | undefined>;
+  /** The name in the tally of items that cost next to nothing: they do not count against the job's rate. */
+  unpaced?: string;
+  /** Called when the job was cancelled or failed while a node worked on it. Idempotent. */
+  ended?(job: Job): Promise<void>;
 }
 
 export type JobFilter = Readonly<Record<string, unknown>>;
@@ -40,6 +44,8 @@ export interface FoundPage {
   found: readonly FoundItem[];
   /** Null: this is the last page. It may be empty while there are others. */
   next: string | null;
+  /** Why the list ends here, before its end. */
+  error?: string | undefined;
 }
 
 export interface FoundItem {
@@ -54,6 +60,8 @@ export interface JobBatch {
   failures: readonly JobError[];
   /** JSON text: the whole report of the job, with this batch. Absent: it stays as it is. */
   report?: string;
+  /** What came of the items, added up with the job. */
+  tally?: Readonly<Record<string, number>>;
 }
 
 /** What came of the last step. */

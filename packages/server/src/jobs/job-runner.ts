@@ -84,6 +84,13 @@ export class JobRunner {
     return { end };
   }
 
+  /** Stores a job whose items are found later, when its turn comes. */
+  async enqueue(job: Omit<NewJob, "lease">): Promise<Job> {
+    const stored = await this.#parts.store.jobInsert({ ...job, lease: null });
+    this.wake();
+    return stored;
+  }
+
   /** The batch under way is finished; the rest is for whoever has the lease next. */
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
@@ -143,7 +150,7 @@ export class JobRunner {
     const kind = this.#parts.kinds.find((candidate) => candidate.kind === claimed.kind);
     if (!kind) return this.#fail(claimed, `This release does not know jobs of the kind ${claimed.kind}.`);
     if (claimed.listCursor !== null && kind.hidesFilter && !walkedBy) return this.#fail(claimed, FILTER_LOST);
-    const parts = { ...this.#parts, leaseEnd: () => this.#leaseEnd() };
+    const parts = { ...this.#parts, leaseEnd: () => this.#leaseEnd(), stopping: this.#stopping.signal };
     let job = claimed;
     let tries = 0;
     let nextAt = this.#parts.now();
@@ -152,19 +159,36 @@ export class JobRunner {
       const { id, rate, done } = job;
       try {
         const advanced = await advanceJob(parts, kind, job, walkedBy);
-        if (!advanced || advanced.endedAt !== null || (walkedBy && advanced.listCursor === null)) return;
+        if (!advanced) return this.#noteEnd(kind, job);
+        if (advanced.endedAt !== null || (walkedBy && advanced.listCursor === null)) return;
         tries = 0;
-        nextAt = Math.max(nextAt, this.#parts.now()) + ((advanced.done - done) / rate) * 1_000;
+        const free = kind.unpaced === undefined ? 0 : (advanced.tally[kind.unpaced] ?? 0) - (job.tally[kind.unpaced] ?? 0);
+        nextAt = Math.max(nextAt, this.#parts.now()) + ((advanced.done - done - free) / rate) * 1_000;
         job = advanced;
       } catch (error) {
+        if (this.#isStopping) return;
         if (error instanceof RestRefusal) return this.#fail(job, error.message);
         this.#parts.log.warn({ err: error, job: id }, "a batch of a job failed; it is tried again");
-        if (++tries >= TRIES_MAX) return this.#fail(job, `A batch failed ${TRIES_MAX} times: ${(error as Error).message}`);
+        if (++tries >= TRIES_MAX) {
+          await this.#fail(job, `A batch failed ${TRIES_MAX} times: ${(error as Error).message}`);
+          return this.#noteEnd(kind, job);
+        }
         nextAt = this.#parts.now() + RETRY_MS * tries;
         job = await this.#again(job);
       }
       await this.#rest(nextAt - this.#parts.now());
       if (job.listCursor === null) load = await this.#yield(job, load);
+    }
+  }
+
+  /** A job that goes no further was cancelled or failed, or another node works on it. */
+  async #noteEnd(kind: JobKind, { environmentId, id }: Job): Promise<void> {
+    const { store, log } = this.#parts;
+    try {
+      const job = await store.jobGet({ environmentId, id });
+      if (job?.status === "cancelled" || job?.status === "failed") await kind.ended?.(job);
+    } catch (error) {
+      log.warn({ err: error, job: id }, "the end of a job could not be noted");
     }
   }
 

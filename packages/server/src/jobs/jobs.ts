@@ -21,6 +21,8 @@ export interface JobsParts {
   now(): number;
 }
 
+/** Lists of the store wait for nothing that a stop could end. */
+const NEVER = new AbortController().signal;
 const SAMPLES_MAX = 5;
 /** An answer waits this long for the last item, so that the `total` it gives is that of the whole list, unless the list is very long. */
 const COLLECT_WAIT_MS = 10_000;
@@ -37,7 +39,7 @@ export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts
     const samples: string[] = [];
     let total = 0;
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await kindOf(request).find(environment, request.filter, cursor ?? null);
+      const page = await kindOf(request).find(environment, request.filter, cursor ?? null, NEVER);
       for (const { sample } of page.found.slice(0, SAMPLES_MAX - samples.length)) samples.push(sample());
       total += page.found.length;
       cursor = page.next;
@@ -46,7 +48,7 @@ export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts
   }
 
   async function create(environment: Environment, request: JobRequest): Promise<Job> {
-    const { found, next } = await kindOf(request).find(environment, request.filter, null);
+    const { found, next } = await kindOf(request).find(environment, request.filter, null, NEVER);
     const [id, environmentId] = [newId(), environment.id];
     const fixed = await runner.add(
       {
@@ -59,6 +61,7 @@ export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts
         createdAt: now(),
         items: found.map(({ item }) => item),
         listCursor: next,
+        series: null,
       },
       request.filter,
     );

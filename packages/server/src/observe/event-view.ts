@@ -4,7 +4,7 @@
  */
 
 import { jsonMembers } from "@inlet/protocol";
-import { type EventSource, readMirrored, type StoredEvent } from "../store/contract/index.ts";
+import { type EventSource, readMirrored, readReconciled, type StoredEvent } from "../store/contract/index.ts";
 
 export interface EventNames {
   environment: string;
@@ -23,6 +23,7 @@ export function eventView(event: StoredEvent, names: EventNames, runs?: readonly
     ["source", JSON.stringify(sourceView(event, names))],
     ["duplicates", String(event.duplicates)],
   ];
+  if (readReconciled(event.source).isReconciled) own.push(["reconciled", "true"]);
   if (event.schemaErrors !== undefined) own.push(["schema", `{"valid":false,"errors":${event.schemaErrors}}`]);
   if (runs) own.push(["runs", JSON.stringify(runs)]);
   if (event.dedupId !== null) own.push(["dedupId", quote(event.dedupId)]);
@@ -30,7 +31,7 @@ export function eventView(event: StoredEvent, names: EventNames, runs?: readonly
 }
 
 function sourceView({ source: stored, sourceRun }: StoredEvent, names: EventNames) {
-  const { source, isMirrored } = readMirrored(stored);
+  const { source, isMirrored } = readMirrored(readReconciled(stored).source);
   return { ...source, name: names.source(source), ...(isMirrored && { mirrored: true }), ...(sourceRun && { run: sourceRun }) };
 }
 
@@ -45,6 +46,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   "environment",
   "source",
   "duplicates",
+  "reconciled",
   "schema",
   "runs",
 ]);

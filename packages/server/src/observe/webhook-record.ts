@@ -1,6 +1,7 @@
 /** The record of a webhook request: the request and its outcome. Headers with credentials are masked first. */
 
 import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
 import type { EnvironmentId, Refusal, WebhookRequestId } from "@inlet/protocol";
 import type { NewWebhookRequest, Webhook } from "../store/contract/index.ts";
 import { maskingFor } from "./mask-credentials.ts";
@@ -14,6 +15,8 @@ export interface SeenRequest {
   rawHeaders: readonly string[];
   query: string;
   contentType: string | undefined;
+  /** It was found in what the provider lists. */
+  isReconciled: boolean;
 }
 
 export interface SeenBody {
@@ -38,12 +41,14 @@ export interface Ending {
   deliveredTo: EnvironmentId;
   /** See the contract. */
   verifiedAt?: number | null;
+  /** Of an event without a dedup id. */
+  bodyKey?: string | null;
 }
 
 export function webhookRecord(
   seen: SeenRequest,
   transformed: SeenTransform | null,
-  { refused, deliveredTo, status = 200, outcome = "accepted", verifiedAt = null }: Ending,
+  { refused, deliveredTo, status = 200, outcome = "accepted", verifiedAt = null, bodyKey = null }: Ending,
   maskedHeaders: ReadonlySet<string>,
 ): NewWebhookRequest {
   const masking = maskingFor(seen.webhook, maskedHeaders);
@@ -67,7 +72,14 @@ export function webhookRecord(
     durationMs: transformed?.durationMs ?? 0,
     logs: JSON.stringify((transformed?.logs ?? []).map(masking.text)),
     verifiedAt,
+    isReconciled: seen.isReconciled,
+    bodyKey,
   };
+}
+
+/** Bodies with the same key have the same text. */
+export function bodyKeyOf(raw: string): string {
+  return createHash("sha256").update(raw).digest("base64url");
 }
 
 /** The body as received: its text, if it could be decoded, and the bytes if the text does not represent them. */

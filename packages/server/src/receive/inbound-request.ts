@@ -21,6 +21,8 @@ export interface InboundRequest {
   memory: { take(bytes: number): boolean; give(bytes: number): void };
   /** For a replayed request: when it was originally received, and the result of verification then. */
   receipt?: { at: number; wasVerified: boolean };
+  /** It was found in what the provider lists, or is the replay of one that was: it is not verified. */
+  isReconciled?: boolean;
   /** While traces are exported. */
   span?: RequestSpan;
 }

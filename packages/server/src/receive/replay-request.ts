@@ -31,6 +31,7 @@ export function replayRequest(
     ip: record.ip,
     readBody: () => Promise.resolve(bodyOf(record)),
     memory: UNCOUNTED,
+    isReconciled: record.isReconciled,
     receipt: { at: record.verifiedAt ?? record.receivedAt, wasVerified: wasVerified(record) },
   });
 }

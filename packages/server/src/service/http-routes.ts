@@ -50,6 +50,7 @@ export interface HttpRoutesParts
   extends Pick<
     RestApiParts,
     | "jobs"
+    | "reconciliations"
     | "alerts"
     | "silences"
     | "sourceName"

@@ -17,11 +17,13 @@ import { eraseEvents } from "../jobs/kinds/erase-events.ts";
 import { replayEvents } from "../jobs/kinds/replay-events.ts";
 import { type ReplayRequestsParts, replayRequests } from "../jobs/kinds/replay-requests.ts";
 import { rerunRuns } from "../jobs/kinds/rerun-runs.ts";
+import type { ReconcileOrders } from "../jobs/reconcile-orders.ts";
 import type { Activity } from "../observe/activity.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { Environment, EventSource, Store } from "../store/contract/index.ts";
 import type { Functions } from "./functions.ts";
 import type { BackgroundService } from "./maintenance.ts";
+import type { ReconciliationWork } from "./reconciliation.ts";
 
 export interface JobsAndAlertsParts {
   store: Store;
@@ -30,6 +32,7 @@ export interface JobsAndAlertsParts {
   activity: Activity;
   replay: ReplayRequestsParts["replay"];
   drill: DrillWebhookParts["drill"];
+  reconciliation: ReconciliationWork;
   sourceName: (source: EventSource) => string;
   /** Items per second, unless a job has its own rate. */
   jobRate: number;
@@ -42,6 +45,7 @@ export interface JobsAndAlertsParts {
 
 export interface JobsAndAlerts {
   jobs: JobsRoutesParts["jobs"];
+  reconciliations: ReconcileOrders;
   alerts: AlertsRoutesParts["alerts"];
   silences: AlertsRoutesParts["silences"];
   work: BackgroundService[];
@@ -54,6 +58,7 @@ export function createJobsAndAlerts({
   activity,
   replay,
   drill,
+  reconciliation,
   sourceName,
   jobRate,
   leaseMs,
@@ -72,9 +77,17 @@ export function createJobsAndAlerts({
     replayRequests({ store, replay, webhooks, environmentName: (id) => environmentName(id) ?? "" }),
     drillWebhook({ store, drill, webhooks, environment: (id) => directory.environment(id), functionId: functions.functionId, now }),
   ];
-  const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), leaseMs, log, now });
+  const runner = new JobRunner({
+    store,
+    kinds: [...kinds, reconciliation.kind],
+    environment: (id) => directory.environment(id),
+    leaseMs,
+    log,
+    now,
+  });
   const newId = () => ids.next(now()) as string as JobId;
   const jobs = createJobs({ store, kinds, runner, rate: jobRate, newId, now });
+  const { orders: reconciliations, schedule } = reconciliation.connect(runner);
   const { functionNos } = functions;
   const silences = new Silences({ store, activity, functionNos, now });
   const measured = { store, now, functionNos, webhooks, silences, driftEvent: DRIFT_EVENT };
@@ -88,5 +101,5 @@ export function createJobsAndAlerts({
     environment: (id) => directory.environment(id),
     takeLeadership: (forMs) => store.leadershipTake({ ...leadership, now: now(), until: now() + forMs }),
   });
-  return { jobs, alerts, silences, work: [runner, alerts] };
+  return { jobs, reconciliations, alerts, silences, work: [runner, schedule, alerts] };
 }

@@ -14,6 +14,7 @@ import { expireIdempotencyKeys } from "../maintenance/expire-idempotency-keys.ts
 import { expireJobs } from "../maintenance/expire-jobs.ts";
 import { expireMarks } from "../maintenance/expire-marks.ts";
 import { expireProofs } from "../maintenance/expire-proofs.ts";
+import { expireReconciliations } from "../maintenance/expire-reconciliations.ts";
 import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireToolCalls } from "../maintenance/expire-tool-calls.ts";
@@ -75,6 +76,7 @@ export function createMaintenance({
     expireFigures(swept),
     expireMarks(swept),
     expireJobs(swept),
+    expireReconciliations(swept),
     expireCancellations(swept),
   ];
 }

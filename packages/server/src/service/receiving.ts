@@ -8,8 +8,9 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
 import { createDrill } from "../flows/drill/drill-webhook.ts";
-import { createEventLife, createSendEvents, type EventLife, type SendEvents } from "../flows/event-life.ts";
+import { createEventLife, createSendEvents, type EventLife, type SendEvents, webhookLifeParts } from "../flows/event-life.ts";
 import { EventMirror } from "../flows/mirror-events.ts";
+import { createItemIntake, type ItemIntake } from "../flows/reconcile-item.ts";
 import { createAddressTrust, readTrustedAddresses } from "../flows/trusted-addresses.ts";
 import type { DiskGuard } from "../maintenance/disk-guard.ts";
 import type { Accepted, Answered } from "../receive/inbound-request.ts";
@@ -54,6 +55,8 @@ export interface Receiving {
   replay(record: WebhookRequest, webhook: Webhook, seed?: string): Promise<Accepted | Answered | Refusal>;
   /** Sends sample requests to a webhook, as its provider would. */
   drill: ReturnType<typeof createDrill>;
+  /** Takes what a provider lists. */
+  intake: ItemIntake;
 }
 
 export async function createReceiving(parts: ReceivingParts): Promise<Receiving> {
@@ -98,7 +101,8 @@ export async function createReceiving(parts: ReceivingParts): Promise<Receiving>
     return templates;
   };
   const drill = createDrill({ store, receive, publicUrl: config.publicUrl, providers });
-  return { attempts, quotas, mirror, receive, sendEvents: createSendEvents(eventLife), replay, drill };
+  const intake = createItemIntake({ ...webhookLifeParts(eventLife), store, directory, dedupWindow });
+  return { attempts, quotas, mirror, receive, sendEvents: createSendEvents(eventLife), replay, drill, intake };
 }
 
 async function createAttemptBudgets({ store, directory, log, now }: ReceivingParts) {

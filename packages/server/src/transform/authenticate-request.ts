@@ -16,7 +16,7 @@ import type { TransformOwner } from "./transform-outcome.ts";
 import { credentialHeader, headersRead, type VerifyFault, verifyRequest } from "./verify/verify-request.ts";
 
 /** What a webhook requires of a request before its transform. */
-export type AuthenticationRules = Pick<Webhook, "verify" | "handshake" | "secrets">;
+export type AuthenticationRules = Pick<Webhook, "verify" | "handshake"> & { secrets: Omit<Webhook["secrets"], "reconcile"> };
 
 export interface AuthenticateParams {
   rules: AuthenticationRules;

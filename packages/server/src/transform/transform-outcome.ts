@@ -6,8 +6,8 @@ export interface TransformOwner {
   environment: string;
 }
 
-/** The user functions that run in the sandbox. */
-export type EntryName = "transform" | "handshake";
+/** The user functions that run in the sandbox: `request` and `read` are the two of a source of reconciliation. */
+export type EntryName = "transform" | "handshake" | "request" | "read";
 
 export interface TransformRequest {
   /** Identifies this source of the transform: it is compiled once and its behaviour is tracked under this key. */
@@ -15,7 +15,7 @@ export interface TransformRequest {
   /** Absent: it shares its time with no other. */
   owner?: TransformOwner | undefined;
   source: string;
-  /** The function to call; default `transform`. A handshake gets `evtJson` as its one argument. */
+  /** The function to call; default `transform`. The others get `evtJson` as their one argument. */
   entry?: EntryName;
   /** The text of `evt`. Parsed only inside the sandbox. If it is the same text as `raw`, it is sent once. */
   evtJson: string;

@@ -3,7 +3,7 @@
 import type { TestContext } from "node:test";
 import { poll, startApp } from "./app.ts";
 import type { TestService } from "./service.ts";
-import { ECHO, makeWebhook, post } from "./webhooks.ts";
+import { ECHO, makeWebhook, post, UNREACHABLE } from "./webhooks.ts";
 
 export async function makeEnvironmentScene(t: TestContext, service: TestService) {
   await service.rest("POST", "/environments", { body: { name: "staging" } });
@@ -12,7 +12,7 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
       step.waitForSignal("s", { signal: "go", timeout: "1d" }),
     ),
   ]);
-  const webhook = await makeWebhook(service);
+  const webhook = await makeWebhook(service, ECHO, { reconcile: UNREACHABLE });
   await post(webhook.url);
   const sent = (await service.send({ name: "shop/a", data: {} })).body.ids[0];
   const first = async (path: string) => poll(async () => (await service.rest("GET", path)).body.data[0] ?? null, path);
@@ -57,6 +57,7 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
       "POST /webhooks/{id}/test": [{ sign: true }],
       "POST /webhooks/{id}/backtest": [{ transform: ECHO }],
       "POST /webhooks/{id}/drill": [{ environment: "production" }, { environment: "staging" }],
+      "POST /webhooks/{id}/reconcile": [{ since: 0 }, { since: 0, dryRun: true }],
       "POST /webhooks": [
         { name: "w", transform: ECHO, environment: "production" },
         { name: "w", transform: ECHO, mirror: { to: ["*"] } },

@@ -7,6 +7,11 @@ export const ECHO = `function transform(evt, headers = {}, queryParams = {}, raw
   return { name: "hook/received", data: { evt, headers, queryParams, raw } };
 }`;
 
+/** How a provider is asked that does not answer. */
+export const UNREACHABLE = {
+  source: "const request = () => ({ url: 'http://127.0.0.1:1/' }); const read = () => ({ items: [] });",
+};
+
 export interface TestWebhook {
   id: string;
   url: string;

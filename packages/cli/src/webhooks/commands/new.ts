@@ -27,7 +27,17 @@ export async function newWebhook({
   if (namesIn(dir).has(folderName(name))) {
     throw new CommandFault(`${files.folder} already exists. Choose another name for the webhook.`);
   }
-  const plain = { id: null, name, environment: env, eventNames: null, ips: null, enabled: true, answer: null, mirror: null };
+  const plain = {
+    id: null,
+    name,
+    environment: env,
+    eventNames: null,
+    ips: null,
+    enabled: true,
+    answer: null,
+    mirror: null,
+    reconcile: null,
+  };
   const settings = { ...plain, ...(chosen === null ? { verify: null, handshake: null } : checksOf(provider, folderName(name))) };
   const texts = {
     [files.webhook]: webhookFileText(settings),

@@ -89,6 +89,7 @@ function asFile(webhook: ServerWebhook, slug: string, before: WebhookFile | null
     ...webhook,
     verify: named("verify"),
     handshake: named("handshake"),
+    reconcile: named("reconcile"),
     answer: webhook.answer as FileSettings | null,
     mirror: webhook.mirror as FileSettings | null,
   };

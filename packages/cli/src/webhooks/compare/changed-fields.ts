@@ -1,13 +1,17 @@
 /** The fields in which an entry of the folder and a webhook of the server differ. */
 
 import { isDeepStrictEqual } from "node:util";
+import { RECONCILE_DEFAULTS } from "@inlet/protocol";
 import { completeVerify, type GivenVerify } from "@inlet/server/transform";
 import type { FieldChange } from "../../plan/object-kind.ts";
 import type { Entry } from "../folder/entry.ts";
 import { sameSecrets } from "../folder/secret-names.ts";
 import type { ServerWebhook } from "./server-webhook.ts";
 
-export const COMPARED_FIELDS = ["name", "enabled", "eventNames", "ips", "verify", "handshake", "answer", "mirror", "transform"] as const;
+const SETTINGS = ["verify", "handshake", "answer", "mirror", "reconcile"] as const;
+type SettingField = (typeof SETTINGS)[number];
+
+export const COMPARED_FIELDS = ["name", "enabled", "eventNames", "ips", ...SETTINGS, "transform"] as const;
 export type ComparedField = (typeof COMPARED_FIELDS)[number];
 
 export function changedFields(entry: Entry, webhook: ServerWebhook): FieldChange[] {
@@ -27,10 +31,7 @@ function isSame(entry: Entry, webhook: ServerWebhook, field: ComparedField): boo
   return isDeepStrictEqual(withDefaults(field, inFolder), onServer) && sameSecrets(entry, names, shown ?? []);
 }
 
-const SETTINGS = ["verify", "handshake", "answer", "mirror"] as const;
-type SettingField = (typeof SETTINGS)[number];
-
-function isSetting(field: ComparedField): field is SettingField {
+export function isSetting(field: string): field is SettingField {
   return (SETTINGS as readonly string[]).includes(field);
 }
 
@@ -38,6 +39,7 @@ function isSetting(field: ComparedField): field is SettingField {
 function withDefaults(field: SettingField, given: object): object {
   if (field === "verify") return completeVerify(given as GivenVerify);
   if (field === "answer") return { status: 200, contentType: "text/plain", body: "", ...given };
+  if (field === "reconcile") return { ...RECONCILE_DEFAULTS, ...given };
   return field === "mirror" ? { sample: 1, ...given } : given;
 }
 

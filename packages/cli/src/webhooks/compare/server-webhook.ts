@@ -15,6 +15,7 @@ export interface ServerWebhook {
   handshake: ServerSettings | null;
   answer: ServerSettings | null;
   mirror: ServerSettings | null;
+  reconcile: ServerSettings | null;
   /** Absent from servers that know no such state. */
   state?: "ready" | "waiting_for_secret";
 }

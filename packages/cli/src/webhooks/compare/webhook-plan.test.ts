@@ -8,7 +8,7 @@ import { matchEntries } from "./match-entries.ts";
 import type { ServerList, ServerWebhook } from "./server-webhook.ts";
 
 const TRANSFORM = "() => ({})\n";
-const NO_SETTINGS = { verify: null, handshake: null, answer: null, mirror: null };
+const NO_SETTINGS = { verify: null, handshake: null, answer: null, mirror: null, reconcile: null };
 
 function entry(slug: string, fields: Partial<Entry> = {}): Entry {
   const settings = { id: null, name: slug, environment: null, eventNames: null, ips: null, enabled: true, ...NO_SETTINGS };

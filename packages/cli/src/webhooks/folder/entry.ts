@@ -27,6 +27,7 @@ export interface WebhookFile {
   handshake: FileSettings | null;
   answer: FileSettings | null;
   mirror: FileSettings | null;
+  reconcile: FileSettings | null;
 }
 
 export interface FileSettings {
@@ -40,7 +41,7 @@ export interface Entry extends WebhookFile {
   files: EntryFiles;
   transform: string;
   fixtures: Fixture[];
-  /** The values of the variables that `verify` and `handshake` name, if they are set. */
+  /** The values of the variables that `verify`, `handshake` and `reconcile` name, if they are set. */
   secretValues?: Readonly<Record<string, string | undefined>>;
 }
 

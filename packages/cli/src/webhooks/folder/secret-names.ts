@@ -10,8 +10,12 @@ import { isObject } from "./check-fields.ts";
 import type { Entry, FileSettings } from "./entry.ts";
 
 /** The fields of webhook.json that name secrets. */
-export const SECRET_FIELDS = ["verify", "handshake"] as const;
+export const SECRET_FIELDS = ["verify", "handshake", "reconcile"] as const;
 export type SecretField = (typeof SECRET_FIELDS)[number];
+
+export function isSecretField(field: string): field is SecretField {
+  return (SECRET_FIELDS as readonly string[]).includes(field);
+}
 
 interface ShownSecret {
   last4: string | null;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readWebhookFile, webhookFileText, withId } from "./webhook-file.ts";
 
-const NO_SETTINGS = { verify: null, handshake: null, answer: null, mirror: null };
+const NO_SETTINGS = { verify: null, handshake: null, answer: null, mirror: null, reconcile: null };
 
 function read(text: string) {
   const faults: string[] = [];
@@ -49,7 +49,7 @@ test("every mistake is named", () => {
   );
   assert.equal(webhook, null);
   assert.deepEqual(faults, [
-    'w.json: the webhook has a field "nmae", which is unknown; known fields: id, name, environment, eventNames, ips, enabled, verify, handshake, answer, mirror',
+    'w.json: the webhook has a field "nmae", which is unknown; known fields: id, name, environment, eventNames, ips, enabled, verify, handshake, answer, mirror, reconcile',
     'w.json: environment "a b" is not a name: letters, digits and . _ - / are allowed',
     "w.json: id must be a non-empty string",
     "w.json: name is missing",

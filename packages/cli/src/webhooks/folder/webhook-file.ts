@@ -6,7 +6,7 @@ import type { WebhookFile } from "./entry.ts";
 import { parseJson } from "./parse-json.ts";
 import { readSettings } from "./secret-names.ts";
 
-const FIELDS = ["id", "name", "environment", "eventNames", "ips", "enabled", "verify", "handshake", "answer", "mirror"];
+const FIELDS = ["id", "name", "environment", "eventNames", "ips", "enabled", "verify", "handshake", "answer", "mirror", "reconcile"];
 
 export function readWebhookFile(file: string, text: string, faults: string[]): WebhookFile | null {
   const before = faults.length;
@@ -30,14 +30,15 @@ export function readWebhookFile(file: string, text: string, faults: string[]): W
     handshake: readSettings(check, fields.handshake, "handshake"),
     answer: readSettings(check, fields.answer, "answer"),
     mirror: readSettings(check, fields.mirror, "mirror"),
+    reconcile: readSettings(check, fields.reconcile, "reconcile"),
   };
   return faults.length === before ? webhook : null;
 }
 
 /** Writes the basic settings with their defaults, so that the user sees what can be set, and the others only if they are used. */
 export function webhookFileText({ id, name, environment, eventNames, ips, enabled, ...more }: WebhookFile): string {
-  const { verify, handshake, answer, mirror } = more;
-  const used = Object.fromEntries(Object.entries({ verify, handshake, answer, mirror }).filter(([, value]) => value !== null));
+  const { verify, handshake, answer, mirror, reconcile } = more;
+  const used = Object.fromEntries(Object.entries({ verify, handshake, answer, mirror, reconcile }).filter(([, value]) => value !== null));
   const fields = { ...(id !== null && { id }), name, ...(environment !== null && { environment }), eventNames, ips, enabled, ...used };
   return `${JSON.stringify(fields, null, 2)}\n`;
 }

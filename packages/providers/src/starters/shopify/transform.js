@@ -1,11 +1,16 @@
 // Shopify: named by topic, such as shopify/orders.create.
 // To check the signature in a function, compare verify.signature with the base64 HMAC-SHA256 of verify.raw under the
 // app's client secret. Leave verify out if you do not.
+// The id names the state of an order or a product, where the payload has one: what reconciliation lists is then known by it.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  const topic = headers["X-Shopify-Topic"];
   const triggeredAt = Date.parse(headers["X-Shopify-Triggered-At"]);
   return {
-    name: `shopify/${headers["X-Shopify-Topic"].replaceAll("/", ".")}`,
-    id: headers["X-Shopify-Event-Id"] ?? headers["X-Shopify-Webhook-Id"],
+    name: `shopify/${topic.replaceAll("/", ".")}`,
+    id:
+      evt.id && evt.updated_at
+        ? `${topic}:${evt.id}:${evt.updated_at}`
+        : (headers["X-Shopify-Event-Id"] ?? headers["X-Shopify-Webhook-Id"]),
     ts: Number.isNaN(triggeredAt) ? undefined : triggeredAt,
     data: {
       shop: headers["X-Shopify-Shop-Domain"],

@@ -2,7 +2,14 @@
 
 import { type EventId, jsonMembers, stableUuid } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Environment, EventCursor, EventListParams, EventStore, StoredEvent } from "../../store/contract/index.ts";
+import {
+  type Environment,
+  type EventCursor,
+  type EventListParams,
+  type EventStore,
+  readReconciled,
+  type StoredEvent,
+} from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { ACCOUNT_ID, environmentUuid, sendData } from "./answers.ts";
 import { FOR_PEER } from "./peer-requests.ts";
@@ -73,7 +80,7 @@ async function after(store: EventStore, environment: Environment, cursor: string
 /** JSON text: `data`, `user` and `v` as sent. */
 function eventText(event: StoredEvent): string {
   const receivedAt = new Date(event.receivedAt).toISOString();
-  const [environmentId, sourceId] = [environmentUuid(event.environmentId), stableUuid(event.source.id)];
+  const [environmentId, sourceId] = [environmentUuid(event.environmentId), stableUuid(readReconciled(event.source).source.id)];
   const own = {
     internal_id: event.id,
     account_id: ACCOUNT_ID,

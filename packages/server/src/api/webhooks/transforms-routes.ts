@@ -55,6 +55,7 @@ export interface ProviderTemplate {
   retries: string | null;
   timeout: string | null;
   documentation: string | null;
+  reconcile: string | null;
   source: Readonly<Record<string, string>>;
   transform: string;
   fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];
@@ -97,7 +98,8 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     const contentEncoding = headers["Content-Encoding"];
     return {
       transform,
-      webhook,
+      // What was found in a list has no signature, and is not verified.
+      ...(!record.isReconciled && { webhook }),
       method: record.method,
       query: record.query,
       receipt: { at: record.verifiedAt ?? record.receivedAt, wasVerified: parts.wasVerified(record) },

@@ -55,6 +55,7 @@ export const PROVIDER_TEMPLATE = shape(
     retries: { ...TEXT_OR_NULL, description: "When the provider sends a failed request again; null: not documented." },
     timeout: { ...TEXT_OR_NULL, description: "How long the provider waits for a response; null: not documented." },
     documentation: TEXT_OR_NULL,
+    reconcile: { ...TEXT_OR_NULL, description: "The preset of `reconcile` for it; null: none is offered." },
     source: {
       type: "object",
       additionalProperties: { type: "string" },

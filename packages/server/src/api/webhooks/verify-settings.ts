@@ -1,5 +1,5 @@
 /**
- * `verify`, `handshake`, `answer` and `mirror` of a webhook as REST accepts and shows them. Secrets are accepted and never shown: a
+ * `verify`, `handshake`, `answer`, `mirror` and `reconcile` of a webhook as REST accepts and shows them. Secrets are accepted and never shown: a
  * response contains only the last four characters of secrets that are long enough.
  */
 
@@ -15,6 +15,7 @@ import {
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 import { listOf, shape, TEXT_OR_NULL } from "../route-facts.ts";
+import { type GivenReconcile, RECONCILE_FIELDS, RECONCILE_SHOWN, readReconcile, reconcileView } from "./reconcile-settings.ts";
 
 type GivenVerify = Omit<WebhookVerify, "toleranceSeconds"> & { toleranceSeconds?: number };
 
@@ -24,17 +25,25 @@ export interface GivenSettings {
   handshake?: { preset?: HandshakePreset; source?: string; secrets?: string[] } | null;
   answer?: Partial<WebhookAnswer> | null;
   mirror?: { to: string[]; sample?: number } | null;
+  reconcile?: GivenReconcile | null;
 }
 
 export interface SettingsParts {
   completeVerify(given: GivenVerify): WebhookVerify;
   /** Returns their fault, or null. */
   verifySettingFault(verify: WebhookVerify, secrets: readonly string[]): { field: string; message: string } | null;
-  /** Returns the fault of the source of a transform or a handshake, or null. */
-  checkTransform(source: string, entry?: "transform" | "handshake"): Promise<{ message: string; line?: number; column?: number } | null>;
+  /** Returns the fault of the source of a transform, a handshake or a reconciliation, or null. */
+  checkTransform(source: string, entry?: "transform" | "handshake" | "request" | "read"): Promise<SourceFault | null>;
+  now: () => number;
 }
 
-type Settings = Pick<WebhookChanges, "verify" | "handshake" | "answer" | "mirror" | "secrets">;
+interface SourceFault {
+  message: string;
+  line?: number;
+  column?: number;
+}
+
+type Settings = Pick<WebhookChanges, "verify" | "handshake" | "answer" | "mirror" | "reconcile" | "secrets">;
 
 const LAST_SHOWN = 4;
 /** The last four characters of a shorter secret would reveal too much. */
@@ -101,6 +110,7 @@ const ABOUT = {
   handshake: "How a provider's check of the URL is answered: a preset, or `source`. Or null.",
   answer: "The response to an accepted request instead of the ids, or null.",
   mirror: "Branch environments that get a copy of accepted events, or null.",
+  reconcile: "How what the provider lists is compared with what was received: a preset, or `source`. Or null.",
 } as const;
 
 export const SETTINGS_FIELDS = {
@@ -108,6 +118,7 @@ export const SETTINGS_FIELDS = {
   handshake: orNull(closed({ preset: PRESET, source: SOURCE, secrets: SECRETS }), ABOUT.handshake),
   answer: orNull(closed(ANSWER_FIELDS), ABOUT.answer),
   mirror: orNull(closed(MIRROR_FIELDS, ["to"]), ABOUT.mirror),
+  reconcile: orNull(RECONCILE_FIELDS, ABOUT.reconcile),
 } as const;
 
 const SECRETS_SHOWN = listOf(shape({ last4: { ...TEXT_OR_NULL, description: "Null where the secret has fewer than 12 characters." } }));
@@ -126,6 +137,7 @@ export const SETTINGS_SHOWN = {
   ),
   answer: orNull(shape(ANSWER_FIELDS), ABOUT.answer),
   mirror: orNull(shape(MIRROR_FIELDS), ABOUT.mirror),
+  reconcile: orNull(shape({ ...RECONCILE_SHOWN.fields, secrets: SECRETS_SHOWN }, { optional: RECONCILE_SHOWN.optional }), ABOUT.reconcile),
   state: {
     type: "string",
     enum: ["ready", "waiting_for_secret"],
@@ -134,12 +146,13 @@ export const SETTINGS_SHOWN = {
   },
 } as const;
 
-export function settingsView({ verify, handshake, answer, mirror, secrets }: Webhook) {
+export function settingsView({ verify, handshake, answer, mirror, reconcile, secrets }: Webhook) {
   return {
     verify: verify && { ...verify, secrets: secrets.verify.map(shown) },
     handshake: handshake && { ...handshake, ...(secrets.handshake && { secrets: secrets.handshake.map(shown) }) },
     answer,
     mirror,
+    reconcile: reconcile && { ...reconcileView(reconcile), secrets: secrets.reconcile.map(shown) },
     state: verify && secrets.verify.length === 0 ? ("waiting_for_secret" as const) : ("ready" as const),
   };
 }
@@ -151,18 +164,20 @@ export function settingsView({ verify, handshake, answer, mirror, secrets }: Web
 export async function readSettings(
   parts: SettingsParts,
   given: GivenSettings,
-  current: Pick<Webhook, "verify" | "handshake" | "secrets">,
+  current: Pick<Webhook, "verify" | "handshake" | "reconcile" | "secrets">,
   { isNew }: { isNew: boolean },
 ): Promise<Settings> {
-  const { verify: _, handshake: __, answer, mirror } = given;
-  const secrets: { -readonly [Name in "verify" | "handshake"]?: WebhookSecrets[Name] } = {};
+  const { verify: _, handshake: __, answer, mirror, reconcile } = given;
+  const secrets: { -readonly [Name in "verify" | "handshake" | "reconcile"]?: WebhookSecrets[Name] } = {};
   if (given.verify?.secrets) secrets.verify = given.verify.secrets;
   if (given.handshake?.secrets) secrets.handshake = given.handshake.secrets;
+  if (reconcile?.secrets) secrets.reconcile = reconcile.secrets;
   const settings: Settings = {
     ...(given.verify !== undefined && { verify: readVerify(parts, given.verify) }),
     ...(given.handshake !== undefined && { handshake: await readHandshake(parts, given.handshake) }),
     ...(answer !== undefined && { answer: readAnswer(answer) }),
     ...(mirror !== undefined && { mirror: readMirror(mirror) }),
+    ...(reconcile !== undefined && { reconcile: reconcile && (await readReconcile(parts, reconcile, current)) }),
     secrets,
   };
   checkSecrets(parts, given, settings, current, isNew || (current.verify !== null && current.secrets.verify.length === 0));

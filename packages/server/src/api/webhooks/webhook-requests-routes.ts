@@ -66,6 +66,7 @@ const REQUEST = shape(
       type: ["boolean", "null"],
       description: "Whether its signature was valid; null if the webhook does not verify requests.",
     },
+    reconciled: { type: "boolean", description: "True: it was not received, but found in what the provider lists." },
     error: TEXT,
     eventId: TEXT,
     environment: { type: "string", description: "Where the event went." },
@@ -73,7 +74,7 @@ const REQUEST = shape(
     durationMs: NUMBER,
     logs: listOf(TEXT),
   },
-  { optional: ["bodyBase64", "error", "eventId"], title: "WebhookRequest" },
+  { optional: ["bodyBase64", "reconciled", "error", "eventId"], title: "WebhookRequest" },
 );
 const config = { about: "item", ingest: true } as const;
 const ONE = {
@@ -206,6 +207,7 @@ export function requestView(record: WebhookRequest, environment: string) {
     status: record.status,
     outcome: record.outcome,
     verified: record.verifiedAt === null ? null : record.outcome !== "signature_invalid",
+    ...(record.isReconciled && { reconciled: true }),
     ...(record.error !== null && { error: record.error }),
     ...(record.eventId !== null && { eventId: record.eventId }),
     environment,

@@ -36,7 +36,7 @@ interface CreateBody extends GivenSettings {
 type UpdateBody = Omit<WebhookChanges, keyof GivenSettings | "secrets" | "handedOver"> & GivenSettings;
 
 /** What a new webhook has before its settings are read. */
-const NEW_WEBHOOK = { verify: null, handshake: null, answer: null, mirror: null, secrets: NO_SECRETS };
+const NEW_WEBHOOK = { verify: null, handshake: null, answer: null, mirror: null, reconcile: null, secrets: NO_SECRETS };
 
 type ById = { Params: { id: string } };
 
@@ -112,7 +112,7 @@ function registerUpdate(app: FastifyInstance, parts: WebhooksRoutesParts, respon
   } as const;
   app.put<ById & { Body: UpdateBody }>("/webhooks/:id", { config, schema: update }, async (request) => {
     const webhook = findWebhook(directory, request, request.params.id);
-    const { verify: _, handshake: __, answer: ___, mirror: ____, ...given } = request.body;
+    const { verify: _, handshake: __, answer: ___, mirror: ____, reconcile: _____, ...given } = request.body;
     if (given.version !== undefined && given.transform !== undefined) throw invalid("version", "cannot be given together with transform");
     checkLists(given, parts.isIpRange);
     await refuseBadTransform(parts, given.transform);

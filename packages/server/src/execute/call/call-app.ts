@@ -23,6 +23,10 @@ export interface WebRequest {
   headers: Readonly<Record<string, string>>;
   body: string | null;
   signal?: AbortSignal;
+  /** How long it may take; default: as long as an app may. */
+  timeoutMs?: number;
+  /** The largest response; default: that of an app. */
+  bytesMax?: number;
 }
 
 export interface AppRequest {
@@ -78,7 +82,7 @@ export class AppCaller {
     try {
       return await this.#browse(request, WEB_REDIRECTS_MAX);
     } catch (error) {
-      throw error instanceof NoAnswer ? error : withReason(error, this.#timeoutMs);
+      throw error instanceof NoAnswer ? error : withReason(error, request.timeoutMs ?? this.#timeoutMs);
     }
   }
 
@@ -133,13 +137,14 @@ export class AppCaller {
     return this.#follow(request, new URL(location, url).href, redirectsLeft - 1);
   }
 
-  async #ask(request: AppRequest | (WebRequest & { timeoutMs?: number }), { origin, path }: AppAddress): Promise<AppAnswer> {
+  async #ask(request: AppRequest | WebRequest, { origin, path }: AppAddress): Promise<AppAnswer> {
     const { method, headers, body, signal, timeoutMs = this.#timeoutMs } = request;
+    const bytesMax = "bytesMax" in request ? request.bytesMax : undefined;
     this.#agent ??= this.#connect();
     const agent = await this.#agent;
     return new Promise((resolve, reject) => {
       const options = { origin, path, method, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-      agent.dispatch(options, new ResponseCollector({ resolve, reject }, timeoutMs, signal));
+      agent.dispatch(options, new ResponseCollector({ resolve, reject }, { timeoutMs, signal, bytesMax }));
     });
   }
 }

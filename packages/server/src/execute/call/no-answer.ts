@@ -9,8 +9,8 @@ export function tooLate(timeoutMs: number): NoAnswer {
   return new NoAnswer(`The app did not answer within ${timeoutMs / 1_000} s.`);
 }
 
-export function tooLarge(): NoAnswer {
-  return new NoAnswer(`The app's answer is larger than ${ANSWER_BYTES_MAX / 1024 / 1024} MiB.`);
+export function tooLarge(bytesMax: number): NoAnswer {
+  return new NoAnswer(`The app's answer is larger than ${bytesMax / 1024 / 1024} MiB.`);
 }
 
 export function givenUp(): NoAnswer {

@@ -12,9 +12,16 @@ export interface Settle {
   reject(error: unknown): void;
 }
 
+export interface CollectorLimits {
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  bytesMax?: number | undefined;
+}
+
 export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #settle: Settle;
   readonly #timeoutMs: number;
+  readonly #bytesMax: number;
   #status = 0;
   #headers: AppAnswer["headers"] = {};
   #chunks: Buffer[] = [];
@@ -24,8 +31,9 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
   #stopListening: () => void = () => undefined;
 
-  constructor(settle: Settle, timeoutMs: number, signal: AbortSignal | undefined) {
+  constructor(settle: Settle, { timeoutMs, signal, bytesMax = ANSWER_BYTES_MAX }: CollectorLimits) {
     this.#settle = settle;
+    this.#bytesMax = bytesMax;
     this.#timeoutMs = timeoutMs;
     this.#signal = signal;
   }
@@ -51,8 +59,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes <= ANSWER_BYTES_MAX) this.#chunks.push(chunk);
-    else controller.abort(tooLarge());
+    if (this.#bytes <= this.#bytesMax) this.#chunks.push(chunk);
+    else controller.abort(tooLarge(this.#bytesMax));
   }
 
   onResponseEnd(): void {

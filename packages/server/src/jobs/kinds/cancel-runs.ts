@@ -25,7 +25,7 @@ export function cancelRuns(parts: CancelRunsParts): JobKind {
     kind: "runs.cancel",
     filters: RUN_FILTERS,
     takesAll: true,
-    find: (...list) => findRuns(parts, ...list),
+    find: (environment, filter, cursor) => findRuns(parts, environment, filter, cursor),
     async work({ environmentId }, items) {
       const runs = await store.runSummaries({ environmentId, runNos: items as readonly RunNo[] });
       const failures = (await Promise.all(runs.map(cancelOne))).flat();

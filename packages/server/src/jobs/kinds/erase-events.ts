@@ -41,7 +41,7 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
     takesAll: false,
     hidesFilter: true,
     batchMax: BATCH_MAX,
-    find: (...list) => findEvents(parts, ...list),
+    find: (environment, filter, cursor) => findEvents(parts, environment, filter, cursor),
     async work({ environmentId }, items) {
       await erase(environmentId, items as readonly number[]);
       return { starts: [], failures: [] };

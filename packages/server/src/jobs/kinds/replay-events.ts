@@ -20,7 +20,7 @@ export function replayEvents(parts: ReplayEventsParts): JobKind {
     filters: EVENT_FILTERS,
     takesFunction: true,
     takesAll: true,
-    find: (...list) => findEvents(parts, ...list),
+    find: (environment, filter, cursor) => findEvents(parts, environment, filter, cursor),
     async work(job, items) {
       const { environmentId, functionId } = job;
       const events = await store.eventsAt({ environmentId, sequences: items as readonly number[] });

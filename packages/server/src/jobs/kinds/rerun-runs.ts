@@ -21,7 +21,7 @@ export function rerunRuns(parts: RerunRunsParts): JobKind {
     kind: "runs.rerun",
     filters: RUN_FILTERS,
     takesAll: true,
-    find: (...list) => findRuns(parts, ...list),
+    find: (environment, filter, cursor) => findRuns(parts, environment, filter, cursor),
     async work(job, items) {
       const { environmentId } = job;
       const runs = await store.runSummaries({ environmentId, runNos: items as readonly RunNo[] });

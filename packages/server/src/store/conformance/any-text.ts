@@ -107,7 +107,7 @@ async function writeSettings(store: Store, { id: environmentId }: Environment): 
   await store.cancellationInsert(cancellation);
   const failure = { key: ODD, decision: "resolved", decidedAt: 1, decidedBy: ODD } as const;
   await store.failureStateSet({ environmentId, ...failure });
-  const filters = { kind: ODD, filter: JSON_OF_ODD, functionId: ODD, listCursor: ODD };
+  const filters = { kind: ODD, filter: JSON_OF_ODD, functionId: ODD, listCursor: ODD, series: ODD };
   const job = await store.jobInsert({
     id: "0".repeat(26) as JobId,
     environmentId,
@@ -154,7 +154,7 @@ async function checkEvents(store: Store, environment: Environment): Promise<void
 async function checkWebhooks(store: Store, { id: environmentId }: Environment): Promise<void> {
   const list = { mode: "allow" as const, list: [ODD] };
   const verify = { scheme: "hmac", toleranceSeconds: 9, header: ODD, signed: ODD } as const;
-  const settings = { verify, handshake: null, answer: null, mirror: null, secrets: { ...NO_SECRETS, verify: [ODD] } };
+  const settings = { verify, handshake: null, answer: null, mirror: null, reconcile: null, secrets: { ...NO_SECRETS, verify: [ODD] } };
   const texts = { name: ODD, transform: ODD, eventNames: list, ips: list };
   const id = "wh_1" as WebhookId;
   await store.webhookInsert({ id, environmentId, token: "t", enabled: true, createdAt: 1, ...texts, ...settings } as never);
@@ -164,7 +164,15 @@ async function checkWebhooks(store: Store, { id: environmentId }: Environment): 
   const versions = await store.webhookVersionList({ environmentId, id });
   assert.deepEqual(versions.map(({ transform }) => transform).sort(), [ODD, OTHER].sort());
   const numbers = { receivedAt: 1_000, status: 400, deliveredTo: environmentId, transformVersion: 1, durationMs: 1, verifiedAt: null };
-  const body = { headers: JSON.stringify([ODD, ODD]), query: ODD, contentType: ODD, body: ODD, bodyBase64: null };
+  const body = {
+    headers: JSON.stringify([ODD, ODD]),
+    query: ODD,
+    contentType: ODD,
+    body: ODD,
+    bodyBase64: null,
+    bodyKey: ODD,
+    isReconciled: true,
+  };
   const request = { ip: ODD, method: ODD, outcome: ODD, error: ODD, logs: JSON_OF_ODD, ...body, ...numbers };
   const key = { environmentId, webhookId: id, id: "req_1" as WebhookRequestId };
   await store.webhookRequestInsert({ ...key, ...request });

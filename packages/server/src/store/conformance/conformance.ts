@@ -25,6 +25,7 @@ import { mirrorConformance } from "../mirrors/conformance.ts";
 import { orderConformance } from "../orders/conformance.ts";
 import { queueConformance } from "../queue/conformance.ts";
 import { realtimeConformance } from "../realtime/conformance.ts";
+import { reconciliationConformance } from "../reconciliations/conformance.ts";
 import { resumptionConformance } from "../resumptions/conformance.ts";
 import { retentionConformance } from "../retention/conformance.ts";
 import { runAdvanceConformance } from "../runs/conformance/advance-run.ts";
@@ -66,6 +67,7 @@ export function eventConformance(engine: Engine): void {
   usageConformance(engine);
   activityConformance(engine);
   webhookConformance(engine);
+  reconciliationConformance(engine);
   mirrorConformance(engine);
   appConformance(engine);
 }

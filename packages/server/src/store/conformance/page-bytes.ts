@@ -92,7 +92,16 @@ async function fillEvents(store: Store) {
 
 async function fillRequests(store: Store): Promise<Webhook> {
   const { id: environmentId } = await makeEnvironment(store, "hooks");
-  const lists = { eventNames: null, ips: null, verify: null, handshake: null, answer: null, mirror: null, secrets: NO_SECRETS };
+  const lists = {
+    eventNames: null,
+    ips: null,
+    verify: null,
+    handshake: null,
+    answer: null,
+    mirror: null,
+    reconcile: null,
+    secrets: NO_SECRETS,
+  };
   const id = "wh_1" as WebhookId;
   const webhook = await store.webhookInsert({
     id,
@@ -129,5 +138,7 @@ function largeRequest({ id: webhookId, environmentId }: Webhook, n: number): New
     durationMs: 1,
     logs: "[]",
     verifiedAt: null,
+    isReconciled: false,
+    bodyKey: null,
   };
 }

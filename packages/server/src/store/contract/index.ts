@@ -23,6 +23,8 @@ export * from "../mirrors/contract/mirrors.ts";
 export * from "../orders/contract.ts";
 export * from "../queue/contract.ts";
 export type * from "../realtime/contract.ts";
+export * from "../reconciliations/contract/reconciled-source.ts";
+export type * from "../reconciliations/contract/reconciliations.ts";
 export * from "../resumptions/contract.ts";
 export type * from "../retention/contract.ts";
 export * from "../runs/contract/new-runs.ts";

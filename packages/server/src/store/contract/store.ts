@@ -29,6 +29,7 @@ import type { MirrorStore } from "../mirrors/contract/mirrors.ts";
 import type { OrderStore } from "../orders/contract.ts";
 import type { QueueStore } from "../queue/contract.ts";
 import type { RealtimeStore } from "../realtime/contract.ts";
+import type { ReconciliationStore } from "../reconciliations/contract/reconciliations.ts";
 import type { ResumptionStore } from "../resumptions/contract.ts";
 import type { RetentionStore } from "../retention/contract.ts";
 import type { RunStore } from "../runs/contract/runs.ts";
@@ -71,6 +72,7 @@ export interface Store
     TrafficStore,
     UsageStore,
     ActivityStore,
+    ReconciliationStore,
     ResumptionStore,
     LeadershipStore,
     StoreItself {}

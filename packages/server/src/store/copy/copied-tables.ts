@@ -81,7 +81,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: {
       webhook_no: "rowid",
       ...same("webhook_id environment_id name version event_names ips enabled"),
-      ...same("verify handshake answer mirror secrets"),
+      ...same("verify handshake answer mirror reconcile secrets"),
       ...same("created_at updated_at deleted_at"),
     },
   },
@@ -102,7 +102,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["sequence"],
     columns: same(`
       sequence environment_id webhook_id request_id received_at ip method headers query content_type body
-      body_base64 status outcome error event_id delivered_to transform_version duration_ms logs verified_at`),
+      body_base64 status outcome error event_id delivered_to transform_version duration_ms logs verified_at
+      reconciled body_key`),
   },
   {
     name: "apps",
@@ -257,8 +258,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "jobs",
     key: ["job_id"],
     columns: same(`
-      job_id environment_id kind filter function_id status total done failed rate list_cursor errors report created_at
-      started_at ended_at leased_by leased_until`),
+      job_id environment_id kind filter function_id status total done failed rate list_cursor errors report tally
+      series created_at started_at ended_at leased_by leased_until`),
     // The node that processed it is gone.
     convert: { leased_by: () => null, leased_until: () => 0 },
   },
@@ -278,6 +279,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "pending_mirrors",
     key: ["environment_id", "event_id"],
     columns: same("environment_id event_id webhook_id targets"),
+  },
+  {
+    name: "reconciliations",
+    key: ["environment_id", "webhook_id", "job_id"],
+    columns: same(`
+      environment_id webhook_id job_id at started_at since_at until_at scheduled listed seen recovered failed error`),
   },
   { name: "job_items", key: ["job_id", "position"], columns: same("job_id position environment_id items") },
   { name: "event_types_counted", key: ["only_row"], columns: same("only_row sequence") },

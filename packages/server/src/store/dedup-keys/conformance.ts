@@ -69,6 +69,18 @@ export function dedupConformance(engine: Engine): void {
     }
   });
 
+  test(`${engine.name}: the first event with a dedup id is found, if it was seen since then`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const long = "x".repeat(5_000);
+    for (const dedupId of ["d", long]) {
+      const { ids } = await store.eventAppend(sampleBatch(environment, [sampleEvent({ dedupId })], { receivedAt: 1_000 }));
+      const find = (since: number) => store.dedupKeyFind({ environmentId: environment.id, dedupId, since });
+      assert.deepEqual([await find(999), await find(1_000)], [ids[0], null]);
+    }
+    assert.equal(await store.dedupKeyFind({ environmentId: environment.id, dedupId: "other", since: 0 }), null);
+  });
+
   test(`${engine.name}: dedup ids of different environments are apart`, async (t) => {
     const { store } = await engine.open(t);
     const environments = [await makeEnvironment(store), await makeEnvironment(store, "staging")];

@@ -2,6 +2,7 @@
 
 import type { EventId } from "@inlet/protocol";
 import type { DedupKeyStore } from "../contract/index.ts";
+import { boundedKey } from "../postgres/bounded-key.ts";
 import type { Database } from "../postgres/database.ts";
 import type { GroupWrites } from "../postgres/group-writes.ts";
 
@@ -28,6 +29,7 @@ const KEEP = `
   INSERT INTO dedup_keys (environment_id, dedup_key, event_id, first_seen_at)
   SELECT $1, key, event_id, seen_at FROM unnest($2::text[], $3::text[], $4::bigint[]) AS claim(key, event_id, seen_at) ORDER BY key
   ON CONFLICT DO NOTHING RETURNING dedup_key`;
+const FIND = "SELECT event_id FROM dedup_keys WHERE environment_id = $1 AND dedup_key = $2 AND first_seen_at > $3";
 const LOCK = `
   SELECT dedup_key, event_id, first_seen_at FROM dedup_keys WHERE environment_id = $1 AND dedup_key = ANY ($2::text[])
   ORDER BY dedup_key FOR UPDATE`;
@@ -79,6 +81,10 @@ function columnsOf(claims: readonly KeyClaim[]): [string[], EventId[], number[]]
 
 export function dedupKeyStore(database: Database): DedupKeyStore {
   return {
+    async dedupKeyFind({ environmentId, dedupId, since }) {
+      const [row] = await database.query<{ event_id: EventId }>(FIND, [environmentId, boundedKey(dedupId), since]);
+      return row?.event_id ?? null;
+    },
     // A key that is currently being compared is left for the next call.
     async dedupKeyExpireMany({ seenUntil, limit }) {
       const rows = await database.query(

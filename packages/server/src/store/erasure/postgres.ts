@@ -68,7 +68,7 @@ const INVOKERS = `SELECT s.run_no, s.event_id FROM ${STEPS_OF} AND s.kind = 'inv
 
 const ERASE_EVENTS = [
   // A duplicate is recorded with the id of the first event, possibly by another webhook.
-  `UPDATE webhook_requests AS r SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
+  `UPDATE webhook_requests AS r SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'
    FROM events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND r.event_id = e.event_id AND r.delivered_to = e.environment_id`,
   `DELETE FROM idempotency_keys AS k USING events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND strpos(k.body, e.event_id) > 0`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,

@@ -68,7 +68,7 @@ const INVOKERS = `SELECT s.run_no, s.event_id FROM ${STEPS_OF} AND s.kind = 'inv
 
 const ERASE_EVENTS = [
   // A duplicate is recorded with the id of the first event, possibly by another webhook.
-  `UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
+  `UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'
    WHERE sequence IN (
      SELECT r.sequence FROM events AS e CROSS JOIN webhook_requests AS r ON r.event_id = e.event_id AND r.delivered_to = e.environment_id
      WHERE e.sequence ${AMONG})`,

@@ -110,6 +110,26 @@ export function jobConformance(engine: Engine): void {
     assert.equal(await store.jobClaim({ ...MINE, now: 9_000 }), null);
   });
 
+  test(`${engine.name}: jobs of one series follow one another; a page says why the list ended, and counts add up`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [one, two] = [await makeJob(scene, [1, 2], undefined, "s"), await makeJob(scene, [], "two", "s")];
+    const series = { environmentId: one.environmentId, series: "s" };
+    assert.equal((await store.jobClaim(MINE))?.id, one.id);
+    assert.equal(await store.jobClaim({ ...MINE, node: "two", now: 9_000 }).then((job) => job?.id), one.id, "the second waits");
+    assert.equal(await store.jobClaim({ ...MINE, node: "two", now: 9_000, except: [one.id] }), null);
+    await store.jobAdvance(step(one, { node: "two", worked: 1, tally: { seen: 1 } }));
+    const ended = await store.jobAdvance(step(one, { node: "two", after: 1, worked: 1, tally: { seen: 2, recovered: 1 } }));
+    assert.deepEqual([ended?.status, ended?.tally], ["completed", { seen: 3, recovered: 1 }]);
+    assert.equal(await store.jobSeriesIsOpen(series), true);
+    assert.equal((await store.jobClaim({ ...MINE, node: "two" }))?.id, two.id);
+    const error = { item: null, message: "The provider did not answer." };
+    const listed = await store.jobItemsAdd(page(two, { node: "two", error, staysOpen: true }));
+    assert.deepEqual([listed?.status, listed?.errors, listed?.listCursor], ["queued", [error], null]);
+    assert.equal((await store.jobAdvance(step(two, { node: "two" })))?.status, "completed");
+    assert.equal(await store.jobSeriesIsOpen(series), false);
+  });
+
   test(`${engine.name}: a job without items has completed`, async (t) => {
     const { store } = await engine.open(t);
     const job = await makeJob(await makeScene(store), []);
@@ -203,6 +223,7 @@ async function makeJob(
   { store, environment }: { store: Store; environment: Scene["environment"] },
   items: readonly JobItem[],
   walkedBy?: string,
+  series: string | null = null,
 ): Promise<Job> {
   const job: NewJob = {
     id: ids.next(1_000) as string as JobId,
@@ -215,6 +236,7 @@ async function makeJob(
     items,
     listCursor: walkedBy ? "c0" : null,
     lease: walkedBy ? { node: walkedBy, until: 2_000 } : null,
+    series,
   };
   const stored = await store.jobInsert(job);
   assert.deepEqual(await store.jobGet(job), stored);

@@ -26,6 +26,8 @@ interface JobFacts {
   createdAt: number;
   /** Where to continue reading the list; null: all items are collected. */
   listCursor: string | null;
+  /** Jobs of one series are worked on one after the other, in the order in which they were made; null: it waits for no other. */
+  series: string | null;
 }
 
 export interface NewJob extends JobFacts {
@@ -48,6 +50,8 @@ export interface Job extends JobFacts {
   errors: readonly JobError[];
   /** What its kind reports about its items: JSON text. */
   report: string | null;
+  /** What came of the items processed so far, by the names its kind uses. */
+  tally: Readonly<Record<string, number>>;
   startedAt: number | null;
   endedAt: number | null;
 }
@@ -74,6 +78,8 @@ export interface JobAdvanceParams {
   starts: readonly JobStart[];
   /** The whole report, with this batch. Absent: it stays as it is. */
   report?: string;
+  /** Added to the job's. */
+  tally?: Readonly<Record<string, number>>;
   /** A further step follows the last item: the job does not end with it. */
   staysOpen?: boolean;
 }
@@ -91,6 +97,10 @@ export interface JobItemsAddParams {
   after: number;
   items: readonly JobItem[];
   listCursor: string | null;
+  /** Why the list ends before its end. */
+  error?: JobError | undefined;
+  /** A further step follows the last item: the job does not end with an empty list. */
+  staysOpen?: boolean;
 }
 
 export const JOB_ERRORS_MAX = 10;
@@ -110,7 +120,12 @@ export interface JobStore {
     after?: JobId;
     status?: JobStatus;
   }): Promise<{ jobs: Job[]; next: JobId | null }>;
-  /** Leases the oldest job that no node holds, or that this node holds and is not in `except`. It is `running` if its items are collected. */
+  /** Whether a job of the series has not ended. */
+  jobSeriesIsOpen(params: { environmentId: EnvironmentId; series: string }): Promise<boolean>;
+  /**
+   * Leases the oldest job that no node holds, or that this node holds and is not in `except`, unless an older one of its series has not
+   * ended. It is `running` if its items are collected.
+   */
   jobClaim(params: { node: string; now: number; until: number; except: readonly JobId[] }): Promise<Job | null>;
   /** Renews the lease of a job during long work. Returns false, without effect, if it is lost or the job has ended. */
   jobRenew(params: { environmentId: EnvironmentId; id: JobId; node: string; until: number }): Promise<boolean>;

@@ -17,15 +17,19 @@ export function beginJob({ items, listCursor, createdAt }: NewJob): JobEnd {
 }
 
 /** Null: the page does not follow the current cursor, or the job has ended. */
-export function addJobItems(job: Job, { after, items, listCursor, now }: JobItemsAddParams): (JobEnd & { total: number }) | null {
+export function addJobItems(
+  job: Job,
+  { after, items, listCursor, error, now, staysOpen = false }: JobItemsAddParams,
+): (JobEnd & Pick<Job, "total" | "errors">) | null {
   if (job.endedAt !== null || job.listCursor === null || job.total !== after) return null;
   const total = job.total + items.length;
-  return { ...afterPage(total, listCursor, now), total };
+  const errors = [...job.errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX);
+  return { ...afterPage(total, listCursor, now, staysOpen), total, errors };
 }
 
-/** A job with an empty list has completed. */
-function afterPage(total: number, listCursor: string | null, now: number): JobEnd {
-  const isEnd = total === 0 && listCursor === null;
+/** A job with an empty list has completed, unless a further step follows. */
+function afterPage(total: number, listCursor: string | null, now: number, staysOpen = false): JobEnd {
+  const isEnd = total === 0 && listCursor === null && !staysOpen;
   return { status: isEnd ? "completed" : "queued", startedAt: isEnd ? now : null, endedAt: isEnd ? now : null };
 }
 
@@ -34,13 +38,15 @@ export interface JobWrite extends JobEnd {
   failed: number;
   errors: Job["errors"];
   report: string | null;
+  tally: Job["tally"];
   startedAt: number;
   /** Items from this position on are no longer needed. */
   itemsLeft: number;
 }
 
 /** Null: the batch does not follow the current cursor, or the job has ended. */
-export function advanceJob(job: Job, { after, worked, failures, now, report, staysOpen = false }: JobAdvanceParams): JobWrite | null {
+export function advanceJob(job: Job, params: JobAdvanceParams): JobWrite | null {
+  const { after, worked, failures, tally = {}, now, report, staysOpen = false } = params;
   if (job.endedAt !== null || job.listCursor !== null || job.done !== after) return null;
   const done = job.done + worked;
   const isEnd = done >= job.total && !staysOpen;
@@ -50,10 +56,17 @@ export function advanceJob(job: Job, { after, worked, failures, now, report, sta
     failed: job.failed + failures.length,
     errors: [...job.errors, ...failures].slice(0, JOB_ERRORS_MAX),
     report: report ?? job.report,
+    tally: sumOf(job.tally, tally),
     startedAt: job.startedAt ?? now,
     endedAt: isEnd ? now : null,
     itemsLeft: job.total - done,
   };
+}
+
+function sumOf(known: Job["tally"], added: Job["tally"]): Job["tally"] {
+  const sum = { ...known };
+  for (const [name, count] of Object.entries(added)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
 }
 
 /** What is left of a batch, if of the events of its starts only these are stored. Each item without its event is one failure. */

@@ -36,22 +36,28 @@ const CLAIM = `
   WHERE (environment_id, job_id) = (
     SELECT environment_id, job_id FROM jobs
     WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = $1 OR leased_until <= $2) AND job_id <> ALL ($4::text[])
+      AND (series IS NULL OR NOT EXISTS (
+        SELECT FROM jobs AS earlier
+        WHERE earlier.ended_at IS NULL AND earlier.job_id < jobs.job_id AND earlier.environment_id = jobs.environment_id
+          AND earlier.series = jobs.series))
     ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING *`;
 const RENEW = `
   UPDATE jobs SET leased_until = $4 WHERE environment_id = $1 AND job_id = $2 AND leased_by = $3 AND ended_at IS NULL RETURNING 1`;
 const WRITE = `
-  UPDATE jobs SET status = $3, done = $4, failed = $5, errors = $6, report = $7, started_at = $8, ended_at = $9, leased_until = $10
+  UPDATE jobs SET status = $3, done = $4, failed = $5, errors = $6, report = $7, started_at = $8, ended_at = $9, leased_until = $10,
+    tally = $11
   WHERE environment_id = $1 AND job_id = $2 RETURNING *`;
 const END = "UPDATE jobs SET status = $3, errors = $4, ended_at = $5 WHERE environment_id = $1 AND job_id = $2 RETURNING *";
 const INSERT = `
   INSERT INTO jobs (environment_id, job_id, kind, filter, function_id, status, total, rate, list_cursor, created_at, started_at, ended_at,
-    leased_by, leased_until)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING *`;
+    leased_by, leased_until, series)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING *`;
 const INSERT_ITEMS = "INSERT INTO job_items (environment_id, job_id, position, items) VALUES ($1, $2, $3, $4)";
 const ADD_PAGE = `
-  UPDATE jobs SET status = $3, total = $4, list_cursor = $5, started_at = $6, ended_at = $7, leased_until = $8
+  UPDATE jobs SET status = $3, total = $4, list_cursor = $5, started_at = $6, ended_at = $7, leased_until = $8, errors = $9
   WHERE environment_id = $1 AND job_id = $2 RETURNING *`;
+const SERIES_IS_OPEN = "SELECT FROM jobs WHERE ended_at IS NULL AND environment_id = $1 AND series = $2 LIMIT 1";
 const ITEMS = `
   SELECT position, items FROM job_items WHERE environment_id = $1 AND job_id = $2 AND position < $3 ORDER BY position DESC LIMIT 1`;
 const DROP_ITEMS = "DELETE FROM job_items WHERE environment_id = $1 AND job_id = $2 AND position >= $3";
@@ -69,6 +75,9 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
       return row ? toJob(row) : null;
     },
     jobList: (params) => listJobs(database, params),
+    async jobSeriesIsOpen({ environmentId, series }) {
+      return (await database.query(SERIES_IS_OPEN, [environmentId, series])).length > 0;
+    },
     async jobClaim({ node, now, until, except }) {
       const [row] = await database.query<JobRow>(CLAIM, [node, now, until, except]);
       return row ? toJob(row) : null;
@@ -122,6 +131,7 @@ async function insertJob(client: PoolClient, job: NewJob): Promise<Job> {
     endedAt,
     lease?.node ?? null,
     lease?.until ?? 0,
+    job.series,
   ]);
   if (items.length > 0) await client.query(INSERT_ITEMS, [environmentId, id, 0, JSON.stringify(items)]);
   return toJob(rows[0] as JobRow);
@@ -133,7 +143,7 @@ async function addItems(client: PoolClient, params: JobItemsAddParams): Promise<
   const next = job && job.leasedBy === node ? addJobItems(job, params) : null;
   if (!job || !next) return null;
   if (items.length > 0) await client.query(INSERT_ITEMS, [environmentId, id, job.total, JSON.stringify(items)]);
-  const values = [environmentId, id, next.status, next.total, listCursor, next.startedAt, next.endedAt, until];
+  const values = [environmentId, id, next.status, next.total, listCursor, next.startedAt, next.endedAt, until, JSON.stringify(next.errors)];
   const { rows } = await client.query<JobRow>(ADD_PAGE, values);
   return toJob(rows[0] as JobRow);
 }
@@ -160,6 +170,7 @@ async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ 
     next.startedAt,
     next.endedAt,
     until,
+    JSON.stringify(next.tally),
   );
   writes.send(DROP_ITEMS, environmentId, id, next.itemsLeft);
   await writes.settle();

@@ -17,6 +17,8 @@ export interface JobRow {
   list_cursor: string | null;
   errors: string;
   report: string | null;
+  tally: string;
+  series: string | null;
   created_at: number;
   started_at: number | null;
   ended_at: number | null;
@@ -39,6 +41,8 @@ export function toJob(row: JobRow): Job {
     listCursor: row.list_cursor,
     errors: JSON.parse(row.errors) as JobError[],
     report: row.report,
+    tally: JSON.parse(row.tally) as Job["tally"],
+    series: row.series,
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

@@ -20,15 +20,22 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
   const insertItems = db.prepare("INSERT INTO job_items (job_id, position, environment_id, items) VALUES (?, ?, ?, ?)");
   const insert = db.prepare(`
     INSERT INTO jobs (job_id, environment_id, kind, filter, function_id, status, total, rate, list_cursor, created_at, started_at, ended_at,
-      leased_by, leased_until)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      leased_by, leased_until, series)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const addPage = db.prepare(
-    "UPDATE jobs SET status = ?, total = ?, list_cursor = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
+    "UPDATE jobs SET status = ?, total = ?, list_cursor = ?, errors = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
   );
   const select = db.prepare("SELECT * FROM jobs WHERE job_id = ? AND environment_id = ?");
   const selectAnywhere = db.prepare("SELECT * FROM jobs WHERE job_id = ?");
-  const open = db.prepare(
-    "SELECT * FROM jobs INDEXED BY jobs_open WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = ?1 OR leased_until <= ?2) ORDER BY job_id",
+  const open = db.prepare(`
+    SELECT * FROM jobs INDEXED BY jobs_open WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = ?1 OR leased_until <= ?2)
+      AND (series IS NULL OR NOT EXISTS (
+        SELECT 1 FROM jobs AS earlier INDEXED BY jobs_open
+        WHERE earlier.ended_at IS NULL AND earlier.job_id < jobs.job_id AND earlier.environment_id = jobs.environment_id
+          AND earlier.series = jobs.series))
+    ORDER BY job_id`);
+  const openInSeries = db.prepare(
+    "SELECT 1 FROM jobs INDEXED BY jobs_open WHERE ended_at IS NULL AND environment_id = ? AND series = ? LIMIT 1",
   );
   const lease = db.prepare("UPDATE jobs SET leased_by = ?, leased_until = ? WHERE job_id = ?");
   const renew = db.prepare(
@@ -39,7 +46,7 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
   );
   const items = db.prepare("SELECT position, items FROM job_items WHERE job_id = ? AND position < ? ORDER BY position DESC LIMIT 1");
   const write = db.prepare(
-    "UPDATE jobs SET status = ?, done = ?, failed = ?, errors = ?, report = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
+    "UPDATE jobs SET status = ?, done = ?, failed = ?, errors = ?, report = ?, tally = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
   );
   const end = db.prepare("UPDATE jobs SET status = ?, errors = ?, ended_at = ? WHERE job_id = ?");
   const dropItems = db.prepare("DELETE FROM job_items WHERE job_id = ? AND position >= ?");
@@ -73,6 +80,7 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
       endedAt,
       taken?.node ?? null,
       taken?.until ?? 0,
+      job.series,
     );
     if (first.length > 0) insertItems.run(id, 0, environmentId, JSON.stringify(first));
     return read(environmentId, id) as Job;
@@ -84,7 +92,7 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     const next = job && job.leasedBy === node ? addJobItems(job, params) : null;
     if (!job || !next) return null;
     if (added.length > 0) insertItems.run(id, job.total, environmentId, JSON.stringify(added));
-    addPage.run(next.status, next.total, listCursor, next.startedAt, next.endedAt, until, id);
+    addPage.run(next.status, next.total, listCursor, JSON.stringify(next.errors), next.startedAt, next.endedAt, until, id);
     return read(environmentId, id);
   }
 
@@ -97,7 +105,8 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     if (!job || !next) return null;
     const allocation = new LeaseAllocation(now, undefined);
     for (const { eventSequence, run } of batch.starts) startRuns.startForStored(allocation, environmentId, eventSequence, run);
-    write.run(next.status, next.done, next.failed, JSON.stringify(next.errors), next.report, next.startedAt, next.endedAt, until, id);
+    const [errors, tally] = [JSON.stringify(next.errors), JSON.stringify(next.tally)];
+    write.run(next.status, next.done, next.failed, errors, next.report, tally, next.startedAt, next.endedAt, until, id);
     dropItems.run(id, next.itemsLeft);
     return read(environmentId, id);
   }
@@ -121,6 +130,7 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
       return row && (environmentIds as readonly number[]).includes(row.environment_id) ? toJob(row) : null;
     },
     jobList: async (params) => list(params),
+    jobSeriesIsOpen: async ({ environmentId, series }) => openInSeries.get(environmentId, series) !== undefined,
     jobClaim: ({ node, now, until, except }) =>
       writer.submit(() => {
         const row = (open.all(node, now) as unknown as JobRow[]).find(({ job_id }) => !(except as readonly string[]).includes(job_id));

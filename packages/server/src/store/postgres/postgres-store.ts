@@ -25,6 +25,7 @@ import { mirrorStore } from "../mirrors/postgres.ts";
 import { orderStore } from "../orders/postgres.ts";
 import { queueStore } from "../queue/postgres/queue.ts";
 import { realtimeStore } from "../realtime/postgres.ts";
+import { reconciliationStore } from "../reconciliations/postgres.ts";
 import { resumptionStore } from "../resumptions/postgres/continue-resumptions.ts";
 import { retentionStore } from "../retention/postgres.ts";
 import { runStore } from "../runs/postgres/runs.ts";
@@ -108,6 +109,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...alertStore(database),
     ...mirrorStore(database),
     ...jobStore({ database, notify }),
+    ...reconciliationStore(database),
     ...retentionStore(database),
     ...erasureStore(database),
     ...functionStartStore(database, decisions),

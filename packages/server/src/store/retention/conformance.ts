@@ -183,6 +183,7 @@ export function retentionConformance(engine: Engine): void {
       functionId: null,
       items: [2, 1],
       listCursor: null,
+      series: null,
       rate: 10,
       lease: null,
       createdAt: 6_000,

@@ -12,6 +12,7 @@ type ContractReads =
   | "eventSequenceBefore"
   | "webhookRequestList"
   | "webhookRequestGet"
+  | "webhookRequestWithBody"
   | "webhookRequestOutcomes"
   | "webhookRequestCounts"
   | "webhookRequestFollow"

@@ -18,7 +18,13 @@ import { countEnds, countWaits, timeRuns } from "../runs/sqlite/run-figures.ts";
 import { listTraffic } from "../traffic/sqlite.ts";
 import { listUsage } from "../usage/sqlite.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "../webhook-requests/sqlite/follow-webhook-requests.ts";
-import { countRequests, getRequest, listOutcomes, listRequests } from "../webhook-requests/sqlite/read-webhook-requests.ts";
+import {
+  countRequests,
+  getRequest,
+  listOutcomes,
+  listRequests,
+  requestWithBody,
+} from "../webhook-requests/sqlite/read-webhook-requests.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
 import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
@@ -47,6 +53,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   eventSequenceBefore: (params) => sequenceBefore(db, params),
   webhookRequestList: (params) => listRequests(db, params),
   webhookRequestGet: (params) => getRequest(db, params),
+  webhookRequestWithBody: (params) => requestWithBody(db, params),
   webhookRequestOutcomes: (params) => listOutcomes(db, params),
   webhookRequestCounts: (params) => countRequests(db, params),
   runList: async (params) => listRuns(db, params, await whereOf(params)),

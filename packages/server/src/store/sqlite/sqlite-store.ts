@@ -25,6 +25,7 @@ import { mirrorStore } from "../mirrors/sqlite.ts";
 import { orderStore } from "../orders/sqlite.ts";
 import { queueStore } from "../queue/sqlite/queue.ts";
 import { realtimeStore } from "../realtime/sqlite.ts";
+import { reconciliationStore } from "../reconciliations/sqlite.ts";
 import { resumptionStore } from "../resumptions/sqlite/continue-resumptions.ts";
 import { retentionStore } from "../retention/sqlite.ts";
 import { runStore } from "../runs/sqlite/runs.ts";
@@ -108,6 +109,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...alertStore(db, writer),
     ...mirrorStore(db, writer),
     ...jobStore(db, { writer, startRuns: parts.startRuns }),
+    ...reconciliationStore(db, writer),
     ...signalStore({ writer, resumeRuns: parts.resumeRuns }),
     ...approvalStore(db, { ...parts, writer }),
     ...resumptionStore({ ...parts, writer }),

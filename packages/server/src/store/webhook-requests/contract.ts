@@ -32,6 +32,10 @@ export interface NewWebhookRequest {
   logs: string;
   /** The time of receipt against which the age of its signature was checked; null if nothing was verified. */
   verifiedAt: number | null;
+  /** It was not received, but found in what the provider lists. */
+  isReconciled: boolean;
+  /** A hash of the body, if its event has no dedup id, or if it was listed and refused: such an item may be known by its body only. Null otherwise. */
+  bodyKey: string | null;
 }
 
 export interface WebhookRequest extends NewWebhookRequest {
@@ -52,6 +56,17 @@ export interface WebhookRequestListParams {
   /** In the body, whatever its case. */
   text?: string;
 }
+
+export interface WebhookRequestBodyParams {
+  environmentId: EnvironmentId;
+  webhookId: WebhookId;
+  bodyKey: string;
+  isAccepted: boolean;
+  /** Only one that was received, not found in a list. */
+  isReceived: boolean;
+}
+
+export type WebhookRequestBody = Pick<WebhookRequest, "eventId" | "deliveredTo" | "outcome" | "transformVersion">;
 
 export interface WebhookOutcomesParams {
   environmentId: EnvironmentId;
@@ -94,6 +109,8 @@ export interface WebhookRequestStore {
   webhookRequestGet(params: { environmentId: EnvironmentId; webhookId: WebhookId; id: WebhookRequestId }): Promise<WebhookRequest | null>;
   /** Newest first. */
   webhookRequestList(params: WebhookRequestListParams): Promise<{ requests: WebhookRequest[]; next: EventCursor | null }>;
+  /** The newest request with this body that made an event, or that was refused. */
+  webhookRequestWithBody(params: WebhookRequestBodyParams): Promise<WebhookRequestBody | null>;
   /** How the last `limit` requests of each of these webhooks ended, newest first. */
   webhookRequestOutcomes(params: WebhookOutcomesParams): Promise<WebhookOutcome[]>;
   /** How many requests of each outcome were received in each interval. In no order. */

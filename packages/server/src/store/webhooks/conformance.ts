@@ -26,6 +26,7 @@ function makeWebhook(store: Store, environment: Environment, id = "wh_1"): Promi
     handshake: null,
     answer: null,
     mirror: null,
+    reconcile: null,
     secrets: NO_SECRETS,
     enabled: true,
     createdAt: 1,
@@ -53,11 +54,61 @@ function sampleRequest(webhook: Webhook, n: number, changes: Partial<NewWebhookR
     durationMs: 0.5,
     logs: "[]",
     verifiedAt: null,
+    isReconciled: false,
+    bodyKey: null,
     ...changes,
   };
 }
 
 export function webhookConformance(engine: Engine): void {
+  test(`${engine.name}: how a webhook is reconciled is kept with its secrets, which go when it goes`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const { id, environmentId } = await makeWebhook(store, environment);
+    const reconcile = { preset: "github", every: "90s", lookBack: "1h", setAt: 5, options: { repository: "a/b", hook: "1" } };
+    const update = (changes: WebhookChanges) => store.webhookUpdate({ environmentId, id, changes, updatedAt: 6 });
+    await update({ reconcile, secrets: { reconcile: ["ghp_1"] } });
+    await update({ reconcile: { ...reconcile, setAt: 7 }, verify: null });
+    const [webhook] = await (await reopen()).webhookList();
+    assert.deepEqual([webhook?.reconcile, webhook?.secrets.reconcile], [{ ...reconcile, setAt: 7 }, ["ghp_1"]]);
+  });
+
+  test(`${engine.name}: taking reconcile away takes its secrets with it`, async (t) => {
+    const { store } = await engine.open(t);
+    const { id, environmentId } = await makeWebhook(store, await makeEnvironment(store));
+    const reconcile = { source: "…", every: "15m", lookBack: "72h", setAt: 5, options: {} };
+    const update = (changes: WebhookChanges) => store.webhookUpdate({ environmentId, id, changes, updatedAt: 6 });
+    await update({ reconcile, secrets: { reconcile: ["s"] } });
+    const updated = await update({ reconcile: null });
+    assert.deepEqual([updated?.reconcile, updated?.secrets], [null, NO_SECRETS]);
+  });
+
+  test(`${engine.name}: a request is found by its body: the newest of those that made an event, or were refused`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const webhook = await makeWebhook(store, environment);
+    const accept = (n: number, changes: Partial<NewWebhookRequest>) => {
+      const webhookRequest = sampleRequest(webhook, n, { outcome: "accepted", ...changes });
+      return store.eventAppend(sampleBatch(environment, [sampleEvent()], { webhookRequest }));
+    };
+    const first = await accept(1, { bodyKey: "k" });
+    const second = await accept(2, { bodyKey: "k", isReconciled: true });
+    await store.webhookRequestInsert(sampleRequest(webhook, 3, { bodyKey: "k", isReconciled: true, transformVersion: 4 }));
+    const key = { environmentId: environment.id, webhookId: webhook.id, bodyKey: "k" };
+    const find = (isAccepted: boolean, isReceived: boolean) => store.webhookRequestWithBody({ ...key, isAccepted, isReceived });
+    const stored = { deliveredTo: environment.id, outcome: "accepted", transformVersion: 1 };
+    assert.deepEqual({ ...(await find(true, false)) }, { ...stored, eventId: second.ids[0] });
+    assert.deepEqual({ ...(await find(true, true)) }, { ...stored, eventId: first.ids[0] });
+    assert.deepEqual({ ...(await find(false, false)) }, { ...stored, eventId: null, outcome: "transform_failed", transformVersion: 4 });
+    assert.equal(await find(false, true), null);
+    assert.equal(await store.webhookRequestWithBody({ ...key, bodyKey: "other", isAccepted: true, isReceived: false }), null);
+    const { requests } = await store.webhookRequestList({ ...key, limit: 10 });
+    assert.deepEqual(
+      requests.map(({ isReconciled }) => isReconciled),
+      [true, true, false],
+    );
+  });
+
   test(`${engine.name}: a webhook is kept with its lists, changed field by field, and read back`, async (t) => {
     const { store, reopen } = await engine.open(t);
     const made = await makeWebhook(store, await makeEnvironment(store));
@@ -83,7 +134,7 @@ export function webhookConformance(engine: Engine): void {
     assert.deepEqual((await update({ verify: { ...verify, header: "X-Other" } }))?.secrets.verify, ["one", "tw\u00f6"]);
     assert.deepEqual((await update({ handshake: { preset: "meta" }, secrets: { handshake: ["token"] } }))?.secrets.handshake, ["token"]);
     const [read] = await (await reopen()).webhookList();
-    assert.deepEqual(read?.secrets, { verify: ["one", "tw\u00f6"], handshake: ["token"], isHandedOver: false });
+    assert.deepEqual(read?.secrets, { verify: ["one", "tw\u00f6"], handshake: ["token"], isHandedOver: false, reconcile: [] });
   });
 
   test(`${engine.name}: secrets go with the setting they belong to, and one that is handed over counts once`, async (t) => {
@@ -91,7 +142,7 @@ export function webhookConformance(engine: Engine): void {
     const made = await makeWebhook(store, await makeEnvironment(store));
     const update = (changes: WebhookChanges) => store.webhookUpdate({ ...made, changes, updatedAt: 5 });
     await update({ verify: { scheme: "github", toleranceSeconds: 1 }, handshake: { preset: "asana" } });
-    assert.deepEqual((await update({ handedOver: "first" }))?.secrets, { verify: ["first"], handshake: null, isHandedOver: true });
+    assert.deepEqual((await update({ handedOver: "first" }))?.secrets, { ...NO_SECRETS, verify: ["first"], isHandedOver: true });
     assert.deepEqual((await update({ handedOver: "second" }))?.secrets.verify, ["first"]);
     await update({ handshake: { preset: "asana" } });
     assert.deepEqual((await update({ handedOver: "second" }))?.secrets.verify, ["first", "second"]);

@@ -15,15 +15,30 @@ export interface WebhookMirror {
   sample: number;
 }
 
+/** How what the provider lists is compared with what was received: by a preset, or by two functions in `source`. */
+export interface WebhookReconcile {
+  preset?: string;
+  source?: string;
+  /** Durations as given, such as `15m`. */
+  every: string;
+  lookBack: string;
+  /** When it was set or changed: the first pass comes one `every` later. */
+  setAt: number;
+  /** What the preset needs: names and values as given. */
+  options: Readonly<Record<string, string | readonly string[]>>;
+}
+
 export interface WebhookSecrets {
   verify: readonly string[];
   /** Null: the secrets of `verify`. */
   handshake: readonly string[] | null;
   /** The provider has sent a secret since the handshake was set. */
   isHandedOver: boolean;
+  /** For requests to the provider's API. */
+  reconcile: readonly string[];
 }
 
-export const NO_SECRETS: WebhookSecrets = { verify: [], handshake: null, isHandedOver: false };
+export const NO_SECRETS: WebhookSecrets = { verify: [], handshake: null, isHandedOver: false, reconcile: [] };
 export const SECRETS_MAX = 4;
 
 export interface Webhook {
@@ -42,6 +57,7 @@ export interface Webhook {
   handshake: WebhookHandshake | null;
   answer: WebhookAnswer | null;
   mirror: WebhookMirror | null;
+  reconcile: WebhookReconcile | null;
   secrets: WebhookSecrets;
   enabled: boolean;
   createdAt: number;
@@ -68,8 +84,10 @@ export interface WebhookChanges {
   handshake?: WebhookHandshake | null;
   answer?: WebhookAnswer | null;
   mirror?: WebhookMirror | null;
+  /** Null also deletes its secrets. */
+  reconcile?: WebhookReconcile | null;
   /** Absent fields stay unchanged. */
-  secrets?: Partial<Pick<WebhookSecrets, "verify" | "handshake">>;
+  secrets?: Partial<Pick<WebhookSecrets, "verify" | "handshake" | "reconcile">>;
   /** A secret that the provider sent: added, unless one was added since the handshake was set, or there are too many. */
   handedOver?: string;
   enabled?: boolean;

@@ -9,6 +9,7 @@ export function secretsAfter({ verify, secrets }: Pick<Webhook, "verify" | "secr
     verify: hasVerify ? given.verify : [],
     handshake: changes.handshake === null ? null : given.handshake,
     isHandedOver: changes.handshake === undefined && secrets.isHandedOver,
+    reconcile: changes.reconcile === null ? [] : given.reconcile,
   };
   return changes.handedOver === undefined ? after : withHandedOver(after, changes.handedOver, hasVerify);
 }

@@ -19,6 +19,7 @@ export interface WebhookRow {
   handshake: string | null;
   answer: string | null;
   mirror: string | null;
+  reconcile: string | null;
   secrets: string | null;
   enabled: number;
   created_at: number;
@@ -28,12 +29,22 @@ export interface WebhookRow {
 
 /** The columns other than its name, in the order of WEBHOOK_COLUMNS. */
 export function webhookColumns(box: SecretBox, webhook: Omit<Webhook, "version" | "updatedAt" | "deletedAt">) {
-  const { id, eventNames, ips, verify, handshake, answer, mirror, secrets, enabled } = webhook;
-  const settings = [verify, handshake, answer, mirror].map((value) => value && JSON.stringify(value));
+  const { id, eventNames, ips, verify, handshake, answer, mirror, reconcile, secrets, enabled } = webhook;
+  const settings = [verify, handshake, answer, mirror, reconcile].map((value) => value && JSON.stringify(value));
   return [listText(eventNames), listText(ips), ...settings, sealedSecrets(box, id, secrets), Number(enabled)] as const;
 }
 
-export const WEBHOOK_COLUMNS = ["event_names", "ips", "verify", "handshake", "answer", "mirror", "secrets", "enabled"] as const;
+export const WEBHOOK_COLUMNS = [
+  "event_names",
+  "ips",
+  "verify",
+  "handshake",
+  "answer",
+  "mirror",
+  "reconcile",
+  "secrets",
+  "enabled",
+] as const;
 
 export function toWebhook(box: SecretBox, row: WebhookRow): Webhook {
   return {
@@ -49,6 +60,7 @@ export function toWebhook(box: SecretBox, row: WebhookRow): Webhook {
     handshake: parsed(row.handshake),
     answer: parsed(row.answer),
     mirror: parsed(row.mirror),
+    reconcile: parsed(row.reconcile),
     secrets: openedSecrets(box, row),
     enabled: row.enabled === 1,
     createdAt: row.created_at,
@@ -58,14 +70,15 @@ export function toWebhook(box: SecretBox, row: WebhookRow): Webhook {
 }
 
 function sealedSecrets(box: SecretBox, id: string, secrets: WebhookSecrets): string | null {
-  const isEmpty = secrets.verify.length === 0 && secrets.handshake === null && !secrets.isHandedOver;
+  const { verify, handshake, isHandedOver, reconcile } = secrets;
+  const isEmpty = verify.length + reconcile.length === 0 && handshake === null && !isHandedOver;
   return isEmpty ? null : box.seal(JSON.stringify(secrets), ownerOf("webhooks", id));
 }
 
 /** Secrets that another node encrypted with a key unknown to this node are omitted: nothing can be verified with them. */
 function openedSecrets(box: SecretBox, { webhook_id, secrets }: WebhookRow): WebhookSecrets {
   const text = secrets === null ? null : box.open(secrets, ownerOf("webhooks", webhook_id));
-  return text === null ? NO_SECRETS : JSON.parse(text);
+  return text === null ? NO_SECRETS : { ...NO_SECRETS, ...JSON.parse(text) };
 }
 
 function parsed<Value>(text: string | null): Value | null {

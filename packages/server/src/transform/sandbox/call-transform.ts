@@ -11,7 +11,7 @@ import { type Guest, GuestTrap } from "./guest.ts";
 import type { Handle } from "./quickjs.ts";
 
 export interface TransformCall {
-  /** Default `transform`. A handshake gets `evtJson` as its one argument, and may return nothing. */
+  /** Default `transform`. The others get `evtJson` as their one argument; a handshake may return nothing. */
   entry?: EntryName | undefined;
   /** Null if it is the same text as `raw`. */
   evtJson: string | null;
@@ -36,6 +36,9 @@ const STACK_ENDED = "RangeError: Maximum call stack size exceeded";
 const BODY_TOO_DEEP: TransformFault = { code: "body_invalid", message: "The body is nested too deeply" };
 const EVENT_TOO_DEEP: TransformFault = { code: "transform_invalid_event", message: "the returned event is nested too deeply" };
 
+/** A page has up to 1 MB; as text inside of JSON, some of its characters take several. */
+const PAGE_RESULT_BYTES_MAX = 4 * 1_048_576;
+
 const BYTE_ORDER_MARK = "\uFEFF";
 const decoder = new TextDecoder();
 
@@ -53,7 +56,7 @@ function passArguments(guest: Guest, options: CallOptions): Handle[] | { fault: 
   const raw = guest.write(request.raw);
   const evt = orTooDeep(BODY_TOO_DEEP, () => guest.parseJson(evtText(guest, raw, request), bodyFileAt));
   if (guest.isException(evt)) return { fault: bodyFault(guest, options) };
-  if (request.entry === "handshake") return [evt];
+  if (request.entry !== undefined && request.entry !== "transform") return [evt];
   const headers = guest.parseJson(guest.write(request.headersJson), bodyFileAt);
   const queryParams = guest.parseJson(guest.write(request.queryParamsJson), bodyFileAt);
   const values = [evt, headers, queryParams, guest.string(raw)];
@@ -94,14 +97,18 @@ function settle(guest: Guest, promise: Handle, options: CallOptions): Step {
 
 function eventText(guest: Guest, event: Handle, options: CallOptions): Called | { fault: TransformFault } {
   const kind = guest.kind(event);
-  if (options.request.entry === "handshake" && (kind === "undefined" || kind === "null")) return { eventJson: "null" };
-  if (kind !== "object") return invalid(options.request.entry === "handshake" ? HANDSHAKE_RETURNED : RETURNED[kind]);
+  const { entry = "transform" } = options.request;
+  if (entry === "handshake" && (kind === "undefined" || kind === "null")) return { eventJson: "null" };
+  if (kind !== "object") return invalid(entry === "transform" ? RETURNED[kind] : OTHER_RETURNED[entry]);
   const json = orTooDeep(EVENT_TOO_DEEP, () => guest.stringifyJson(event));
   if (guest.isException(json)) return { fault: notJson(describeException(guest, options)) };
   const bytes = guest.textBytes(json);
   if (bytes === null) return { fault: describeException(guest, options) };
-  if (bytes.length > options.resultBytesMax) {
-    return invalid(`the returned event has ${bytes.length} bytes as JSON, more than the limit of ${options.resultBytesMax}`);
+  const bytesMax = entry === "read" ? Math.max(options.resultBytesMax, PAGE_RESULT_BYTES_MAX) : options.resultBytesMax;
+  if (bytes.length > bytesMax) {
+    return invalid(
+      `the returned ${entry === "transform" ? "event" : "object"} has ${bytes.length} bytes as JSON, more than the limit of ${bytesMax}`,
+    );
   }
   const eventJson = decoder.decode(bytes);
   // A toJSON method may have replaced it.
@@ -116,7 +123,11 @@ const RETURNED = {
   primitive: "the transform returned a value that is not an object; it must return an object with name and data",
 } as const;
 
-const HANDSHAKE_RETURNED = "the handshake must return { status, headers, body } or nothing";
+const OTHER_RETURNED = {
+  handshake: "the handshake must return { status, headers, body } or nothing",
+  request: "request must return { url, method, headers, body }",
+  read: "read must return { items, cursor }",
+} as const;
 
 function notJson(fault: TransformFault): TransformFault {
   if (fault.code === "transform_memory") return fault;

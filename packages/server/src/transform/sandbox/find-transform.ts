@@ -1,5 +1,6 @@
 /**
- * Evaluates the user's source once and finds the function in it: `transform`, or `handshake`. The forms, in the order tried:
+ * Evaluates the user's source once and finds the function in it: `transform`, or `handshake`. A source that has both `request` and `read` must
+ * name them. The forms, in the order tried:
  *
  * 1. a script that defines it by its name: a function declaration, or a variable that holds a function
  * 2. a script whose value is a function: a lone arrow function
@@ -36,7 +37,10 @@ export function findTransform(guest: Guest, source: string, options: FindOptions
   if (parses(guest, source)) return fromScript(guest, source, options);
   const faults = [describeException(guest, { memoryBytes, linesBefore: 0 })];
   const expression = inParentheses(source);
-  if (parses(guest, expression)) return fromExpression(guest, expression, memoryBytes) ?? { fault: noFunction(options.entry) };
+  if (parses(guest, expression)) {
+    const found = isNamed(options.entry) ? null : fromExpression(guest, expression, memoryBytes);
+    return found ?? { fault: noFunction(options.entry) };
+  }
   faults.push(describeException(guest, { memoryBytes, linesBefore: 1 }));
   if (LOOKS_LIKE_MODULE.test(source)) {
     const result = fromModule(guest, source, options);
@@ -53,6 +57,7 @@ function fromScript(guest: Guest, source: string, { entry, memoryBytes }: FindOp
   // Reading a variable whose initialiser never ran throws.
   if (guest.isException(transform)) guest.takeException();
   if (guest.isFunction(transform)) return { handle: transform, linesBefore: 0 };
+  if (isNamed(entry)) return { fault: noFunction(entry) };
   if (guest.isFunction(value)) return { handle: value, linesBefore: 0 };
   const expression = inParentheses(source);
   if (parses(guest, expression)) return fromExpression(guest, expression, memoryBytes) ?? { fault: noFunction(entry) };
@@ -76,12 +81,17 @@ function fromModule(guest: Guest, source: string, { entry, memoryBytes }: FindOp
   if (state === "rejected") return { fault: describeThrown(guest, guest.promiseResult(loading), describe) };
   if (state === "pending") return { fault: noFunction(entry, "its top level waits for something that never happens") };
   const exports = guest.promiseResult(loading);
-  for (const name of ["default", entry]) {
+  for (const name of isNamed(entry) ? [entry] : ["default", entry]) {
     const exported = guest.property(exports, name);
     if (guest.isException(exported)) guest.takeException();
     else if (guest.isFunction(exported)) return { handle: exported, linesBefore: 0 };
   }
-  return { fault: noFunction(entry, "export a function as default") };
+  return { fault: isNamed(entry) ? noFunction(entry) : noFunction(entry, "export a function as default") };
+}
+
+/** One of two functions of a source, which a lone function cannot be. */
+function isNamed(entry: EntryName): boolean {
+  return entry === "request" || entry === "read";
 }
 
 /** Leaves the syntax error pending if it does not. */

@@ -53,7 +53,7 @@ export async function useHook(parts: DeedParts, { requests, rotateAfterMs, overl
     const isThere = (await store.webhookList()).some(({ id }) => id === ID);
     const rules = { eventNames: null, ips: null, handshake: null, answer: null, enabled: true, createdAt: now() };
     const verify = { scheme: "header", toleranceSeconds: 300, header: SECRET_HEADER } as const;
-    const settings = { verify, mirror: { to: [BRANCH], sample: 1 }, secrets: { ...NO_SECRETS, verify: ["secret 1"] } };
+    const settings = { verify, reconcile: null, mirror: { to: [BRANCH], sample: 1 }, secrets: { ...NO_SECRETS, verify: ["secret 1"] } };
     if (!isThere)
       await store.webhookInsert({ id: ID, environmentId, name: "provider", token: TOKEN, transform: "", ...rules, ...settings });
     await directory.refresh();

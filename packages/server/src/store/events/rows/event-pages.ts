@@ -5,6 +5,7 @@ import {
   type EventCursor,
   type EventListParams,
   type EventPage,
+  readReconciled,
   SOURCE_KINDS,
   type StoredEvent,
 } from "../../contract/index.ts";
@@ -117,7 +118,7 @@ export function nameFilter(pattern: string): EventFilter {
 
 function sourceFilter(source: string): EventFilter {
   const isKind = (SOURCE_KINDS as readonly string[]).includes(source);
-  return isKind ? (event) => event.source.kind === source : (event) => event.source.id === source;
+  return isKind ? (event) => event.source.kind === source : (event) => readReconciled(event.source).source.id === source;
 }
 
 /** If streams stopped at different cursors, only events newer than the newest of these cursors are complete. */

@@ -122,6 +122,7 @@ CREATE TABLE webhooks (
   handshake      TEXT,
   answer         TEXT,
   mirror         TEXT,
+  reconcile      TEXT,
   secrets        TEXT,
   enabled        INTEGER NOT NULL,
   created_at     INTEGER NOT NULL,
@@ -148,6 +149,7 @@ CREATE TABLE webhook_versions (
 
 -- `environment_id` is the webhook's own, which leads the key; `delivered_to` is the environment of the event, such as a branch.
 -- `verified_at` is the time of receipt against which the age of a signature was checked; null if nothing was verified.
+-- `body_key` is a hash of the body, set if the request made an event that has no dedup id: a listed item may be known by its body only.
 CREATE TABLE webhook_requests (
   sequence          INTEGER PRIMARY KEY,
   environment_id    INTEGER NOT NULL,
@@ -169,13 +171,16 @@ CREATE TABLE webhook_requests (
   transform_version INTEGER NOT NULL,
   duration_ms       REAL NOT NULL,
   logs              TEXT NOT NULL,
-  verified_at       INTEGER
+  verified_at       INTEGER,
+  reconciled        INTEGER NOT NULL DEFAULT 0,
+  body_key          TEXT
 ) STRICT;
 
 -- With the outcome, so that requests are counted without reading their bodies.
 CREATE INDEX webhook_requests_by_time ON webhook_requests (environment_id, webhook_id, received_at, sequence, outcome);
 CREATE UNIQUE INDEX webhook_requests_by_id ON webhook_requests (environment_id, webhook_id, request_id);
 CREATE INDEX webhook_requests_by_event ON webhook_requests (event_id) WHERE event_id IS NOT NULL;
+CREATE INDEX webhook_requests_by_body ON webhook_requests (environment_id, webhook_id, body_key) WHERE body_key IS NOT NULL;
 
 CREATE TABLE apps (
   app_no         INTEGER PRIMARY KEY,
@@ -669,6 +674,10 @@ CREATE TABLE jobs (
   list_cursor    TEXT,
   errors         TEXT NOT NULL DEFAULT '[]',
   report         TEXT,
+  -- What came of the items processed so far, as JSON.
+  tally          TEXT NOT NULL DEFAULT '{}',
+  -- Jobs of one series are worked on one after the other.
+  series         TEXT,
   created_at     INTEGER NOT NULL,
   started_at     INTEGER,
   ended_at       INTEGER,
@@ -686,6 +695,25 @@ CREATE TABLE job_items (
   items          TEXT NOT NULL,
   PRIMARY KEY (job_id, position)
 ) STRICT, WITHOUT ROWID;
+
+-- Passes over what providers list: what was there, and what had never been delivered. `job_id` is the job of the pass.
+CREATE TABLE reconciliations (
+  environment_id INTEGER NOT NULL,
+  webhook_id     TEXT NOT NULL,
+  job_id         TEXT NOT NULL,
+  at             INTEGER NOT NULL,
+  started_at     INTEGER NOT NULL,
+  since_at       INTEGER NOT NULL,
+  until_at       INTEGER NOT NULL,
+  scheduled      INTEGER NOT NULL,
+  listed         INTEGER NOT NULL,
+  seen           INTEGER NOT NULL,
+  recovered      INTEGER NOT NULL,
+  failed         INTEGER NOT NULL,
+  error          TEXT,
+  PRIMARY KEY (environment_id, webhook_id, job_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reconciliations_by_age ON reconciliations (environment_id, at);
 
 -- Events of webhooks that are still to be copied to branches: recorded in the transaction of the event, removed once the copies are stored.
 CREATE TABLE pending_mirrors (

@@ -9,6 +9,7 @@ import {
   REQUESTS_COUNTED_MAX,
   type WebhookOutcome,
   type WebhookRequest,
+  type WebhookRequestBody,
   type WebhookRequestCount,
   type WebhookRequestFollowParams,
   type WebhookRequestListParams,
@@ -49,8 +50,16 @@ const INSERT = `
     duration_ms: "double precision",
     logs: "text",
     verified_at: "bigint",
+    reconciled: "smallint",
+    body_key: "text",
   })}
   ON CONFLICT (environment_id, webhook_id, request_id) DO NOTHING`;
+
+const WITH_BODY = `
+  SELECT event_id AS "eventId", delivered_to AS "deliveredTo", outcome, transform_version AS "transformVersion" FROM webhook_requests
+  WHERE environment_id = $1 AND webhook_id = $2 AND body_key = $3 AND (event_id IS NOT NULL) = $4::boolean
+    AND (NOT $5::boolean OR reconciled = 0)
+  ORDER BY sequence DESC LIMIT 1`;
 
 const OUTCOMES = `
   SELECT webhook_id AS "webhookId", received_at AS "receivedAt", outcome FROM unnest($2::text[]) WITH ORDINALITY AS wanted(id, position),
@@ -81,7 +90,7 @@ export function recordRequests(writes: GroupWrites, recorded: readonly Recorded[
 
 function requestColumns({ request, eventId }: Recorded) {
   const { environmentId, webhookId, id, receivedAt, ip, method, headers, query, contentType, body, bodyBase64 } = request;
-  const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs, verifiedAt } = request;
+  const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs, verifiedAt, isReconciled, bodyKey } = request;
   return {
     environment_id: environmentId,
     webhook_id: webhookId,
@@ -103,6 +112,8 @@ function requestColumns({ request, eventId }: Recorded) {
     duration_ms: durationMs,
     logs,
     verified_at: verifiedAt,
+    reconciled: Number(isReconciled),
+    body_key: bodyKey,
   };
 }
 
@@ -126,6 +137,11 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
         [environmentId, webhookId, id],
       );
       return row ? toRequest(row) : null;
+    },
+    async webhookRequestWithBody({ environmentId, webhookId, bodyKey, isAccepted, isReceived }) {
+      const values = [environmentId, webhookId, bodyKey, isAccepted, isReceived];
+      const [row] = await database.query<WebhookRequestBody>(WITH_BODY, values);
+      return row ?? null;
     },
     webhookRequestList: (params) => listRequests(database, params),
     webhookRequestOutcomes: ({ environmentId, webhookIds, limit }) =>

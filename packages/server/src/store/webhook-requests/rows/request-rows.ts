@@ -30,6 +30,8 @@ export interface RequestRow {
   duration_ms: number;
   logs: string;
   verified_at: number | null;
+  reconciled: number;
+  body_key: string | null;
 }
 
 export function bytesOfRequest({ headers, query, body, body_base64, logs }: RequestRow): number {
@@ -59,6 +61,8 @@ export function toRequest(row: RequestRow): WebhookRequest {
     durationMs: row.duration_ms,
     logs: row.logs,
     verifiedAt: row.verified_at,
+    isReconciled: row.reconciled === 1,
+    bodyKey: row.body_key,
   };
 }
 

@@ -9,6 +9,8 @@ import {
   type WebhookOutcome,
   type WebhookOutcomesParams,
   type WebhookRequest,
+  type WebhookRequestBody,
+  type WebhookRequestBodyParams,
   type WebhookRequestCount,
   type WebhookRequestCountParams,
   type WebhookRequestListParams,
@@ -28,6 +30,18 @@ export function getRequest(db: DatabaseSync, { environmentId, webhookId, id }: R
     .prepare("SELECT * FROM webhook_requests WHERE environment_id = ? AND webhook_id = ? AND request_id = ?")
     .get(environmentId, webhookId, id);
   return row ? toRequest(row as unknown as RequestRow) : null;
+}
+
+export function requestWithBody(db: DatabaseSync, params: WebhookRequestBodyParams): WebhookRequestBody | null {
+  const { environmentId, webhookId, bodyKey, isAccepted, isReceived } = params;
+  const row = db
+    .prepare(`
+      SELECT event_id AS eventId, delivered_to AS deliveredTo, outcome, transform_version AS transformVersion
+      FROM webhook_requests INDEXED BY webhook_requests_by_body
+      WHERE environment_id = ?1 AND webhook_id = ?2 AND body_key = ?3 AND (event_id IS NOT NULL) = ?4 AND (?5 = 0 OR reconciled = 0)
+      ORDER BY sequence DESC LIMIT 1`)
+    .get(environmentId, webhookId, bodyKey, Number(isAccepted), Number(isReceived));
+  return (row as unknown as WebhookRequestBody | undefined) ?? null;
 }
 
 export function listOutcomes(db: DatabaseSync, { environmentId, webhookIds, limit }: WebhookOutcomesParams): WebhookOutcome[] {

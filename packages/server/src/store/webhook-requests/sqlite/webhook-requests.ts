@@ -13,15 +13,15 @@ export function prepareRecordRequest(db: DatabaseSync): RecordRequest {
   const insert = db.prepare(`
     INSERT INTO webhook_requests (
       environment_id, webhook_id, request_id, received_at, ip, method, headers, query, content_type, body, body_base64,
-      status, outcome, error, event_id, delivered_to, transform_version, duration_ms, logs, verified_at
-    ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      status, outcome, error, event_id, delivered_to, transform_version, duration_ms, logs, verified_at, reconciled, body_key
+    ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   return (request, eventId) => {
     const { environmentId, webhookId, id, receivedAt, ip, method, headers, query, contentType, body, bodyBase64 } = request;
-    const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs, verifiedAt } = request;
+    const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs, verifiedAt, isReconciled, bodyKey } = request;
     // biome-ignore format: as the columns are above
     insert.run(
       environmentId, webhookId, id, receivedAt, ip, method, headers, writeQuery(query), contentType, body, bodyBase64,
-      status, outcome, error, eventId, deliveredTo, transformVersion, durationMs, logs, verifiedAt,
+      status, outcome, error, eventId, deliveredTo, transformVersion, durationMs, logs, verifiedAt, Number(isReconciled), bodyKey,
     );
   };
 }
@@ -43,6 +43,7 @@ export function webhookRequestStore(db: DatabaseSync, writer: GroupCommit, reade
   return {
     webhookRequestInsert: (request) => writer.submit(() => record(request, null)),
     webhookRequestGet: (params) => reader.read("webhookRequestGet", params),
+    webhookRequestWithBody: (params) => reader.read("webhookRequestWithBody", params),
     webhookRequestList: (params) => reader.read("webhookRequestList", params),
     webhookRequestOutcomes: (params) => reader.read("webhookRequestOutcomes", params),
     webhookRequestCounts: (params) => reader.read("webhookRequestCounts", params),

@@ -1,0 +1,123 @@
+/**
+ * The kind webhooks.reconcile: lists what a provider has sent, page by page, and takes what was never delivered. What is known already is
+ * found while it is listed, and kept as a number only: a long list of known items takes no room.
+ *
+ * The Event ID of an item follows from the job and the item's position, so an item that is taken again after a crash is recovered once.
+ */
+
+import { createHash } from "node:crypto";
+import type { EnvironmentId, WebhookId } from "@inlet/protocol";
+import type { ListedPage } from "../../reconcile/list-page.ts";
+import { type ListedItem, readWrittenItem, type TakenItem, writeItem } from "../../reconcile/listed-item.ts";
+import type { ListRange } from "../../reconcile/page-reader.ts";
+import type { Job, JobError, JobItem, Reconciliation, ReconciliationStore, Webhook } from "../../store/contract/index.ts";
+import type { FoundItem, JobKind } from "../job-kind.ts";
+
+export interface ReconcileWebhookParts {
+  store: Pick<ReconciliationStore, "reconciliationAdd">;
+  webhooks(): readonly Webhook[];
+  listPage(webhook: Webhook, range: ListRange, state: string | null, stopping: AbortSignal): Promise<ListedPage>;
+  look(webhook: Webhook, item: ListedItem): Promise<TakenItem>;
+  take(webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem>;
+  now(): number;
+}
+
+/** What a job of this kind is asked for. */
+export interface ReconcileFilter extends ListRange {
+  webhook: WebhookId;
+  /** It came by itself. */
+  scheduled?: true;
+}
+
+export const RECONCILE_KIND = "webhooks.reconcile";
+/** The cursor of a list of which no page was asked for. */
+export const FIRST_PAGE = "first";
+/** An item that is known. */
+const SEEN = 0;
+const SAMPLED: FoundItem["sample"] = () => "null";
+const LOOKS_AT_ONCE = 10;
+const BATCH_MAX = 100;
+const ENTROPY_BYTES = 10;
+
+export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
+  const webhookOf = (environmentId: EnvironmentId, id: WebhookId) =>
+    parts.webhooks().find((webhook) => webhook.id === id && webhook.environmentId === environmentId);
+
+  async function found(webhook: Webhook, items: readonly ListedItem[]): Promise<FoundItem[]> {
+    const list: FoundItem[] = [];
+    for (let at = 0; at < items.length; at += LOOKS_AT_ONCE) {
+      const some = items.slice(at, at + LOOKS_AT_ONCE);
+      const looks = await Promise.all(some.map((item) => parts.look(webhook, item)));
+      for (const [index, item] of some.entries())
+        list.push({ item: looks[index]?.kind === "seen" ? SEEN : writeItem(item), sample: SAMPLED });
+    }
+    return list;
+  }
+
+  /** In order: what the provider sent first is stored first. */
+  async function takeAll(job: Job, webhook: Webhook, items: readonly JobItem[]) {
+    const tally = { seen: 0, recovered: 0 };
+    const failures: JobError[] = [];
+    for (const [index, given] of items.entries()) {
+      const position = job.total - job.done - 1 - index;
+      const item = given === SEEN ? null : readWrittenItem(given as string);
+      const taken: TakenItem = item ? await parts.take(webhook, item, seedOf(job, position)) : { kind: "seen" };
+      if (taken.kind === "failed") failures.push({ item: item?.id ?? String(position), message: taken.message });
+      else tally[taken.kind]++;
+    }
+    return { starts: [], failures, tally };
+  }
+
+  return {
+    kind: RECONCILE_KIND,
+    filters: {},
+    takesAll: false,
+    batchMax: BATCH_MAX,
+    unpaced: "seen",
+    async find(environment, filter, cursor, stopping) {
+      const { webhook: id, since, until } = filter as unknown as ReconcileFilter;
+      const webhook = webhookOf(environment.id, id);
+      if (!webhook) return { found: [], next: null, error: "The webhook has been deleted." };
+      const page = await parts.listPage(webhook, { since, until }, cursor === FIRST_PAGE ? null : cursor, stopping);
+      const known = Array.from({ length: page.seen }, (): FoundItem => ({ item: SEEN, sample: SAMPLED }));
+      return { found: [...known, ...(await found(webhook, page.items))], next: page.next, error: page.error };
+    },
+    async work(job, items) {
+      const { webhook: id } = JSON.parse(job.filter) as ReconcileFilter;
+      const webhook = webhookOf(job.environmentId, id);
+      if (webhook) return takeAll(job, webhook, items);
+      return { starts: [], failures: items.map(() => ({ item: null, message: "The webhook has been deleted." })) };
+    },
+    async settle(job) {
+      await parts.store.reconciliationAdd(passOf(job, parts.now()));
+      return undefined;
+    },
+    ended: (job) => parts.store.reconciliationAdd(passOf(job, parts.now())),
+  };
+}
+
+/** The pass that a job was. */
+function passOf(job: Job, now: number): Reconciliation {
+  const { webhook, since, until, scheduled = false } = JSON.parse(job.filter) as ReconcileFilter;
+  const cancelled = job.status === "cancelled" ? "The job was cancelled." : null;
+  return {
+    environmentId: job.environmentId,
+    webhookId: webhook,
+    jobId: job.id,
+    at: now,
+    startedAt: job.createdAt,
+    since: Date.parse(since),
+    until: Date.parse(until),
+    isScheduled: scheduled,
+    listed: job.total,
+    seen: job.tally.seen ?? 0,
+    recovered: job.tally.recovered ?? 0,
+    failed: job.failed,
+    error: job.errors.find(({ item }) => item === null)?.message ?? cancelled,
+  };
+}
+
+function seedOf(job: Job, position: number): string {
+  const entropy = createHash("sha256").update(`${job.id} ${position}`).digest().subarray(0, ENTROPY_BYTES);
+  return `${job.createdAt},${entropy.toString("base64")}`;
+}

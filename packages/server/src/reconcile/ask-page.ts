@@ -1,0 +1,77 @@
+/**
+ * Makes the request of one page: under the address rules of apps, at most 1 MB and 30 s. 429 and 503 with `Retry-After` are waited for, up
+ * to 60 s for a page; any other answer is for the reader. Throws an Error whose message may be shown.
+ */
+
+import { setTimeout as pause } from "node:timers/promises";
+import type { PageAnswer, PageRequest } from "./page-reader.ts";
+
+export interface AskPageParts {
+  /** Throws an Error that says why there is no answer. */
+  fetch(request: PageRequest & { bytesMax: number; signal: AbortSignal }): Promise<{
+    status: number;
+    headers: Readonly<Record<string, string | string[] | undefined>>;
+    body: string;
+  }>;
+  now(): number;
+  limits?: Partial<PageLimits>;
+}
+
+export interface PageLimits {
+  bytesMax: number;
+  timeoutMs: number;
+  /** How long all waits for one page may take. */
+  waitMs: number;
+}
+
+export const PAGE_LIMITS: PageLimits = { bytesMax: 1_048_576, timeoutMs: 30_000, waitMs: 60_000 };
+const LATER: ReadonlySet<number> = new Set([429, 503]);
+
+/** `stopping` ends it with an error. */
+export async function askPage(parts: AskPageParts, request: PageRequest, stopping: AbortSignal): Promise<PageAnswer> {
+  const limits = { ...PAGE_LIMITS, ...parts.limits };
+  for (let waitLeftMs = limits.waitMs; ; ) {
+    const answer = await askOnce(parts, request, limits, stopping);
+    const retryMs = LATER.has(answer.status) ? retryAfterMs(answer.headers["retry-after"], parts.now()) : null;
+    if (retryMs === null) return answer;
+    if (waitLeftMs <= 0)
+      throw new Error(`The provider still answered ${answer.status} after ${limits.waitMs / 1_000} s of waiting as it asked.`);
+    const waitMs = Math.min(retryMs, waitLeftMs);
+    // Also without a wait, so that a provider that never says how long is not asked for ever.
+    waitLeftMs -= Math.max(waitMs, WAIT_COUNTED_MS);
+    await pause(waitMs, undefined, { signal: stopping });
+  }
+}
+
+const WAIT_COUNTED_MS = 1_000;
+
+async function askOnce({ fetch }: AskPageParts, request: PageRequest, limits: PageLimits, stopping: AbortSignal): Promise<PageAnswer> {
+  const timeout = AbortSignal.timeout(limits.timeoutMs);
+  try {
+    const { status, headers, body } = await fetch({ ...request, bytesMax: limits.bytesMax, signal: AbortSignal.any([timeout, stopping]) });
+    return { status, headers: joined(headers), body };
+  } catch (error) {
+    if (stopping.aborted) throw new Stopped();
+    if (timeout.aborted) throw new Error(`The provider did not answer within ${limits.timeoutMs / 1_000} s.`);
+    // The sentences of the one who asks are about apps.
+    throw new Error((error as Error).message.replace(/^The app\b/, "The provider"));
+  }
+}
+
+/** The service stops: the page is asked for again by whoever continues. */
+export class Stopped extends Error {
+  override readonly name = "Stopped";
+}
+
+function retryAfterMs(text: string | undefined, now: number): number | null {
+  if (text === undefined || text.trim() === "") return null;
+  const seconds = Number(text);
+  const ms = Number.isNaN(seconds) ? Date.parse(text) - now : seconds * 1_000;
+  return Number.isNaN(ms) ? null : Math.max(ms, 0);
+}
+
+function joined(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(", ") : (value ?? "")]),
+  );
+}
