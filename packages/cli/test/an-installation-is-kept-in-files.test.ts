@@ -40,7 +40,10 @@ async function startWithApp(t: TestContext) {
 /** One of everything that files describe. */
 async function fill(rest: Rest): Promise<void> {
   await rest("POST", "/environments", { name: "staging", bodyLimitBytes: 1_000_000 });
-  await rest("PUT", "/environments/staging", { retention: { events: "720h", requests: "36h" } });
+  await rest("PUT", "/environments/staging", {
+    retention: { events: "720h", requests: "36h" },
+    quotas: { eventsPerDay: 1000, storedBytes: 1_000_000 },
+  });
   await rest("POST", "/environments", { name: "old" });
   await rest("POST", "/environments/old/archive");
   await rest("POST", "/environments", { name: "feature/cart", kind: "branch" });
@@ -159,6 +162,12 @@ test("changes and drift are shown field by field; only what the files speak of i
   assert.equal((await place.inlet(["apply"])).code, 0);
   assert.equal((await place.inlet(["plan"])).code, 0);
   assert.equal((await rest("GET", "/environments/staging")).bodyLimitBytes, 1_000_000, "left alone");
+  const quotasNow = async () => (await rest("GET", "/environments/staging")).quotas;
+  assert.deepEqual([(await quotasNow()).eventsPerDay, (await quotasNow()).storedBytes], [1000, 1_000_000], "left alone");
+  place.edit("inlet/keys.json", { environments: { staging: { quotas: { eventsPerDay: 2000, callsAtOnce: 4 } } } });
+  assert.match((await place.inlet(["apply"])).stdout, /^~ changed environment staging\n {4}quotas: .*"eventsPerDay":1000/m);
+  const { eventsPerDay, storedBytes, callsAtOnce } = await quotasNow();
+  assert.deepEqual([eventsPerDay, storedBytes, callsAtOnce], [2000, null, 4], "a setting is described whole");
   assert.equal((await rest("GET", "/functions/small-ship")).limits.concurrency, 3, "left alone");
   const names = async (path: string) => (await rest("GET", path)).map(({ name }: { name: string }) => name).sort();
   assert.deepEqual(await names("/alert-rules"), ["Failures", "Stripe is quiet"]);
@@ -293,7 +302,10 @@ test("the format has every field that REST takes, and no other", async (t) => {
   const without = (names: string[], ...left: string[]) => names.filter((name) => !left.includes(name));
   const known = ({ properties }: { properties: object }) => Object.keys(properties).sort();
   const settings = fields("put /v1/environments/{name}");
-  assert.deepEqual(without(settings, ...Object.keys(ENVIRONMENT_SETTINGS)), []);
+  assert.deepEqual([...settings, "archived", "kind"].sort(), known({ properties: ENVIRONMENT_SETTINGS }));
+  const { properties } = paths["/v1/environments/{name}"].put.requestBody.content["application/json"].schema;
+  for (const setting of ["retention", "quotas"] as const)
+    assert.deepEqual(Object.keys(resolve(properties[setting]).properties ?? {}).sort(), known(ENVIRONMENT_SETTINGS[setting]));
   assert.deepEqual(known(EVENT_TYPE), fields("put /v1/event-types/{name}"));
   assert.deepEqual(known(ALERT_RULE), without(fields("post /v1/alert-rules"), "name"));
   assert.deepEqual(known(FUNCTION_LIMITS), fields("put /v1/functions/{id}/limits"));
