@@ -55,7 +55,14 @@ const RULES: Rule[] = [
   { folder: "packages/sdk/src/react", may: ["packages/sdk/src"], packages: ["react"], builtins: false },
   {
     folder: "packages/cli",
-    may: ["@inlet/protocol", "@inlet/providers", "@inlet/server", "@inlet/server/registration", "@inlet/server/transform"],
+    may: [
+      "@inlet/protocol",
+      "@inlet/providers",
+      "@inlet/server",
+      "@inlet/server/mcp",
+      "@inlet/server/registration",
+      "@inlet/server/transform",
+    ],
     packages: ["ajv", "yaml"],
   },
 ];

@@ -12,6 +12,7 @@ import { FILES_ROWS } from "./files/files-rows.ts";
 import { JOBS_ROWS } from "./jobs/jobs-rows.ts";
 import { KEYS_ROWS } from "./keys/keys-rows.ts";
 import { LISTEN } from "./listen/listen-row.ts";
+import { MCP } from "./mcp/mcp-row.ts";
 import { MIGRATE_STORE } from "./migrate-store/migrate-store-row.ts";
 import { RUNS_ROWS } from "./runs/runs-rows.ts";
 import { SEND } from "./send/send-row.ts";
@@ -46,6 +47,7 @@ export const ROWS: readonly CommandRow[] = [
   ...FILES_ROWS,
   ...TYPES_ROWS,
   LISTEN,
+  MCP,
   DOCTOR,
   ...BACKUP_ROWS,
   MIGRATE_STORE,

@@ -5,7 +5,8 @@
 
 import assert from "node:assert/strict";
 import { test as nodeTest } from "node:test";
-import { runsOf, startApp } from "./support/app.ts";
+import type { Inlet } from "@inlet/sdk";
+import { type AnyFunction, type RunView, runsOf, startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { connectMcp, type McpClient } from "./support/mcp.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
@@ -39,22 +40,69 @@ test("tools of MCP, for every kind of caller", async (t, store) => {
   await t.test("calls are in the audit log", () => callsAreInTheAuditLog(service, viewer, viewerKey.id));
   await t.test("hostile frames end in answers", () => hostileFramesAreAnswered(service, admin));
   if (store === "sqlite") await t.test("webhooks, requests and jobs are changed", () => thingsAreChanged(service, admin));
-  await t.test("runs are cancelled and rerun", async () => {
-    const app = await startApp(t, service, (client) => [
-      client.createFunction({ id: "ship", retries: 0 }, { event: "shop/paid" }, async ({ step }) => step.run("charge", () => "ok")),
-    ]);
-    assert.ok(app.url);
+  await t.test("runs are changed and explained", async () => {
+    const app = await startApp(t, service, shopFunctions);
     const [run] = await runsOf(service, (await service.send({ name: "shop/paid", data: { order: 1 } })).body.ids[0]);
-    const again = await admin.call("runs_write", { action: "rerun", id: run.id });
-    assert.deepEqual([again.isError, again.value.data.event ?? again.value.data.events], [false, run.event ?? run.events]);
-    assert.notEqual(again.value.data.id, run.id);
-    const ended = await admin.call("runs_write", { action: "cancel", id: run.id });
-    assert.deepEqual([ended.isError, ended.value.code], [true, "run_ended"]);
-    const paused = await admin.call("functions_write", { action: "pause", id: run.function.id });
-    assert.ok(paused.value.data.pausedAt);
-    assert.equal((await admin.call("functions_write", { action: "resume", id: run.function.id })).value.data.pausedAt, null);
+    await runsAreChanged(service, admin, run);
+    await causesAreExplained(service, viewer, run, () => app.replace(shopFunctions(app.client, "the card has expired")));
   });
 });
+
+function shopFunctions(client: Inlet, failure: string | null = null): AnyFunction[] {
+  return [
+    client.createFunction({ id: "ship", retries: 0 }, { event: "shop/paid" }, async ({ step }) =>
+      step.run("charge", () => {
+        if (failure !== null) throw new Error(failure);
+        return "ok";
+      }),
+    ),
+    client.createFunction({ id: "audit" }, { event: "shop/*", if: "event.data.amount > 100" }, async () => null),
+  ];
+}
+
+async function runsAreChanged(service: TestService, admin: McpClient, run: RunView): Promise<void> {
+  const again = await admin.call("runs_write", { action: "rerun", id: run.id });
+  assert.deepEqual([again.isError, again.value.data.event], [false, run.event]);
+  assert.notEqual(again.value.data.id, run.id);
+  await runsOf(service, run.event.id, { count: 2 });
+  const ended = await admin.call("runs_write", { action: "cancel", id: run.id });
+  assert.deepEqual([ended.isError, ended.value.code], [true, "run_ended"]);
+  const paused = await admin.call("functions_write", { action: "pause", id: run.function.id });
+  assert.ok(paused.value.data.pausedAt);
+  assert.equal((await admin.call("functions_write", { action: "resume", id: run.function.id })).value.data.pausedAt, null);
+}
+
+async function causesAreExplained(service: TestService, viewer: McpClient, success: RunView, breakApp: () => Promise<void>): Promise<void> {
+  await breakApp();
+  const { ids } = (await service.send({ name: "shop/paid", data: { order: "2", note: "x".repeat(30_000) } })).body;
+  const [failed] = await runsOf(service, ids[0]);
+  const { isError, text, value } = await viewer.call("explain_run", { id: failed.id });
+  assert.ok(!isError && text.length <= ANSWER_UNITS_MAX, text.slice(0, 300));
+  const { run, event, steps, calls, sinceLastSuccess: since } = value.data;
+  assert.deepEqual([run.status, run.error.message, event.id, event.truncated], ["failed", "the card has expired", ids[0], true]);
+  assert.deepEqual([steps[0].name, calls.length > 0], ["charge", true]);
+  assert.equal((await service.rest("GET", `/runs/${since.run}`)).body.data.status, "completed");
+  assert.deepEqual(since.payload, { added: ["data.note"], removed: [], retyped: ["data.order: number → string"] });
+  assert.ok(since.changes.some(({ action }: { action: string }) => action === "app.synced"));
+  assert.equal(since.event.name, success.event.name);
+
+  const told = (await viewer.call("explain_event", { id: ids[0] })).value.data;
+  assert.deepEqual(
+    told.started.map((one: { run: string }) => one.run),
+    [failed.id],
+  );
+  const [audit, ship] = told.subscribed.toSorted((a: { function: string }, b: { function: string }) =>
+    a.function.localeCompare(b.function),
+  );
+  assert.deepEqual([ship.outcome, ship.run], ["started", failed.id]);
+  assert.match(audit.why, /condition does not hold for this event: event\.data\.amount > 100/);
+  assert.equal(told.event.source.kind, "key");
+  const other = (await service.send({ name: "nobody/cares", data: {} })).body.ids[0];
+  assert.match((await viewer.call("explain_event", { id: other })).value.data.why, /No function .* nobody\/cares/);
+  assert.equal((await viewer.call("explain_event", { id: other, environment: "staging" })).value.code, "event_not_found");
+  assert.equal((await viewer.call("explain_run", { id: "../events" })).value.code, "run_not_found");
+  assert.equal((await viewer.call("explain_run", { id: failed.id, wrong: 1 })).value.code, "request_invalid");
+}
 
 nodeTest("a dev server is open to programs of its machine, and reads only unless told otherwise", async (t) => {
   const service = await startTestService(t, { mode: "dev" });

@@ -11,10 +11,11 @@ import type { AuditTrail } from "../access/audit-trail.ts";
 import { mayUse, principalOf } from "../access/principal.ts";
 import type { AccessRules } from "../access/rest-access.ts";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
-import { RestRefusal } from "../rest-errors.ts";
-import { cutWhole, sendCut, type ToolAnswer } from "./cut-answer.ts";
-import type { Tool } from "./route-tools.ts";
-import { type Arguments, chooseRoute, type RestRequest, restRequest } from "./tool-request.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { RefusedAnswer } from "./ask.ts";
+import { cutWhole, sendCut } from "./cut-answer.ts";
+import type { Arguments, Tool, ToolAnswer } from "./tool.ts";
+import { chooseRoute, environmentHeader, type RestRequest, restRequest, segment } from "./tool-request.ts";
 
 export interface CallToolParts {
   app: Pick<FastifyInstance, "inject">;
@@ -41,15 +42,35 @@ export async function callTool(parts: CallToolParts, request: FastifyRequest, to
 
 async function answerOf(parts: CallToolParts, request: FastifyRequest, tool: Tool, args: Arguments): Promise<ToolAnswer> {
   try {
+    if (tool.explain) return await explained(parts, request, tool.explain, args);
     const route = chooseRoute(tool, args);
     const send = (changed: Arguments) => inject(parts, request, restRequest(tool, route, changed));
     if (route.method === "GET") return await sendCut(route, args, send);
     const answer = await send(args);
     return answer.isError ? answer : cutWhole(answer, null);
   } catch (error) {
+    if (error instanceof RefusedAnswer) return error.answer;
     if (!(error instanceof RestRefusal)) throw error;
     return { isError: true, text: errorBody(error.refusal) };
   }
+}
+
+async function explained(
+  parts: CallToolParts,
+  request: FastifyRequest,
+  explain: NonNullable<Tool["explain"]>,
+  { id, environment, cursor, ...others }: Arguments,
+): Promise<ToolAnswer> {
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw invalid(unknown, "is not known here");
+  const headers = environmentHeader(environment);
+  const ask = async <Body>(path: string): Promise<Body> => {
+    const answer = await inject(parts, request, { method: "GET", url: `/v1${path}`, headers });
+    if (answer.isError) throw new RefusedAnswer(answer);
+    return JSON.parse(answer.text) as Body;
+  };
+  const data = await explain(ask, segment("id", id));
+  return cutWhole({ isError: false, text: JSON.stringify({ data }) }, typeof cursor === "string" ? cursor : null);
 }
 
 /**

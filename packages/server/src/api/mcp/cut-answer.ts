@@ -6,8 +6,7 @@
  */
 
 import { invalid } from "../rest-errors.ts";
-import type { ToolRoute } from "./route-tools.ts";
-import type { Arguments } from "./tool-request.ts";
+import type { Arguments, Json, ToolAnswer, ToolRoute } from "./tool.ts";
 
 export const ANSWER_UNITS_MAX = 20_000;
 /** Room for what surrounds items: `data`, `page` and a cursor. */
@@ -16,15 +15,7 @@ const ITEMS_UNITS_MAX = ANSWER_UNITS_MAX - 600;
 const SHORT_FIELD_UNITS = 500;
 const PIECE_UNITS = 8_000;
 
-export interface ToolAnswer {
-  isError: boolean;
-  /** JSON. */
-  text: string;
-}
-
 export type Send = (args: Arguments) => Promise<ToolAnswer>;
-
-type Json = Record<string, unknown>;
 
 /** Asks a route that reads, as often as it takes to get a whole number of items. */
 export async function sendCut(route: Pick<ToolRoute, "isPaged">, args: Arguments, send: Send): Promise<ToolAnswer> {
@@ -97,7 +88,7 @@ function shortened(item: Json): Json {
 }
 
 /** The beginning of a text whose JSON has at most this length. */
-function beginning(text: string, unitsMax: number): string {
+export function beginning(text: string, unitsMax: number): string {
   let start = text.slice(0, unitsMax);
   for (let units = JSON.stringify(start).length; units > unitsMax; units = JSON.stringify(start).length)
     start = start.slice(0, Math.floor((start.length * unitsMax) / units) - 1);

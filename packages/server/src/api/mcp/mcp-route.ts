@@ -15,8 +15,10 @@ import type { DocumentedRoute } from "../open-api.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { type CallToolParts, callTool } from "./call-tool.ts";
 import { docResources, docText } from "./doc-resources.ts";
+import { EXPLAIN_TOOLS } from "./explain.ts";
 import type { McpCaller } from "./mcp-server.ts";
-import { routeTools, type Tool, type ToolsMode } from "./route-tools.ts";
+import { routeTools, type ToolsMode } from "./route-tools.ts";
+import type { Tool } from "./tool.ts";
 
 export interface McpRouteParts extends Omit<CallToolParts, "app"> {
   mode: ToolsMode | "off";
@@ -38,7 +40,7 @@ export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): vo
   if (mode === "off") return;
   let tools: readonly Tool[] | null = null;
   const allTools = () => {
-    tools ??= routeTools(parts.routes, mode);
+    tools ??= [...EXPLAIN_TOOLS, ...routeTools(parts.routes, mode)];
     return tools;
   };
   app.register(async (scope) => {

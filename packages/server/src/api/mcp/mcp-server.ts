@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol, as the official SDK speaks it: tools and resources for one caller. This is the only file that loads the SDK;
- * it is loaded with the first request.
+ * The Model Context Protocol, as the official SDK speaks it: tools and resources for one caller. It loads the SDK, and
+ * is itself loaded with the first request.
  */
 
 import {
@@ -12,10 +12,9 @@ import {
   ResourceNotFoundError,
   Server,
 } from "@modelcontextprotocol/server";
-import type { ToolAnswer } from "./cut-answer.ts";
 import type { Resource } from "./doc-resources.ts";
-import type { Tool } from "./route-tools.ts";
-import type { Arguments } from "./tool-request.ts";
+import { INSTRUCTIONS } from "./instructions.ts";
+import type { Arguments, Tool, ToolAnswer } from "./tool.ts";
 
 /** What a caller can do. */
 export interface McpCaller {
@@ -30,11 +29,6 @@ export interface McpSettings {
   version: string;
   onError(error: Error): void;
 }
-
-const INSTRUCTIONS = `Inlet receives events and runs functions on them. Tools that end in _read never change anything.
-To find out why something failed: failures_read for groups of failures, runs_read for runs, then explain_run with the id of a run.
-For an event that started nothing: explain_event with its id. Lists are newest first; page.next is the cursor of the next page.
-Each tool takes environment. The documentation is offered as resources; an error names the page that explains it.`;
 
 /** Answers one request. Nothing is kept between requests. */
 export function answerMcp(caller: McpCaller, { version, onError }: McpSettings, request: Request): Promise<Response> {

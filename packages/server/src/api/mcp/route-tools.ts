@@ -7,36 +7,10 @@
  */
 
 import type { DocumentedRoute } from "../open-api.ts";
+import type { JsonSchema, Tool, ToolRoute } from "./tool.ts";
 import { ACTIONS, type Action, actionOf, IS_DESTRUCTIVE, placesOf } from "./tool-rules.ts";
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
-type Properties = Readonly<Record<string, JsonSchema>>;
-
-export interface ToolRoute {
-  method: "GET" | "POST" | "PUT";
-  /** With `/v1`. */
-  url: string;
-  about: DocumentedRoute["about"];
-  part: string | null;
-  action: Action | null;
-  /** Names of parameters in the path, in order. The first is also called `id`. */
-  params: readonly string[];
-  query: Properties;
-  body: Properties;
-  /** Whether its list has pages. */
-  isPaged: boolean;
-  text: string;
-}
-
-export interface Tool {
-  name: string;
-  description: string;
-  inputSchema: { type: "object"; properties: Record<string, JsonSchema>; required?: string[]; additionalProperties: false };
-  annotations: { title: string; readOnlyHint: boolean; destructiveHint: boolean; openWorldHint: boolean };
-  routes: readonly ToolRoute[];
-  /** The argument for a filter called `id`, which is that of an object if there are objects. */
-  idFilter: "id" | "dedupId";
-}
+type Properties = ToolRoute["query"];
 
 export type ToolsMode = "read" | "write";
 
@@ -70,12 +44,11 @@ function membersOf(route: DocumentedRoute): { name: string; route: ToolRoute }[]
   });
 }
 
-function toolRoute({ method, url, schema, about }: DocumentedRoute, part: string | null, action: Action | null): ToolRoute {
+function toolRoute({ method, url, schema }: DocumentedRoute, part: string | null, action: Action | null): ToolRoute {
   const query = propertiesOf(schema.querystring);
   return {
     method: method.toUpperCase() as ToolRoute["method"],
     url,
-    about,
     part,
     action,
     params: [...url.matchAll(/:(\w+)/g)].map(([, name = ""]) => name),

@@ -2,9 +2,7 @@
 
 import { ENVIRONMENT_HEADER } from "@inlet/protocol";
 import { invalid } from "../rest-errors.ts";
-import type { Tool, ToolRoute } from "./route-tools.ts";
-
-export type Arguments = Readonly<Record<string, unknown>>;
+import type { Arguments, Tool, ToolRoute } from "./tool.ts";
 
 export interface RestRequest {
   method: ToolRoute["method"];
@@ -33,7 +31,6 @@ export function chooseRoute({ routes, annotations, idFilter }: Tool, args: Argum
 }
 
 export function restRequest({ idFilter }: Tool, route: ToolRoute, args: Arguments): RestRequest {
-  const { environment } = args;
   const rest = Object.entries(args).filter(
     ([name, value]) => (name === idFilter || !isOwn(route, name)) && (value !== null || route.method !== "GET"),
   );
@@ -46,7 +43,7 @@ export function restRequest({ idFilter }: Tool, route: ToolRoute, args: Argument
     method: route.method,
     url: `${pathOf(route, args)}${query.size > 0 ? `?${query}` : ""}`,
     headers: {
-      ...(environment !== undefined && environment !== null && { [ENVIRONMENT_HEADER]: environmentText(environment) }),
+      ...environmentHeader(args.environment),
       ...(inBody.length > 0 && { "content-type": "application/json" }),
     },
     ...(inBody.length > 0 && { body: bodyText(inBody) }),
@@ -72,7 +69,7 @@ function pathOf({ url, params }: ToolRoute, args: Arguments): string {
 }
 
 /** `.` and `..` would be read as steps between folders, encoded or not. */
-function segment(name: string, value: unknown): string {
+export function segment(name: string, value: unknown): string {
   const text = textOf(name, value);
   if (text === "" || text === "." || text === "..") throw invalid(name, "does not exist");
   if (!text.isWellFormed()) throw invalid(name, "is not Unicode text");
@@ -84,8 +81,10 @@ function textOf(name: string, value: unknown): string {
   throw invalid(name, "must be a text, a number or a boolean");
 }
 
-function environmentText(environment: unknown): string {
-  if (typeof environment === "string" && /^[\x21-\x7e]+$/.test(environment)) return environment;
+/** Nothing for a call that names none. */
+export function environmentHeader(environment: unknown): Record<string, string> {
+  if (environment === undefined || environment === null) return {};
+  if (typeof environment === "string" && /^[\x21-\x7e]+$/.test(environment)) return { [ENVIRONMENT_HEADER]: environment };
   throw invalid("environment", "is not the name of an environment");
 }
 
