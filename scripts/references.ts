@@ -5,6 +5,7 @@ import { cliMarkdown } from "../packages/cli/src/command-line/reference.ts";
 import { GROUPS, ROWS } from "../packages/cli/src/commands.ts";
 import { errorPages, errorTable } from "./docs/error-pages.ts";
 import { limitsPage } from "./docs/limits-page.ts";
+import { toolsReference } from "./docs/tools-reference.ts";
 import { providersMarkdown } from "./providers-reference.ts";
 import { restReference } from "./rest-reference.ts";
 
@@ -50,6 +51,7 @@ export const REFERENCES: Readonly<Record<string, string>> = {
   ...errorPages(GENERATED),
   "reference/limits.md": limitsPage(GENERATED),
   "reference/rest-api.md": await restReference(GENERATED),
+  "reference/tools.md": await toolsReference(GENERATED),
   "reference/providers.md": providersMarkdown(GENERATED),
   "reference/cli.md": `${GENERATED}\n\n${cliMarkdown(ROWS, GROUPS)}`,
 };

@@ -1,13 +1,8 @@
 /** docs/reference/rest-api.md, generated from the OpenAPI document of a running service. */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pino } from "pino";
-import { readConfig } from "../packages/server/src/config/config.ts";
-import { startService } from "../packages/server/src/service.ts";
+import { askService } from "./docs/ask-service.ts";
 
-interface Schema {
+export interface Schema {
   $ref?: string;
   type?: string | string[];
   format?: string;
@@ -87,16 +82,8 @@ ${schemas.join("\n\n")}
 }
 
 /** The OpenAPI document as a service answers with it. */
-export async function openApi(): Promise<OpenApi> {
-  const folder = mkdtempSync(join(tmpdir(), "inlet-docs-"));
-  const config = readConfig("start", ["--port", "0", "--host", "127.0.0.1", "--data-dir", folder], {});
-  const service = await startService(config, { log: pino({ level: "silent" }) });
-  try {
-    return (await (await fetch(`${service.url}/v1/openapi.json`)).json()) as OpenApi;
-  } finally {
-    await service.stop();
-    rmSync(folder, { recursive: true });
-  }
+export function openApi(): Promise<OpenApi> {
+  return askService([], async (url) => (await (await fetch(`${url}/v1/openapi.json`)).json()) as OpenApi);
 }
 
 function operationText(name: string, { summary, description, security, parameters, requestBody, responses }: Operation): string {
@@ -149,7 +136,7 @@ function row(name: string, location: string, schema: Schema, required: boolean, 
 }
 
 /** A type in a few words: `integer, 1 to 100, default 20`. */
-function valueText(schema: Schema): string {
+export function valueText(schema: Schema): string {
   if (schema.$ref) {
     const name = schema.$ref.split("/").at(-1) ?? "";
     return `[${name}](#${name.toLowerCase()})`;

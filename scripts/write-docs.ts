@@ -1,4 +1,4 @@
-/** Writes the generated references (configuration, errors, REST, CLI, providers, a page per error code) and the install blocks. A test fails if they are out of date. */
+/** Writes the generated references (configuration, errors, REST, tools, CLI, providers, a page per error code) and the install blocks. A test fails if they are out of date. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

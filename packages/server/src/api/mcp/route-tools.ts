@@ -66,7 +66,7 @@ function toolOf(name: string, routes: readonly ToolRoute[]): Tool {
   const idFilter = routes.some(({ params }) => params.length > 0) ? "dedupId" : "id";
   return {
     name,
-    description: routes.map((route) => `${usageOf(route)}: ${route.text}`).join("\n"),
+    description: routes.map((route) => [usageOf(route, idFilter === "dedupId"), route.text].filter(Boolean).join(": ")).join("\n"),
     inputSchema: {
       type: "object",
       properties: isReading ? readProperties(routes, idFilter) : { action: { type: "string", enum: actions }, ...writeProperties(routes) },
@@ -86,10 +86,11 @@ function toolOf(name: string, routes: readonly ToolRoute[]): Tool {
 }
 
 /** How a call reaches the route: `part "runs" with id`. */
-function usageOf({ action, part, params }: ToolRoute): string {
+function usageOf({ action, part, params }: ToolRoute, hasIds: boolean): string {
   const what = action === null ? (part === null ? "" : `part "${part}"`) : `action "${action}"`;
   const names = params.map((name, index) => (index === 0 ? "id" : name));
-  return [what, names.length === 0 ? "without id" : `with ${names.join(" and ")}`].filter(Boolean).join(" ");
+  const how = names.length === 0 ? (hasIds ? "without id" : "") : `with ${names.join(" and ")}`;
+  return [what, how].filter(Boolean).join(" ");
 }
 
 const ENVIRONMENT: JsonSchema = {
@@ -120,7 +121,10 @@ function pathProperties(routes: readonly ToolRoute[]): Record<string, JsonSchema
   const [first, ...rest] = [...new Set(routes.flatMap(({ params }) => params))];
   if (first === undefined) return {};
   const owners = [...new Set(routes.flatMap(({ url }) => /^\/v1\/([\w-]+)\/:/.exec(url)?.[1] ?? []))];
-  const id = { type: "string", description: `${first === "id" ? "Id" : "Name"}, of ${owners.join(" or ")}.` };
+  const id = {
+    type: "string",
+    description: `${first === "id" ? "Id" : "Name"} of one of the ${owners.join(" or ").replaceAll("-", " ")}.`,
+  };
   return { id, ...Object.fromEntries(rest.map((name) => [name, { type: "string" }])) };
 }
 
