@@ -67,14 +67,20 @@ test("every change of a transform is a version; older ones can be put in force a
   assert.equal((await put({ transform: named("v/2") })).version, 2, "the same text is no new version");
   assert.equal((await put({ version: 1 })).version, 1);
   assert.equal(await name(), "v/1");
-  assert.equal((await put({ transform: named("v/3") })).version, 3);
+  const key = (await service.rest("POST", "/keys", { body: { kind: "api", name: "CI", role: "admin" } })).body.data.key;
+  const headers = { authorization: `Bearer ${key}` };
+  assert.equal((await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { transform: named("v/3") }, headers })).body.data.version, 3);
   const versions = (await service.rest("GET", `/webhooks/${webhook.id}/versions`)).body.data;
   assert.deepEqual(
-    versions.map(({ version, current }: { version: number; current: boolean }) => [version, current]),
+    versions.map(({ version, current, author }: { version: number; current: boolean; author: string }) => [
+      version,
+      current,
+      author === "CI",
+    ]),
     [
-      [3, true],
-      [2, false],
-      [1, false],
+      [3, true, true],
+      [2, false, false],
+      [1, false, false],
     ],
   );
   assert.equal((await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { version: 9 } })).body.code, "webhook_version_not_found");

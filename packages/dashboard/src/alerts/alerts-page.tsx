@@ -5,6 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { type AlertRule, alertRulesQuery, deleteAlertRule } from "../api/alerts.ts";
 import { useMayRepair } from "../api/session.ts";
+import { ExportList } from "../lists/export-list.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -29,6 +30,7 @@ export function AlertsPage() {
           <code>inlet/alert.resolved</code> to send them on.
         </p>
         <div className="actions">
+          <ExportList env={env} path="/alert-rules" query={{}} name={`alert-rules-${env}`} />
           <Link to="/env/$env/events" params={{ env }} search={{ name: "inlet/alert.*", internal: true }} className="button">
             <Icon name="inbox" /> Show events
           </Link>

@@ -36,6 +36,11 @@ export function useMayChange(): boolean {
   return role === undefined || CHANGING_ROLES.has(role);
 }
 
+/** Whether events can be erased: offered to admins only. */
+export function useMayErase(): boolean {
+  return SENDING_ROLES.has(useRole() ?? "");
+}
+
 /** Whether events can be sent and functions invoked. */
 export function useMaySend(): boolean {
   const role = useRole();

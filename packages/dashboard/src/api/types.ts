@@ -282,6 +282,8 @@ export interface WebhookVersion {
   version: number;
   transform: string;
   createdAt: string;
+  /** The key or person that saved it. */
+  author: string | null;
   current: boolean;
 }
 

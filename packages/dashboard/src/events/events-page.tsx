@@ -2,6 +2,8 @@
 
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useRef, useState } from "react";
+import { useMayErase } from "../api/session.ts";
+import { EraseDialog } from "../jobs/erase-dialog.tsx";
 import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
 import { ReplayDialog } from "../jobs/replay-dialog.tsx";
 import { ExportList } from "../lists/export-list.tsx";
@@ -27,6 +29,9 @@ const EventsChart = lazy(() => loadPart(() => import("./events-chart.tsx")).then
 
 const SCROLLED_PX = 60;
 const CHOICES: readonly JobChoice[] = [{ kind: "events.replay", label: "Replay all events of this list", icon: "refresh" }];
+const ERASE: JobChoice = { kind: "events.erase", label: "Erase all events of this list", icon: "trash" };
+/** Filters that the list sets by itself. */
+const OWN_FILTERS: ReadonlySet<string> = new Set(["internal"]);
 
 export function EventsPage() {
   const { env } = useParams({ from: "/env/$env" });
@@ -38,6 +43,8 @@ export function EventsPage() {
   const scroller = useRef<HTMLDivElement>(null);
   const width = useWidth(scroller);
   const filters = filtersOf(search);
+  // Nobody erases everything: a filter says what.
+  const mayErase = useMayErase() && Object.entries(filters).some(([name, value]) => value && !OWN_FILTERS.has(name));
   const list = useEventList(env, filters, paused || scrolled);
   useKeptPosition(scroller, { path: "/env/$env/events", env, search, isReady: list.events.length > 0 });
   const setSearch = (next: EventSearch) =>
@@ -59,8 +66,14 @@ export function EventsPage() {
               <JobMenu
                 env={env}
                 filter={filters}
-                choices={CHOICES}
-                dialog={(request, close) => <ReplayDialog env={env} request={request} onClose={close} />}
+                choices={mayErase ? [...CHOICES, ERASE] : CHOICES}
+                dialog={(request, close) =>
+                  request.kind === "events.erase" ? (
+                    <EraseDialog env={env} request={request} onClose={close} />
+                  ) : (
+                    <ReplayDialog env={env} request={request} onClose={close} />
+                  )
+                }
               />
               <ExportList env={env} path="/events" query={filters} name={`events-${env}`} />
               <SavedFilters page="events" search={search} onChoose={setSearch} />

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type FunctionFigures, functionFiguresQuery } from "../api/function-stats.ts";
 import { functionsQuery } from "../api/queries.ts";
+import { ExportList } from "../lists/export-list.tsx";
 import { shortCount } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -25,6 +26,9 @@ export function FunctionsPage() {
     <div className="page">
       <div className="page-head">
         <h1>Functions</h1>
+        <div className="actions">
+          <ExportList env={env} path="/functions" query={{}} name={`functions-${env}`} />
+        </div>
         <p>Your code that runs on events. Functions are registered when their app is synced.</p>
       </div>
       <FunctionList env={env} />

@@ -15,9 +15,11 @@ interface JobDialogProps {
   onClose: () => void;
   /** Fields that change the request. */
   children?: ReactNode;
+  /** False: it cannot be started yet. */
+  isConfirmed?: boolean;
 }
 
-export function JobDialog({ env, request, onClose, children }: JobDialogProps) {
+export function JobDialog({ env, request, onClose, children, isConfirmed = true }: JobDialogProps) {
   const { data, error, isFetching } = useQuery(jobPreviewQuery(env, request));
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -34,7 +36,7 @@ export function JobDialog({ env, request, onClose, children }: JobDialogProps) {
       title={title}
       submit={isReady ? `${action} ${plural(data.total, item)}` : `${action} ${item}s`}
       danger={request.kind === "runs.cancel" || request.kind === "events.erase"}
-      disabled={!isReady}
+      disabled={!isReady || !isConfirmed}
       onClose={onClose}
       onSubmit={start}
     >

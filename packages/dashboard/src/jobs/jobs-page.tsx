@@ -4,6 +4,7 @@ import type { JobView } from "@inlet/protocol";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { jobsQuery } from "../api/jobs.ts";
+import { ExportList } from "../lists/export-list.tsx";
 import { count } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Table } from "../ui/table.tsx";
@@ -20,6 +21,9 @@ export function JobsPage() {
     <div className="page">
       <div className="page-head">
         <h1>Jobs</h1>
+        <div className="actions">
+          <ExportList env={env} path="/jobs" query={{}} name={`jobs-${env}`} />
+        </div>
         <p>Bulk operations: replays of events, reruns and cancellations. Start them from the lists of runs and events.</p>
       </div>
       {jobs.error && items.length === 0 ? (

@@ -2,6 +2,7 @@
 
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { FAILURE_STATES } from "../api/failures.ts";
+import { ExportList } from "../lists/export-list.tsx";
 import { SpanButtons } from "../lists/span-buttons.tsx";
 import { DEFAULT_SPAN, SPANS } from "../lists/span-search.ts";
 import { TypedFilter } from "../lists/typed-filter.tsx";
@@ -21,11 +22,13 @@ export function FailuresPage() {
   const now = Math.floor(useNow(REFRESH_MS) / REFRESH_MS) * REFRESH_MS;
   const set = (changes: FailureSearch) =>
     void navigate({ to: "/env/$env/failures", params: { env }, search: { ...search, ...changes }, replace: true });
+  const filter = { from: now - SPANS[span], state, function: fn, q };
   return (
     <div className="page">
       <div className="page-head">
         <h1>Failures</h1>
         <div className="actions">
+          <ExportList env={env} path="/failures" query={filter} name={`failures-${env}`} />
           <SpanButtons span={span} onChange={(next) => set({ span: next })} />
         </div>
         <p>Failed runs by function and error, the most frequent first. Runs that were rerun since are not counted.</p>
@@ -41,7 +44,7 @@ export function FailuresPage() {
         <FunctionFilter env={env} value={fn} onChange={(id) => set({ function: id })} />
         <TypedFilter label="Text in the failure" placeholder="Text in the error" value={q} onChange={(text) => set({ q: text })} />
       </search>
-      <FailureGroups env={env} filter={{ from: now - SPANS[span], state, function: fn, q }} />
+      <FailureGroups env={env} filter={filter} />
     </div>
   );
 }

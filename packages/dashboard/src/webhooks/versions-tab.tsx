@@ -34,6 +34,7 @@ export function VersionsTab({ webhook }: { webhook: Webhook }) {
               <span className="strong num">v{version.version}</span>
               <span className="quiet grow">
                 <Time at={version.createdAt} />
+                {version.author !== null && ` by ${version.author}`}
               </span>
               {version.current && <span className="badge ok plain">current</span>}
             </button>

@@ -1,6 +1,7 @@
 /** Repair: jobs with a dry run first, figures of a function, events compared and copied. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { onEnd } from "../../../server/test/support/on-end.ts";
@@ -57,6 +58,41 @@ export function repairCases(browser: () => Browser): void {
     await page.getByRole("menuitem", { name: "Replay all events of this list" }).click();
     await page.getByText("No event matches. There is nothing to do.").waitFor();
     assert.ok(await page.getByRole("dialog").getByRole("button", { name: "Replay" }).isDisabled());
+    await page.keyboard.press("Escape");
+    for (const [list, part] of [
+      ["failures", "The card was declined"],
+      ["jobs", "runs.rerun"],
+      ["functions", "shop-charge"],
+    ] as const) {
+      await page.goto(`${service.url}/env/dev/${list}`);
+      await page.getByRole("button", { name: "Export" }).click();
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "As JSON lines" }).click()]);
+      assert.equal(download.suggestedFilename(), `${list}-dev.jsonl`);
+      assert.ok(readFileSync(await download.path(), "utf8").includes(part), list);
+    }
+  });
+
+  test("an admin erases what a filter names, after a count and a confirmation", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send(["jane@example.com", "joe@example.com"].map((mail) => ({ name: "shop/signed.up", data: { mail } })));
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events`);
+    await page.getByRole("button", { name: "All of this list" }).click();
+    await page.getByRole("menuitem", { name: "Replay all events of this list" }).waitFor();
+    assert.equal(await page.getByRole("menuitem", { name: "Erase" }).count(), 0, "without a filter it would be everything");
+    await page.goto(`${service.url}/env/dev/events?q=jane`);
+    await page.getByRole("button", { name: "All of this list" }).click();
+    await page.getByRole("menuitem", { name: "Erase all events of this list" }).click();
+    const dialog = page.getByRole("dialog", { name: "Erase events" });
+    const erase = dialog.getByRole("button", { name: "Erase 1 event" });
+    await erase.waitFor();
+    await dialog.getByRole("textbox").fill("production");
+    assert.ok(await erase.isDisabled(), "another environment");
+    await dialog.getByRole("textbox").fill("dev");
+    await erase.click();
+    await page.waitForURL("**/jobs/*");
+    await page.locator(".page-head").getByText("Completed").waitFor();
+    const { text } = await service.rest("GET", "/events");
+    assert.deepEqual([text.includes("jane@"), text.includes("joe@")], [false, true]);
   });
 
   test("a function shows its figures, is invoked, and gets events replayed; the figures are those of the lists", async (t) => {

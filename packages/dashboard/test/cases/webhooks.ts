@@ -149,7 +149,7 @@ export function webhookCases(browser: () => Browser): void {
 
     await page.getByRole("link", { name: "Versions" }).click();
     await page.locator(".cm-deletedChunk").first().waitFor();
-    await page.getByRole("button", { name: /^v1/ }).click();
+    await page.getByRole("button", { name: /^v1.* by .+/ }).click();
     await page.getByRole("button", { name: "Restore" }).click();
     await page.getByText("Version 1 is current again").waitFor();
     assert.equal((await service.rest("GET", `/webhooks/${id}`)).body.data.transform, first);

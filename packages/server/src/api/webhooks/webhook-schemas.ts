@@ -4,7 +4,7 @@ import { type AcceptList, eventNameFault } from "@inlet/protocol";
 import type { Webhook } from "../../store/contract/index.ts";
 import { invalid } from "../rest-errors.ts";
 import { ACCEPT_LIST, closed } from "../rest-schemas.ts";
-import { BOOLEAN, INSTANT, INTEGER, shape, TEXT } from "../route-facts.ts";
+import { BOOLEAN, INSTANT, INTEGER, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 import { SETTINGS_FIELDS, SETTINGS_SHOWN, settingsView } from "./verify-settings.ts";
 
 const TRANSFORM_UNITS_MAX = 262_144;
@@ -45,7 +45,13 @@ export const WEBHOOK = shape(
   { title: "Webhook" },
 );
 export const WEBHOOK_VERSION = shape(
-  { version: INTEGER, transform: TEXT, createdAt: INSTANT, current: BOOLEAN },
+  {
+    version: INTEGER,
+    transform: TEXT,
+    createdAt: INSTANT,
+    author: { ...TEXT_OR_NULL, description: "The name of the key or person that saved it; null if that is not known." },
+    current: BOOLEAN,
+  },
   { title: "WebhookVersion" },
 );
 

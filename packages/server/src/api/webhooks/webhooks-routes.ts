@@ -3,7 +3,7 @@
 import type { AcceptList, WebhookId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Environment, NO_SECRETS, type WebhookChanges, type WebhookStore, type WebhookVersion } from "../../store/contract/index.ts";
-import { checkMayUse, checkMayUseBranches } from "../access/principal.ts";
+import { checkMayUse, checkMayUseBranches, principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
@@ -91,6 +91,7 @@ function registerCreate(app: FastifyInstance, parts: WebhooksRoutesParts, respon
         ips,
         enabled,
         createdAt: parts.now(),
+        author: principalOf(request).name,
         ...NEW_WEBHOOK,
         ...settings,
         secrets: { ...NO_SECRETS, ...settings.secrets },
@@ -123,6 +124,7 @@ function registerUpdate(app: FastifyInstance, parts: WebhooksRoutesParts, respon
       id: webhook.id,
       updatedAt: parts.now(),
       changes: { ...given, ...settings },
+      author: principalOf(request).name,
     });
     if (!updated && given.version !== undefined) {
       throw new RestRefusal("webhook_version_not_found", `The webhook has no version ${given.version}.`);
@@ -155,10 +157,11 @@ function registerVersions(app: FastifyInstance, { store, directory }: WebhooksRo
   app.get<ById & { Querystring: PageQuery }>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
     const webhook = findWebhook(directory, request, request.params.id);
     const { items, next } = cutPage(await store.webhookVersionList(webhook), ({ version }) => ({ rank: version }), request.query);
-    const view = ({ version, transform, createdAt }: WebhookVersion) => ({
+    const view = ({ version, transform, createdAt, author }: WebhookVersion) => ({
       version,
       transform,
       createdAt: new Date(createdAt).toISOString(),
+      author,
       current: version === webhook.version,
     });
     return { data: items.map(view), page: { next } };

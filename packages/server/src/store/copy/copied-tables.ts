@@ -94,7 +94,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   {
     name: "webhook_versions",
     key: ["webhook_id", "version"],
-    columns: same("webhook_id version transform created_at"),
+    columns: same("webhook_id version transform created_at author"),
     derived: ofWebhook("webhook_versions"),
   },
   {

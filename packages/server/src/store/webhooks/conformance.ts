@@ -152,7 +152,8 @@ export function webhookConformance(engine: Engine): void {
   test(`${engine.name}: a new text is a new version, an old version can be put in force, a missing one cannot`, async (t) => {
     const { store } = await engine.open(t);
     const { environmentId, id } = await makeWebhook(store, await makeEnvironment(store));
-    const update = (changes: object) => store.webhookUpdate({ environmentId, id, changes, updatedAt: 5 });
+    const update = (changes: { transform?: string; version?: number }) =>
+      store.webhookUpdate({ environmentId, id, changes, updatedAt: 5, ...(changes.transform === "third" && { author: "Ada \\ \0" }) });
     const state = (webhook: Webhook | null) => [webhook?.version, webhook?.transform];
     assert.deepEqual(state(await update({ transform: "second" })), [2, "second"]);
     assert.deepEqual(state(await update({ transform: "second" })), [2, "second"]);
@@ -161,11 +162,11 @@ export function webhookConformance(engine: Engine): void {
     assert.equal(await update({ version: 9 }), null);
     const versions = await store.webhookVersionList({ environmentId, id });
     assert.deepEqual(
-      versions.map(({ version, transform }) => [version, transform]),
+      versions.map(({ version, transform, author }) => [version, transform, author]),
       [
-        [3, "third"],
-        [2, "second"],
-        [1, "first"],
+        [3, "third", "Ada \\ \0"],
+        [2, "second", null],
+        [1, "first", null],
       ],
     );
   });

@@ -69,6 +69,8 @@ export interface WebhookVersion {
   version: number;
   transform: string;
   createdAt: number;
+  /** The name of the key or person that saved it; null if that is not known. */
+  author: string | null;
 }
 
 export interface WebhookChanges {
@@ -109,9 +111,10 @@ export interface WebhookStore {
   /** Every webhook, including deleted ones: they still name the source of their events. Oldest first. */
   webhookList(): Promise<Webhook[]>;
   webhookRetiredTokenList(): Promise<RetiredToken[]>;
-  webhookInsert(params: Omit<Webhook, "version" | "updatedAt" | "deletedAt">): Promise<Webhook>;
-  /** Null if there is no such webhook or version. */
-  webhookUpdate(params: WebhookKey & { changes: WebhookChanges; updatedAt: number }): Promise<Webhook | null>;
+  /** `author`: of the first version. */
+  webhookInsert(params: Omit<Webhook, "version" | "updatedAt" | "deletedAt"> & { author?: string }): Promise<Webhook>;
+  /** Null if there is no such webhook or version. `author`: of a new version. */
+  webhookUpdate(params: WebhookKey & { changes: WebhookChanges; updatedAt: number; author?: string }): Promise<Webhook | null>;
   /** Retires the current token and replaces it with `token`. */
   webhookRotate(params: WebhookKey & { token: string; rotatedAt: number }): Promise<Webhook | null>;
   webhookDelete(params: WebhookKey & { deletedAt: number }): Promise<Webhook | null>;

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { versionInForce } from "./policy.ts";
 
 const known = [
-  { version: 3, transform: "c", createdAt: 3 },
-  { version: 2, transform: "b", createdAt: 2 },
-  { version: 1, transform: "a", createdAt: 1 },
+  { version: 3, transform: "c", createdAt: 3, author: null },
+  { version: 2, transform: "b", createdAt: 2, author: null },
+  { version: 1, transform: "a", createdAt: 1, author: null },
 ];
 
 test("a change without a transform keeps the version in force, or returns to an older one", () => {

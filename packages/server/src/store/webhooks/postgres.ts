@@ -2,12 +2,12 @@
 
 import type { WebhookId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import type { Webhook, WebhookChanges, WebhookKey, WebhookStore, WebhookVersion } from "../contract/index.ts";
+import type { Webhook, WebhookChanges, WebhookKey, WebhookStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Announced } from "../postgres/nodes/announce.ts";
 import type { SecretBox } from "../secrets/rows/secret-box.ts";
 import { secretsAfter, versionInForce } from "./policy.ts";
-import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow, webhookColumns } from "./rows.ts";
+import { toVersion, toWebhook, type VersionRow, WEBHOOK_COLUMNS, type WebhookRow, webhookColumns } from "./rows.ts";
 
 const SELECT = `
   SELECT webhooks.*, webhook_versions.transform, webhook_tokens.token FROM webhooks
@@ -15,9 +15,9 @@ const SELECT = `
   JOIN webhook_tokens ON webhook_tokens.environment_id = webhooks.environment_id AND webhook_tokens.webhook_id = webhooks.webhook_id
     AND webhook_tokens.retired_at IS NULL`;
 const VERSIONS = `
-  SELECT version, transform, created_at FROM webhook_versions WHERE environment_id = $1 AND webhook_id = $2 ORDER BY version DESC`;
+  SELECT version, transform, created_at, author FROM webhook_versions WHERE environment_id = $1 AND webhook_id = $2 ORDER BY version DESC`;
 const INSERT_VERSION = `
-  INSERT INTO webhook_versions (environment_id, webhook_id, version, transform, created_at) VALUES ($1, $2, $3, $4, $5)`;
+  INSERT INTO webhook_versions (environment_id, webhook_id, version, transform, created_at, author) VALUES ($1, $2, $3, $4, $5, $6)`;
 const INSERT_TOKEN = "INSERT INTO webhook_tokens (environment_id, webhook_id, token, created_at) VALUES ($1, $2, $3, $4)";
 const RETIRE_TOKEN = "UPDATE webhook_tokens SET retired_at = $3 WHERE environment_id = $1 AND webhook_id = $2 AND retired_at IS NULL";
 
@@ -31,13 +31,14 @@ export function webhookStore(database: Database, announced: Announced, box: Secr
       return rows.map(({ token, webhook_id }) => ({ token, webhookId: webhook_id as WebhookId }));
     },
     webhookInsert: (webhook) => announced("directory", (client) => insert(box, client, webhook)),
-    webhookUpdate: ({ changes, updatedAt, ...key }) => announced("directory", (client) => change(box, client, key, changes, updatedAt)),
+    webhookUpdate: ({ changes, updatedAt, author = null, ...key }) =>
+      announced("directory", (client) => change(box, client, key, { changes, now: updatedAt, author })),
     webhookRotate: ({ token, rotatedAt, ...key }) =>
       announced("directory", async (client) => {
         if (!(await find(box, client, key))) return null;
         await client.query(RETIRE_TOKEN, [key.environmentId, key.id, rotatedAt]);
         await client.query(INSERT_TOKEN, [key.environmentId, key.id, token, rotatedAt]);
-        return change(box, client, key, {}, rotatedAt);
+        return change(box, client, key, { changes: {}, now: rotatedAt, author: null });
       }),
     webhookDelete: ({ deletedAt, ...key }) =>
       announced("directory", async (client) => {
@@ -71,11 +72,17 @@ async function insert(box: SecretBox, client: PoolClient, webhook: Parameters<We
     [id, environmentId, name, createdAt, ...webhookColumns(box, webhook)],
   );
   await client.query(INSERT_TOKEN, [environmentId, id, webhook.token, createdAt]);
-  await client.query(INSERT_VERSION, [environmentId, id, 1, webhook.transform, createdAt]);
+  await client.query(INSERT_VERSION, [environmentId, id, 1, webhook.transform, createdAt, webhook.author ?? null]);
   return (await find(box, client, webhook)) as Webhook;
 }
 
-async function change(box: SecretBox, client: PoolClient, key: WebhookKey, changes: WebhookChanges, now: number): Promise<Webhook | null> {
+interface Change {
+  changes: WebhookChanges;
+  now: number;
+  author: string | null;
+}
+
+async function change(box: SecretBox, client: PoolClient, key: WebhookKey, { changes, now, author }: Change): Promise<Webhook | null> {
   const webhook = await find(box, client, key);
   if (!webhook) return null;
   const { environmentId, id } = key;
@@ -83,21 +90,11 @@ async function change(box: SecretBox, client: PoolClient, key: WebhookKey, chang
   const inForce = versionInForce(webhook, changes, known);
   if (inForce === null) return null;
   const after = { ...webhook, ...changes, secrets: secretsAfter(webhook, changes) };
-  if (inForce.isNew) await client.query(INSERT_VERSION, [environmentId, id, inForce.version, after.transform, now]);
+  if (inForce.isNew) await client.query(INSERT_VERSION, [environmentId, id, inForce.version, after.transform, now, author]);
   await client.query(
     `UPDATE webhooks SET name = $3, version = $4, updated_at = $5, ${WEBHOOK_COLUMNS.map((column, at) => `${column} = $${at + 6}`).join(", ")}
      WHERE environment_id = $1 AND webhook_id = $2`,
     [environmentId, id, after.name, inForce.version, now, ...webhookColumns(box, after)],
   );
   return find(box, client, key);
-}
-
-interface VersionRow {
-  version: number;
-  transform: string;
-  created_at: number;
-}
-
-function toVersion({ version, transform, created_at }: VersionRow): WebhookVersion {
-  return { version, transform, createdAt: created_at };
 }

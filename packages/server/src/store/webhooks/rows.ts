@@ -1,7 +1,7 @@
 /** Converts a row of the webhooks table, with its token and transform, to the contract's Webhook. */
 
 import type { EnvironmentId, WebhookId } from "@inlet/protocol";
-import { NO_SECRETS, type Webhook, type WebhookSecrets } from "../contract/index.ts";
+import { NO_SECRETS, type Webhook, type WebhookSecrets, type WebhookVersion } from "../contract/index.ts";
 import { ownerOf } from "../secrets/rows/sealed-rows.ts";
 import type { SecretBox } from "../secrets/rows/secret-box.ts";
 import { listText, parseList } from "../shared/accept-lists.ts";
@@ -83,4 +83,15 @@ function openedSecrets(box: SecretBox, { webhook_id, secrets }: WebhookRow): Web
 
 function parsed<Value>(text: string | null): Value | null {
   return text === null ? null : JSON.parse(text);
+}
+
+export interface VersionRow {
+  version: number;
+  transform: string;
+  created_at: number;
+  author: string | null;
+}
+
+export function toVersion({ version, transform, created_at, author }: VersionRow): WebhookVersion {
+  return { version, transform, createdAt: created_at, author };
 }

@@ -6,7 +6,7 @@ import type { Webhook, WebhookChanges, WebhookStore, WebhookVersion } from "../c
 import type { SecretBox } from "../secrets/rows/secret-box.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import { secretsAfter, versionInForce } from "./policy.ts";
-import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow, webhookColumns } from "./rows.ts";
+import { toVersion, toWebhook, type VersionRow, WEBHOOK_COLUMNS, type WebhookRow, webhookColumns } from "./rows.ts";
 
 const SELECT = `
   SELECT webhooks.*, webhook_versions.transform, webhook_tokens.token FROM webhooks
@@ -22,8 +22,12 @@ export function webhookStore(db: DatabaseSync, writer: GroupCommit, box: SecretB
     VALUES (?, ?, ?, 1, ${WEBHOOK_COLUMNS.map(() => "?").join(", ")}, ?, ?)`);
   const insertToken = db.prepare("INSERT INTO webhook_tokens (token, webhook_id, created_at) VALUES (?, ?, ?)");
   const retireToken = db.prepare("UPDATE webhook_tokens SET retired_at = ? WHERE webhook_id = ? AND retired_at IS NULL");
-  const insertVersion = db.prepare("INSERT INTO webhook_versions (webhook_id, version, transform, created_at) VALUES (?, ?, ?, ?)");
-  const versions = db.prepare("SELECT version, transform, created_at FROM webhook_versions WHERE webhook_id = ? ORDER BY version DESC");
+  const insertVersion = db.prepare(
+    "INSERT INTO webhook_versions (webhook_id, version, transform, created_at, author) VALUES (?, ?, ?, ?, ?)",
+  );
+  const versions = db.prepare(
+    "SELECT version, transform, created_at, author FROM webhook_versions WHERE webhook_id = ? ORDER BY version DESC",
+  );
   const update = db.prepare(`
     UPDATE webhooks SET name = ?, version = ?, ${WEBHOOK_COLUMNS.map((column) => `${column} = ?`).join(", ")}, updated_at = ?
     WHERE webhook_id = ?`);
@@ -33,18 +37,15 @@ export function webhookStore(db: DatabaseSync, writer: GroupCommit, box: SecretB
     const row = get.get(id);
     return row ? toWebhook(box, row as unknown as WebhookRow) : null;
   };
-  const versionsOf = (id: WebhookId): WebhookVersion[] =>
-    (versions.all(id) as unknown as { version: number; transform: string; created_at: number }[]).map(
-      ({ version, transform, created_at }) => ({ version, transform, createdAt: created_at }),
-    );
+  const versionsOf = (id: WebhookId): WebhookVersion[] => (versions.all(id) as unknown as VersionRow[]).map(toVersion);
 
-  function change(id: WebhookId, changes: WebhookChanges, now: number): Webhook | null {
+  function change(id: WebhookId, changes: WebhookChanges, now: number, author: string | null): Webhook | null {
     const webhook = find(id);
     if (!webhook) return null;
     const inForce = versionInForce(webhook, changes, versionsOf(id));
     if (inForce === null) return null;
     const after = { ...webhook, ...changes, secrets: secretsAfter(webhook, changes) };
-    if (inForce.isNew) insertVersion.run(id, inForce.version, after.transform, now);
+    if (inForce.isNew) insertVersion.run(id, inForce.version, after.transform, now, author);
     update.run(after.name, inForce.version, ...webhookColumns(box, after), now, id);
     return find(id);
   }
@@ -61,16 +62,16 @@ export function webhookStore(db: DatabaseSync, writer: GroupCommit, box: SecretB
         const { id, environmentId, name, createdAt } = webhook;
         insertWebhook.run(id, environmentId, name, ...webhookColumns(box, webhook), createdAt, createdAt);
         insertToken.run(webhook.token, id, createdAt);
-        insertVersion.run(id, 1, webhook.transform, createdAt);
+        insertVersion.run(id, 1, webhook.transform, createdAt, webhook.author ?? null);
         return find(id) as Webhook;
       }),
-    webhookUpdate: ({ id, changes, updatedAt }) => writer.submit(() => change(id, changes, updatedAt)),
+    webhookUpdate: ({ id, changes, updatedAt, author = null }) => writer.submit(() => change(id, changes, updatedAt, author)),
     webhookRotate: ({ id, token, rotatedAt }) =>
       writer.submit(() => {
         if (!find(id)) return null;
         retireToken.run(rotatedAt, id);
         insertToken.run(token, id, rotatedAt);
-        return change(id, {}, rotatedAt);
+        return change(id, {}, rotatedAt, null);
       }),
     webhookDelete: ({ id, deletedAt }) =>
       writer.submit(() => {

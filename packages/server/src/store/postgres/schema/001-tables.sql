@@ -207,6 +207,8 @@ CREATE TABLE webhook_versions (
   version        integer NOT NULL,
   transform      text NOT NULL,
   created_at     bigint NOT NULL,
+  -- The name of the key or person that saved it.
+  author         text,
   PRIMARY KEY (environment_id, webhook_id, version),
   FOREIGN KEY (environment_id, webhook_id) REFERENCES webhooks (environment_id, webhook_id)
 );

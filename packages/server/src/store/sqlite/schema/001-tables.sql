@@ -144,6 +144,8 @@ CREATE TABLE webhook_versions (
   version    INTEGER NOT NULL,
   transform  TEXT NOT NULL,
   created_at INTEGER NOT NULL,
+  -- The name of the key or person that saved it.
+  author     TEXT,
   PRIMARY KEY (webhook_id, version)
 ) STRICT, WITHOUT ROWID;
 
