@@ -39,6 +39,8 @@ export interface EventItem {
   environment: string;
   source: EventSource;
   duplicates: number;
+  /** No request brought it: it was found in what the provider lists. */
+  isReconciled: boolean;
   dedupId: string | null;
   /** Empty: it matches the schema declared for its name, or was not checked. */
   schemaFaults: readonly SchemaFault[];
@@ -260,6 +262,7 @@ export interface Webhook {
   handshake: { preset?: string; source?: string; secrets?: ShownSecret[] } | null;
   answer: { status: number; contentType: string; body: string } | null;
   mirror: { to: string[]; sample: number } | null;
+  reconcile: { preset?: string; source?: string; every: string; lookBack: string; secrets: ShownSecret[] } | null;
   state: "ready" | "waiting_for_secret";
   version: number;
   createdAt: string;
@@ -301,6 +304,8 @@ export interface WebhookRequest {
   bodyBase64?: string;
   status: number;
   outcome: string;
+  /** It was not received, but found in what the provider lists. */
+  reconciled?: boolean;
   error?: string;
   eventId?: string;
   environment: string;

@@ -95,6 +95,12 @@ function Details({ env, event }: { env: string; event: EventItem }) {
           <SourceLink env={env} event={event} />
           <FilterLink env={env} id={event.id} search={{ source: event.source.id }} label={`Only events from ${event.source.name}`} />
         </dd>
+        {event.isReconciled && (
+          <>
+            <dt>Reconciled</dt>
+            <dd>Found in what the provider lists; no request brought it.</dd>
+          </>
+        )}
         {event.source.run && (
           <>
             <dt>Source run</dt>

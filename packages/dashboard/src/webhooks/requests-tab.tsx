@@ -100,6 +100,7 @@ function RequestItem({ env, webhook, request, isOpen, onOpen }: RequestItemProps
         <span className={`badge ${accepted ? "ok" : "bad"}`}>
           <Icon name={accepted ? "checkCircle" : "xCircle"} size={13} /> {request.status} {request.outcome}
         </span>
+        {request.reconciled && <span className="badge plain">reconciled</span>}
         <span className="cut grow second small">{request.error ?? ""}</span>
         <span className="quiet small num wide-only">{request.ip}</span>
         <span className="quiet small num wide-only request-took">{duration(request.durationMs)}</span>
@@ -129,6 +130,11 @@ function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpe
       {request.error && (
         <Notice kind="bad" icon="alert">
           {request.error}
+        </Notice>
+      )}
+      {request.reconciled && (
+        <Notice kind="info" icon="alert">
+          This request was never received. It was found in what the provider lists, and taken in by reconciliation.
         </Notice>
       )}
       <div className="row wrap">

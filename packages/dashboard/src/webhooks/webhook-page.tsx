@@ -1,4 +1,4 @@
-/** One webhook: its URL, transform with tester, requests, versions and settings. */
+/** One webhook: its URL, transform with tester, requests, versions, reconciliation, drill and settings. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
@@ -19,6 +19,7 @@ import { toast } from "../ui/toasts.tsx";
 import { DeleteWebhook } from "./delete-webhook.tsx";
 import { DrillTab } from "./drill-tab.tsx";
 import { FirstRequest } from "./first-request.tsx";
+import { ReconcileTab } from "./reconcile-tab.tsx";
 import { RequestsTab } from "./requests-tab.tsx";
 import { SettingsTab } from "./settings-tab.tsx";
 import { TransformTab } from "./transform-tab.tsx";
@@ -30,6 +31,7 @@ const TITLES: Record<WebhookTab, string> = {
   transform: "Transform",
   requests: "Requests",
   versions: "Versions",
+  reconcile: "Reconciliation",
   drill: "Drill",
   settings: "Settings",
 };
@@ -74,6 +76,7 @@ export function WebhookPage() {
       {tab === "transform" && <TransformTab key={webhook.id} webhook={webhook} />}
       {tab === "requests" && <RequestsTab env={env} webhook={webhook} />}
       {tab === "versions" && <VersionsTab webhook={webhook} />}
+      {tab === "reconcile" && <ReconcileTab env={env} webhook={webhook} />}
       {tab === "drill" && <DrillTab env={env} webhook={webhook} />}
       {tab === "settings" && <SettingsTab key={webhook.updatedAt} webhook={webhook} onDelete={() => setDeletedId(id)} />}
       {isDeleting && <DeleteWebhook env={env} webhook={webhook} onClose={() => setDeletedId(null)} />}

@@ -1,6 +1,6 @@
 /** The open tab of a webhook's page, as URL parameters. */
 
-export const WEBHOOK_TABS = ["transform", "requests", "versions", "drill", "settings"] as const;
+export const WEBHOOK_TABS = ["transform", "requests", "versions", "reconcile", "drill", "settings"] as const;
 export type WebhookTab = (typeof WEBHOOK_TABS)[number];
 
 /** The filters of its requests. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { pagesOf, sourceOf, startProvider } from "../../../server/test/support/provider.ts";
 import { call, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";
@@ -25,6 +26,26 @@ async function write(page: Page, transform: string): Promise<void> {
 }
 
 export function webhookCases(browser: () => Browser): void {
+  test("what a provider lists is checked with one button, and a record says why it is there", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const provider = await startProvider(t, pagesOf([{ id: "one" }, { id: "two" }], 1));
+    const transform = "(evt) => ({ name: 'shop/sale', id: evt.id, data: evt })";
+    const body = { name: "Listed", transform, reconcile: { source: sourceOf(provider) } };
+    const { id, url } = (await service.rest("POST", "/webhooks", { body })).body.data;
+    await call(url, { method: "POST", headers: { "content-type": "application/json" }, body: '{"id":"one"}' });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${id}?tab=reconcile`);
+    await page.getByText("No pass yet").waitFor();
+    await page.getByRole("button", { name: "Check the last 72 hours" }).click();
+    const row = page.getByRole("row").filter({ hasText: "complete" });
+    await row.waitFor();
+    assert.deepEqual(await row.locator("td.num").allInnerTexts(), ["2", "1", "1", "0"]);
+    await page.getByRole("link", { name: "Requests" }).click();
+    await page.getByRole("button", { name: "reconciled" }).click();
+    await page.getByText("This request was never received.").waitFor();
+    await page.getByRole("link", { name: "View event" }).click();
+    await page.getByText("Found in what the provider lists").waitFor();
+  });
+
   test("from a starter transform to an event: a failing transform, a working one, a real request", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks`, { allow: EDITING });

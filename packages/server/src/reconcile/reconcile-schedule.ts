@@ -63,16 +63,17 @@ export class ReconcileSchedule {
   async #consider(webhook: Webhook, reconcile: WebhookReconcile): Promise<void> {
     const { store, isOpen, order, takeLeadership, now } = this.#parts;
     const key = `${webhook.id} ${reconcile.setAt}`;
-    if ((this.#dueAt.get(key) ?? 0) > now()) return;
+    const at = now();
+    if ((this.#dueAt.get(key) ?? 0) > at) return;
     const last = await store.reconciliationLastScheduled({ environmentId: webhook.environmentId, webhookId: webhook.id });
-    const due = duePass(reconcile, last, { now: now(), startedAt: this.#startedAt });
+    const due = duePass(reconcile, last, { now: at, startedAt: this.#startedAt });
     this.#dueAt.set(key, due.at);
-    if (due.at > now() || (await isOpen(webhook))) return;
+    if (due.at > at || (await isOpen(webhook))) return;
     if (!(await takeLeadership(LEADERSHIP_MS))) {
-      this.#dueAt.set(key, now() + LEADERSHIP_MS / 2);
+      this.#dueAt.set(key, at + LEADERSHIP_MS / 2);
       return;
     }
-    await order(webhook, { since: due.since, until: now(), isScheduled: true });
+    await order(webhook, { since: due.since, until: at, isScheduled: true });
   }
 }
 

@@ -1,0 +1,127 @@
+/** Reconciliation of the webhook: what its provider listed, what of it was received, and what was recovered. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { jobQuery } from "../api/jobs.ts";
+import { type Reconciliation, reconciliationsQuery, startReconciliation } from "../api/reconciliations.ts";
+import { useMayRepair } from "../api/session.ts";
+import type { Webhook } from "../api/types.ts";
+import { JobProgress } from "../jobs/job-progress.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { count } from "../ui/numbers.ts";
+import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { withToast } from "../ui/toasts.tsx";
+
+const HOURS = 72;
+const COLUMNS = [
+  "Ended",
+  "Asked from",
+  { title: "Listed", isNumber: true },
+  { title: "Seen", isNumber: true },
+  { title: "Recovered", isNumber: true },
+  { title: "Failed", isNumber: true },
+  "Result",
+];
+
+export function ReconcileTab({ env, webhook }: { env: string; webhook: Webhook }) {
+  const passes = useQuery(reconciliationsQuery(webhook.id));
+  if (passes.error) return <ErrorState error={passes.error} onRetry={() => void passes.refetch()} />;
+  if (!passes.data) return <SkeletonRows rows={4} />;
+  return (
+    <div className="stack">
+      {webhook.reconcile ? <CheckNow env={env} webhook={webhook} reconcile={webhook.reconcile} /> : <NotSet />}
+      {passes.data.length > 0 && (
+        <Table columns={COLUMNS} isStacked>
+          {passes.data.map((pass) => (
+            <PassRow key={pass.job} env={env} pass={pass} />
+          ))}
+        </Table>
+      )}
+      {passes.data.length === 0 && webhook.reconcile && (
+        <div className="card">
+          <EmptyState icon="checkCircle" title="No pass yet">
+            <p>The first pass comes by itself {webhook.reconcile.every} after reconciliation was set.</p>
+          </EmptyState>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function NotSet() {
+  return (
+    <div className="card">
+      <EmptyState icon="webhook" title="Reconciliation is not set">
+        <p>
+          Set <code>reconcile</code> to compare what the provider lists with what this webhook received, and to recover what never came.
+        </p>
+        <a className="button" href="/docs/how-to/reconciliation">
+          How to set it
+        </a>
+      </EmptyState>
+    </div>
+  );
+}
+
+function CheckNow({ env, webhook, reconcile }: { env: string; webhook: Webhook; reconcile: NonNullable<Webhook["reconcile"]> }) {
+  const queries = useQueryClient();
+  const mayRepair = useMayRepair();
+  const [started, setStarted] = useState<string | null>(null);
+  const job = useQuery({ ...jobQuery(env, started ?? ""), enabled: started !== null });
+  const isRunning = started !== null && job.data?.endedAt == null;
+  async function start() {
+    const made = await withToast(startReconciliation(webhook.id, HOURS), `Checking the last ${HOURS} hours.`);
+    if (made) setStarted(made.id);
+    await queries.invalidateQueries({ queryKey: ["reconciliations", webhook.id] });
+  }
+  return (
+    <div className="row wrap">
+      <span className="quiet small grow">
+        {reconcile.preset ? `The list of ${reconcile.preset}` : "The list of its source"} is compared every {reconcile.every}, going back{" "}
+        {reconcile.lookBack}.
+      </span>
+      {isRunning && job.data && <JobProgress job={job.data} />}
+      {mayRepair && (
+        <button type="button" className="button primary" disabled={isRunning || !webhook.enabled} onClick={() => void start()}>
+          <Icon name="refresh" size={14} /> Check the last {HOURS} hours
+        </button>
+      )}
+    </div>
+  );
+}
+
+function PassRow({ env, pass }: { env: string; pass: Reconciliation }) {
+  const { at, since, listed, seen, recovered, failed, error, job } = pass;
+  return (
+    <tr>
+      <td data-label="Ended">
+        <Time at={at} />
+      </td>
+      <td data-label="Asked from">
+        <Time at={since} />
+      </td>
+      <td className="right num" data-label="Listed">
+        {count(listed)}
+      </td>
+      <td className="right num" data-label="Seen">
+        {count(seen)}
+      </td>
+      <td className="right num" data-label="Recovered">
+        {recovered > 0 ? <strong>{count(recovered)}</strong> : count(recovered)}
+      </td>
+      <td className="right num" data-label="Failed">
+        {count(failed)}
+      </td>
+      <td data-label="Result">
+        <span className={`badge ${error ? "bad" : failed > 0 ? "warn" : "ok"}`}>{error ? "ended early" : "complete"}</span>{" "}
+        <Link to="/env/$env/jobs/$id" params={{ env, id: job }} className="small">
+          Show the job
+        </Link>
+        {error && <div className="second small">{error}</div>}
+      </td>
+    </tr>
+  );
+}
