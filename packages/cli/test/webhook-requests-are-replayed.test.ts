@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pagesOf, sourceOf, startProvider } from "../../server/test/support/provider.ts";
 import { call } from "../../server/test/support/service.ts";
 import { startDev, workingFolder } from "./support/working-folder.ts";
 
@@ -53,4 +54,27 @@ test("requests that a transform refused are listed, counted and replayed once it
   assert.match((await folder.inlet(["webhooks", "replay", "Refunds"])).stderr, /has no webhook "Refunds".*webhooks list/);
   const nobody = await folder.inlet(["webhooks", "requests", "wh_nobody"]);
   assert.deepEqual([nobody.code, /webhook_not_found/.test(nobody.stderr)], [1, true], nobody.stderr);
+});
+
+test("what a provider lists is counted, then taken in, and a webhook file names how it is asked", async (t) => {
+  const url = await startDev(t);
+  const provider = await startProvider(t, pagesOf([{ id: "one" }, { id: "two" }, { id: "bad", bad: true }], 2));
+  const folder = workingFolder(t, { INLET_BASE_URL: url, SHOP_KEY: "a-key-of-the-shop" });
+  const reconcile = { source: sourceOf(provider), secrets: ["SHOP_KEY"], every: "1h" };
+  folder.write("webhooks/shop/webhook.json", JSON.stringify({ name: "Shop", reconcile }));
+  folder.write(
+    "webhooks/shop/transform.js",
+    "function transform(evt) { if (evt.bad) throw new Error('a bad one'); return { name: 'shop/sale', id: evt.id, data: evt } }",
+  );
+  const applied = await folder.inlet(["webhooks", "apply"]);
+  assert.equal(applied.code, 0, applied.stderr);
+  assert.equal((await folder.inlet(["webhooks", "plan"])).code, 0, "the server has what the folder says");
+  const dry = await folder.inlet(["webhooks", "reconcile", "Shop", "--since", "1h", "--dry-run"]);
+  assert.deepEqual([dry.code, dry.stdout], [1, "3 listed, 0 seen, 2 would be recovered, 1 failed.\nNothing was stored.\n"]);
+  const taken = await folder.inlet(["webhooks", "reconcile", "shop"]);
+  assert.equal(taken.code, 1, taken.stderr);
+  assert.match(taken.stdout, /^3 listed, 0 seen, 2 recovered, 1 failed\.\n {2}\S+: .*a bad one/);
+  assert.equal(provider.asked.at(-1)?.headers.authorization, "Bearer a-key-of-the-shop");
+  const again = await folder.inlet(["webhooks", "reconcile", "Shop", "--json"]);
+  assert.deepEqual([JSON.parse(again.stdout).data?.seen ?? JSON.parse(again.stdout).seen, again.code], [2, 1]);
 });
