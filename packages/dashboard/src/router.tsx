@@ -79,6 +79,11 @@ const failures = createRoute({
   validateSearch: readFailureSearch,
   component: lazyPage(observePages, "FailuresPage"),
 });
+const approvals = createRoute({
+  getParentRoute: () => env,
+  path: "approvals",
+  component: lazyPage(observePages, "ApprovalsPage"),
+});
 const jobs = createRoute({
   getParentRoute: () => env,
   path: "jobs",
@@ -158,8 +163,8 @@ export function createDashboardRouter(queries: QueryClient) {
       throw redirect({ to: "/env/$env", params: { env: await defaultEnvironment(queries) }, replace: true });
     },
   });
-  const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, failures, jobs, job, alerts, functions, fn];
-  const ofEnvironment = [...pages, apps, webhooks, webhookNew, webhook, keys, environments, auditLog, settings, missing];
+  const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, failures, approvals, jobs, job, alerts];
+  const ofEnvironment = [...pages, functions, fn, apps, webhooks, webhookNew, webhook, keys, environments, auditLog, settings, missing];
   /** A path without an environment, such as `/events`, redirects to the default environment, which says if there is no such page. */
   const withoutEnvironment = createRoute({
     getParentRoute: () => root,

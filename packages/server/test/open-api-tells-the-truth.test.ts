@@ -127,6 +127,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/runs/{id}/steps/{stepId}/wake": { path: ({ sleepingRunId, sleepingStepId }) => [sleepingRunId, sleepingStepId] },
   "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },
   "GET /v1/approvals": { query: "?status=open" },
+  "GET /v1/approvals/count": {},
   "GET /v1/approvals/{id}": { path: ({ approvalId }) => [approvalId] },
   "POST /v1/approvals": { body: { signal: "s", prompt: "Go?", data: [1], timeout: "1h" }, status: 201 },
   "POST /v1/approvals/{id}": { path: ({ approvalId }) => [approvalId], body: { decision: "approved", comment: "c", data: 1 } },

@@ -98,6 +98,7 @@ export interface RunStep {
   /** The event that ended a wait. */
   eventId: string | null;
   signal: string | null;
+  approvalId: string | null;
   childRunId: string | null;
 }
 

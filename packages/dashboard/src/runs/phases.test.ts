@@ -20,6 +20,7 @@ function step(changes: Partial<RunStep> & { from: number; to: number | null }): 
     eventName: null,
     eventId: null,
     signal: null,
+    approvalId: null,
     childRunId: null,
     startedAt: at(from),
     endedAt: to === null ? null : at(to),

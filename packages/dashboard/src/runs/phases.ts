@@ -78,7 +78,7 @@ function gap({ from, to }: { from: number; to: number }, pauses: readonly Phase[
 }
 
 /** Steps during which nothing is executed. */
-const PAUSES: ReadonlySet<string> = new Set(["sleep", "wait", "signal", "invoke"]);
+const PAUSES: ReadonlySet<string> = new Set(["sleep", "wait", "signal", "approval", "invoke"]);
 
 /** A sleep ends at its time; from then until the run continues is a wait in the queue. */
 function pauseOf({ kind, startedAt, endedAt, until }: RunStep, now: number): Phase[] {

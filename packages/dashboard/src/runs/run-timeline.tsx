@@ -18,6 +18,7 @@ const ICONS: Readonly<Record<string, IconName>> = {
   sleep: "moon",
   wait: "hourglass",
   signal: "hourglass",
+  approval: "checkCircle",
   invoke: "external",
 };
 

@@ -3,6 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { Fragment } from "react";
 import type { Run, RunAttempt, RunStep } from "../api/types.ts";
+import { StepApproval } from "../approvals/step-approval.tsx";
 import { plural } from "../ui/numbers.ts";
 import { Payload } from "../ui/payload.tsx";
 import { preciseDuration, Time } from "../ui/time.tsx";
@@ -11,6 +12,9 @@ import { RerunFromStep } from "./rerun-from-step.tsx";
 import { ResumeStep } from "./resume-step.tsx";
 import { RunErrorBox } from "./run-error.tsx";
 import { RunLogs } from "./run-logs.tsx";
+
+/** Steps that wait at most until then. */
+const TIMED_OUT: ReadonlySet<string> = new Set(["wait", "signal", "approval"]);
 
 interface StepDetailsProps {
   env: string;
@@ -39,7 +43,7 @@ export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
         </dd>
         {step.until && (
           <>
-            <dt>{step.kind === "wait" || step.kind === "signal" ? "Times out at" : "Wakes at"}</dt>
+            <dt>{TIMED_OUT.has(step.kind) ? "Times out at" : "Wakes at"}</dt>
             <dd>
               <Time at={step.until} full />
             </dd>
@@ -68,6 +72,14 @@ export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
             <dt>Waits for signal</dt>
             <dd>
               <code>{step.signal}</code>
+            </dd>
+          </>
+        )}
+        {step.approvalId && (
+          <>
+            <dt>Approval</dt>
+            <dd>
+              <StepApproval env={env} id={step.approvalId} />
             </dd>
           </>
         )}

@@ -5,6 +5,7 @@ import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router"
 import { useEffect, useState } from "react";
 import { environmentsQuery } from "../api/queries.ts";
 import { sessionQuery } from "../api/session.ts";
+import { OpenApprovals } from "../approvals/open-count.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/states.tsx";
 import { Toasts } from "../ui/toasts.tsx";
@@ -70,6 +71,7 @@ export function AppShell() {
                 activeOptions={{ exact: to === "/env/$env", includeSearch: false }}
               >
                 <Icon name={icon} /> {label}
+                {to === "/env/$env/approvals" && <OpenApprovals env={env} />}
               </Link>
             ))}
           </div>

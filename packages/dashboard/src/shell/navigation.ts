@@ -19,6 +19,7 @@ export const NAVIGATION: readonly { title: string; items: readonly NavItem[] }[]
       { to: "/env/$env/event-types", label: "Event types", icon: "tag", key: "t" },
       { to: "/env/$env/runs", label: "Runs", icon: "activity", key: "r" },
       { to: "/env/$env/failures", label: "Failures", icon: "xCircle", key: "f" },
+      { to: "/env/$env/approvals", label: "Approvals", icon: "checkCircle", key: "v" },
       { to: "/env/$env/jobs", label: "Jobs", icon: "refresh", key: "j" },
       { to: "/env/$env/alerts", label: "Alerts", icon: "alert", key: "a" },
     ],

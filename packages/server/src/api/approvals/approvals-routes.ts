@@ -23,7 +23,7 @@ import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { ownAddress } from "../own-address.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
-import { dataOf, JSON_VALUE, pageOf } from "../route-facts.ts";
+import { dataOf, INTEGER, JSON_VALUE, pageOf, shape } from "../route-facts.ts";
 import { APPROVAL, type ApprovalViewParts, approvalView } from "./approval-view.ts";
 import type { ApprovalsPart } from "./approvals-part.ts";
 
@@ -59,6 +59,14 @@ const LIST = {
     status: { type: "string", enum: APPROVAL_STATUSES, description: "Approvals with this status." },
   }),
   response: { 200: pageOf(APPROVAL) },
+};
+/** More are counted as this many. */
+const OPEN_COUNT_MAX = 1_000;
+const COUNT = {
+  summary: "Count the open approvals",
+  description: `At most ${OPEN_COUNT_MAX}: more are counted as this many.`,
+  querystring: closed({}),
+  response: { 200: dataOf(shape({ open: INTEGER })) },
 };
 const ONE = { querystring: closed({}), response: { 200: dataOf(APPROVAL) }, errors: ["approval_not_found"] } as const;
 const REQUEST = {
@@ -115,6 +123,10 @@ function registerReads(app: FastifyInstance, parts: ApprovalsRoutesParts): void 
       return sendJson(reply, `{"data":[${items.join(",")}],"page":{"next":${JSON.stringify(next)}}}`);
     },
   );
+  app.get("/approvals/count", { config: { about: "environment" }, schema: COUNT }, async (request) => {
+    const { id: environmentId } = environmentOf(access, request);
+    return { data: { open: await store.approvalCountOpen({ environmentId, now: now(), limit: OPEN_COUNT_MAX }) } };
+  });
   app.get<{ Params: { id: string } }>(
     "/approvals/:id",
     { config: { about: "environment" }, schema: { ...ONE, summary: "Read an approval" } },

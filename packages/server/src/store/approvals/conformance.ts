@@ -138,6 +138,8 @@ export function approvalConformance(engine: Engine): void {
     );
     const { approvals, next: cursor } = await scene.store.approvalList({ environmentId: scene.environment.id, now: 1, limit: 2 });
     assert.deepEqual([approvals.length, cursor], [2, approvals[1]?.id]);
+    const open = (limit: number) => scene.store.approvalCountOpen({ environmentId: scene.environment.id, now: 4_000, limit });
+    assert.deepEqual([await open(10), await open(0)], [1, 0]);
     assert.equal(await scene.store.approvalExpireMany({ until: 3_000, limit: 10 }), 1);
     assert.equal(await scene.store.approvalFind({ id: late.id }), null);
   });

@@ -127,6 +127,8 @@ export interface ApprovalStore {
   approvalFind(params: { id: string }): Promise<Approval | null>;
   /** Newest first. */
   approvalList(params: ApprovalListParams): Promise<{ approvals: Approval[]; next: string | null }>;
+  /** How many are open, counted up to `limit`. */
+  approvalCountOpen(params: { environmentId: EnvironmentId; now: number; limit: number }): Promise<number>;
   /** Oldest first. */
   approvalsOfRun(params: { environmentId: EnvironmentId; runId: RunId }): Promise<Approval[]>;
   /** Removes those that ended until then. Returns how many. */

@@ -13,6 +13,9 @@ import { decideApproval, requestApproval, type WriteApprovalParts } from "./writ
 
 const GET = "SELECT * FROM approvals WHERE environment_id = $1 AND approval_id = $2";
 const FIND = "SELECT * FROM approvals WHERE (environment_id, approval_id) IN (SELECT environment_id, $1::text FROM environments)";
+const COUNT_OPEN = `
+  SELECT count(*)::integer AS open
+  FROM (SELECT FROM approvals WHERE environment_id = $1 AND status = 'open' AND expires_at > $2 LIMIT $3) AS counted`;
 const OF_RUN = "SELECT * FROM approvals WHERE environment_id = $1 AND run_id = $2 ORDER BY approval_id";
 
 export interface ApprovalStoreParts extends WriteApprovalParts {
@@ -33,6 +36,10 @@ export function approvalStore(parts: ApprovalStoreParts): ApprovalStore {
       return row ? toApproval(row) : null;
     },
     approvalList: (params) => listApprovals(database, params),
+    async approvalCountOpen({ environmentId, now, limit }) {
+      const [row] = await database.read<{ open: number }>(COUNT_OPEN, [environmentId, now, limit]);
+      return row?.open ?? 0;
+    },
     approvalsOfRun: async ({ environmentId, runId }) => (await database.query<ApprovalRow>(OF_RUN, [environmentId, runId])).map(toApproval),
     approvalExpireMany: (params) => expireApprovals(database, params),
   };

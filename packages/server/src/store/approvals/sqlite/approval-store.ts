@@ -25,6 +25,8 @@ export interface ApprovalStoreParts extends Pick<RunParts, "approvals" | "waits"
 export function approvalStore(db: DatabaseSync, parts: ApprovalStoreParts): ApprovalStore {
   const { writer, approvals } = parts;
   const ofRun = db.prepare("SELECT * FROM approvals WHERE environment_id = ? AND run_id = ? ORDER BY approval_id");
+  const openCount = db.prepare(`
+    SELECT count(*) AS open FROM (SELECT 1 FROM approvals WHERE environment_id = ? AND status = 'open' AND expires_at > ? LIMIT ?)`);
   const ended = "coalesce(ended_at, expires_at) <= ?";
   const expire = db.prepare(`DELETE FROM approvals WHERE approval_id IN (SELECT approval_id FROM approvals WHERE ${ended} LIMIT ?)`);
   const expireIn = db.prepare(`
@@ -39,6 +41,7 @@ export function approvalStore(db: DatabaseSync, parts: ApprovalStoreParts): Appr
     },
     approvalFind: async ({ id }) => approvals.get(id),
     approvalList: async (params) => list(db, params),
+    approvalCountOpen: async ({ environmentId, now, limit }) => (openCount.get(environmentId, now, limit) as { open: number }).open,
     approvalsOfRun: async ({ environmentId, runId }) => all(ofRun.all(environmentId, runId)),
     approvalExpireMany: ({ environmentId, until, limit }) =>
       writer.submit(

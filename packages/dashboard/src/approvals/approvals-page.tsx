@@ -1,0 +1,124 @@
+/** The inbox: questions that wait for a decision, and those that have ended. */
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { type Approval, approvalsQuery } from "../api/approvals.ts";
+import { useMayRepair } from "../api/session.ts";
+import { Payload } from "../ui/payload.tsx";
+import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { ACTIONS, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { ApprovalStatusBadge } from "./approval-status.tsx";
+import { DecideButtons } from "./decide-buttons.tsx";
+
+export function ApprovalsPage() {
+  const { env } = useParams({ from: "/env/$env" });
+  const [isOpenOnly, setOpenOnly] = useState(true);
+  const approvals = useInfiniteQuery(approvalsQuery(env, isOpenOnly ? "open" : undefined));
+  const items = approvals.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Approvals</h1>
+        <p>
+          Questions that runs wait for. Subscribe a function to <code>inlet/approval.requested</code> to post the link to where people are.
+        </p>
+        <div className="actions">
+          <div className="segments">
+            {[true, false].map((open) => (
+              <button
+                key={String(open)}
+                type="button"
+                className="segment"
+                aria-pressed={isOpenOnly === open}
+                onClick={() => setOpenOnly(open)}
+              >
+                {open ? "Open" : "All"}
+              </button>
+            ))}
+          </div>
+        </div>
+      </div>
+      {approvals.error && items.length === 0 ? (
+        <ErrorState error={approvals.error} title="The approvals could not be loaded" onRetry={() => void approvals.refetch()} />
+      ) : approvals.isPending ? (
+        <SkeletonRows />
+      ) : items.length === 0 ? (
+        <NoApprovals isOpenOnly={isOpenOnly} />
+      ) : (
+        <>
+          <ApprovalTable env={env} approvals={items} />
+          {approvals.hasNextPage && (
+            <button type="button" className="button" onClick={() => void approvals.fetchNextPage()}>
+              Show more
+            </button>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function NoApprovals({ isOpenOnly }: { isOpenOnly: boolean }) {
+  return (
+    <div className="card">
+      <EmptyState icon="checkCircle" title={isOpenOnly ? "Nothing waits for a decision" : "No approvals yet"}>
+        <p>
+          A function asks with <code>step.waitForApproval</code>, and any other SDK with <code>POST /v1/approvals</code>.
+        </p>
+      </EmptyState>
+    </div>
+  );
+}
+
+function ApprovalTable({ env, approvals }: { env: string; approvals: readonly Approval[] }) {
+  const mayRepair = useMayRepair();
+  return (
+    <Table columns={["Question", "Status", "Asked by", "Until", ...(mayRepair ? [ACTIONS] : [])]} isStacked>
+      {approvals.map((approval) => (
+        <tr key={approval.id}>
+          <td>
+            <span className="strong">{approval.prompt}</span>
+            {approval.comment !== null && <div className="quiet small">{approval.comment}</div>}
+            {approval.data !== null && (
+              <details>
+                <summary>Data</summary>
+                <Payload text={approval.data} title="Data" label={`Data of ${approval.prompt}`} />
+              </details>
+            )}
+          </td>
+          <td data-label="Status">
+            <ApprovalStatusBadge status={approval.status} />
+            {approval.by !== null && <div className="quiet small">by {approval.by}</div>}
+          </td>
+          <td data-label="Asked by">
+            <Asker env={env} approval={approval} />
+          </td>
+          <td data-label="Until" className="second">
+            <Time at={approval.expiresAt} />
+          </td>
+          {mayRepair && (
+            <td className="right">
+              <DecideButtons env={env} approval={approval} />
+            </td>
+          )}
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Asker({ env, approval: { function: fn, app, runId, signal } }: { env: string; approval: Approval }) {
+  return (
+    <>
+      {fn && runId && (
+        <Link to="/env/$env/runs/$id" params={{ env, id: runId }}>
+          {fn.name}
+        </Link>
+      )}
+      {fn && app && <div className="quiet small">{app}</div>}
+      {signal !== null && <code>{signal}</code>}
+    </>
+  );
+}
