@@ -13,6 +13,7 @@ import { systemClock } from "./execute/clock.ts";
 import { createQuotaUsage } from "./flows/quota-usage.ts";
 import { reportDrift } from "./flows/report-drift.ts";
 import { DiskGuard } from "./maintenance/disk-guard.ts";
+import { StoredBytesMeter } from "./maintenance/stored-bytes.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { TelemetrySettings } from "./observe/telemetry/telemetry-settings.ts";
 import { Directory } from "./receive/senders/directory.ts";
@@ -99,7 +100,7 @@ async function serve(
 
   const watched = { store, directory, functions: () => functions, defaultEnvironment };
   const observation = await openObservation({ ...watched, exported: telemetry, showLine, log, now });
-  const { traffic, activity, eventTypeCounter, metrics, queueHistory, liveLog } = observation;
+  const { traffic, activity, usage, eventTypeCounter, metrics, queueHistory, liveLog } = observation;
   observed.metrics = metrics;
   const shapes = new ShapeObserver({ store, log, onDrift: (...drift) => reportDrift({ store, functions, ids, now }, ...drift) });
   const transforms = createTransformRunner({
@@ -119,6 +120,7 @@ async function serve(
     defaultEnvironment,
     liveLog,
     activity,
+    usage,
     metrics,
     tracing: observation.telemetry?.tracing ?? null,
     log,
@@ -149,7 +151,8 @@ async function serve(
     jobRate,
     leaseMs: config.lease,
   });
-  const sweepers = createMaintenance({ config, store, dedupWindow, budgetBytes, disk, log, now, everyMs: sweepEveryMs });
+  const meter = new StoredBytesMeter({ store, now });
+  const sweepers = createMaintenance({ config, store, dedupWindow, budgetBytes, disk, meter, log, now, everyMs: sweepEveryMs });
 
   const loginTokens = new LoginTokens(now);
   const app = openHttp({ config, directory, receive, isDraining: () => signals.draining.signal.aborted, log });
@@ -157,6 +160,7 @@ async function serve(
     ...common,
     metrics,
     traffic,
+    usage,
     eventTypeCounter,
     shapes,
     queueHistory,
@@ -167,7 +171,7 @@ async function serve(
     sourceName,
     replay,
     sendEvents,
-    usageOf: createQuotaUsage({ store, quotas, now }),
+    usageOf: createQuotaUsage({ store, quotas, calls: functions, meter, now }),
     attempts,
     loginTokens,
     oidc,
@@ -184,7 +188,7 @@ async function serve(
     createKeys,
     signals,
     work: [...work, mirror],
-    maintenance: [...sweepers, quotas, traffic, activity, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
+    maintenance: [...sweepers, quotas, traffic, activity, usage, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
   });
   const started = await life.start();
   return {

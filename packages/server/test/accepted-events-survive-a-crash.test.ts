@@ -45,6 +45,7 @@ test(`${ROUNDS} crashes lose no acknowledged event and halve no batch`, async (t
   const start = () => startInlet(t, ["start", ...flags, "--log-level", "warn"]);
   let doomed = await start();
   const webhook = await makeWebhook(doomed.url);
+  let stored = 0;
   for (let round = 0; round < ROUNDS; round++) {
     // The first transforms of a process wait for their sandboxes; the crash shall hit a service in full swing.
     for (let n = 0; n < 3; n++) await call(`${doomed.url}/e/${webhook.token}`, { method: "POST", body: "{}" });
@@ -62,6 +63,8 @@ test(`${ROUNDS} crashes lose no acknowledged event and halve no batch`, async (t
     doomed = await start();
     const kept = await readRound(doomed.url, round);
     await checkRecords(doomed.url, webhook.id, kept);
+    stored += kept.size;
+    assert.equal(await countedEvents(doomed.url), stored, "usage counts what is stored, no more and no less");
     check(acknowledged, kept, `round ${round}, killed after ${crashAfter} responses`);
   }
 });
@@ -124,6 +127,12 @@ async function readRound(url: string, round: number): Promise<Map<string, Kept>>
     cursor = body.page.next;
   }
   return kept;
+}
+
+/** On two days, if midnight was in between. */
+async function countedEvents(url: string): Promise<number> {
+  const { body } = await call(`${url}/v1/usage`, { headers: AUTHORIZED });
+  return body.data.reduce((sum: number, { eventsAccepted }: { eventsAccepted: number }) => sum + eventsAccepted, 0);
 }
 
 /** Event and record were written together, so they are there together. */

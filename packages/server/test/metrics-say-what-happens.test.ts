@@ -27,6 +27,14 @@ const LABELS: Record<string, string[]> = {
   inlet_runs_ended_total: ["environment", "function", "status"],
   inlet_run_duration_seconds: [],
   inlet_event_loop_delay_seconds: [],
+  inlet_usage_events_accepted: ["environment"],
+  inlet_usage_events_duplicate: ["environment"],
+  inlet_usage_events_refused: ["environment"],
+  inlet_usage_bytes: ["environment"],
+  inlet_usage_runs: ["environment"],
+  inlet_usage_calls: ["environment"],
+  inlet_usage_transform_seconds: ["environment"],
+  inlet_usage_quota_limit: ["environment", "quota"],
   inlet_store_bytes: [],
 };
 
@@ -64,6 +72,7 @@ function sampleValue(samples: Sample[], name: string, labels: Record<string, str
 /** Sends one of everything that is counted. */
 async function busyService(t: TestContext): Promise<TestService> {
   const service = await startTestService(t, { flags: ["--retry-interval", "20ms"] });
+  await service.rest("PUT", "/environments/production", { body: { quotas: { eventsPerDay: 1_000_000 } } });
   let failures = 1;
   await startApp(t, service, (client) => [
     client.createFunction({ id: "greet" }, { event: "app/greet" }, async ({ step }) => step.run("once", () => "hi")),

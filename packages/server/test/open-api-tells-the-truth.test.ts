@@ -142,6 +142,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/event-types/{name}/compare": { path: () => ["shop/order.created"], query: "?from=1&to=shape" },
   "POST /v1/event-types/{name}/check": { path: () => ["shop/order.created"], body: { data: {} } },
   "GET /v1/stats": { query: "?interval=hour" },
+  "GET /v1/usage": { query: "?by=key" },
   "GET /v1/audit-log": { query: "?action=webhook.*" },
   "DELETE /v1/session": { headers: ({ cookie }) => ({ authorization: "", cookie, "sec-fetch-site": "same-origin" }) },
   "DELETE /v1/sessions/{id}": { path: ({ sessionId }) => [sessionId] },

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test as testOnce } from "node:test";
+import { awayFromMidnight } from "./support/away-from-midnight.ts";
 import { test } from "./support/both-stores.ts";
 import { type Node, startNode } from "./support/nodes.ts";
 import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
@@ -25,12 +26,6 @@ async function setQuotas(service: ServiceClient, quotas: object): Promise<Answer
 async function stateOf(service: ServiceClient) {
   const { quotas, usage } = (await service.rest("GET", "/environments/production")).body.data;
   return { quotas, usage };
-}
-
-/** A process goes by the real time: what is sent in one test is sent on one day. */
-async function awayFromMidnight(): Promise<void> {
-  const left = DAY_MS - (Date.now() % DAY_MS);
-  if (left < 120_000) await new Promise((resolve) => setTimeout(resolve, left));
 }
 
 const countOf = async (service: ServiceClient) => (await service.rest("GET", "/events?limit=100")).body.data.length;
@@ -136,6 +131,37 @@ test("many senders at once never exceed a quota, and a crash forgets nothing of 
   assert.equal((await second.send(event())).status, 429);
   assert.equal((await stateOf(second)).usage.eventsPerDay, 80);
   assert.equal(await countOf(second), 80);
+});
+
+test("stored bytes beyond their quota go oldest first, and nobody else's", async (t) => {
+  const service = await startTestService(t, { sweepEveryMs: 200 });
+  await service.rest("POST", "/environments", { body: { name: "staging", kind: "custom" } });
+  const payload = { text: "x".repeat(2_000) };
+  const batch = (round: number) => Array.from({ length: 40 }, (_, n) => ({ name: "shop/large", data: { n: round * 40 + n, ...payload } }));
+  const other = await service.rest("POST", "/events", { body: batch(0), headers: { "x-service-env": "staging" } });
+  assert.equal(other.status, 201);
+  const webhook = await makeWebhook(service);
+  for (let n = 0; n < 5; n++) await post(webhook.url, payload);
+  for (let round = 0; round < 5; round++) assert.equal((await service.send(batch(round))).status, 200);
+  const before = (await stateOf(service)).usage.storedBytes;
+  assert.ok(before > 400_000, `${before} bytes`);
+  const limit = 200_000;
+  await setQuotas(service, { storedBytes: limit });
+  const left = await until("the oldest are gone", async () => {
+    const { storedBytes } = (await stateOf(service)).usage;
+    return storedBytes <= limit ? storedBytes : undefined;
+  });
+  assert.ok(left >= 0.8 * limit, `${left} bytes are left`);
+  const kept = (await service.rest("GET", "/events?name=shop/large&limit=100")).body.data.map((one: { data: { n: number } }) => one.data.n);
+  assert.ok(kept.length >= 80, `${kept.length} events`);
+  const oldest = Math.min(...kept);
+  assert.deepEqual(
+    kept.toSorted((a: number, b: number) => a - b),
+    Array.from({ length: 200 - oldest }, (_, n) => oldest + n),
+    "the newest",
+  );
+  const theirs = await service.rest("GET", "/events?limit=100", { headers: { "x-service-env": "staging" } });
+  assert.equal(theirs.body.data.length, 40);
 });
 
 testOnce("two nodes share a quota: never more, and at most a tenth less", { skip: whyNoPostgres() ?? false }, async (t) => {

@@ -34,6 +34,7 @@ import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
 import { registerRunsRoutes } from "./runs/runs-routes.ts";
 import { registerSignalsRoutes, type SignalsRoutesParts } from "./runs/signals-routes.ts";
+import { registerUsageRoute, type UsageRouteParts } from "./usage-route.ts";
 import { type DrillRouteParts, registerDrillRoute } from "./webhooks/drill-route.ts";
 import { type ReconcileRoutesParts, registerReconcileRoutes } from "./webhooks/reconcile-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./webhooks/transforms-routes.ts";
@@ -68,6 +69,7 @@ export type RestApiParts = EventStreamParts &
   EventTypesRoutesParts &
   EventSchemaRoutesParts &
   StatsRoutesParts &
+  UsageRouteParts &
   SendEventsRouteParts &
   InvokeRouteParts &
   FunctionFiguresRouteParts &
@@ -118,6 +120,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerEventTypesRoutes(api, parts);
       registerEventSchemaRoutes(api, parts);
       registerStatsRoutes(api, parts);
+      registerUsageRoute(api, parts);
       registerOpenApiRoute(api, routes, parts);
     },
     { prefix: "/v1" },

@@ -91,6 +91,7 @@ export class Executor {
       work: (entry, signal) => this.#workSafely(entry, signal),
       claim: (lane, limit, limits) => store.queueClaimMany({ lane, limit, limits, now: clock.now(), lease: lease() }),
       rulesOf,
+      release,
       prefetch,
       clock,
     });
@@ -139,6 +140,11 @@ export class Executor {
     return this.#scheduler.waitingSince();
   }
 
+  /** How many calls of an environment this node makes now. */
+  callsOf(environmentId: EnvironmentId): number {
+    return this.#scheduler.callsOf(environmentId);
+  }
+
   /** The same by function. */
   functionsWaitingSince(): ReadonlyMap<FunctionNo, number> {
     return this.#scheduler.functionsWaitingSince();
@@ -178,7 +184,7 @@ export class Executor {
     else this.#scheduler.noteBacklog(lane);
   }
 
-  /** Functions were registered: their limits may have changed. */
+  /** Functions were registered, or a quota was set: limits may have changed. */
   refresh(): void {
     this.#gates.refresh();
     this.#scheduler.refreshRules();

@@ -6,6 +6,7 @@ import { gateOfLane, keyHashed, keyText, laneOf, orderKeyOf, rulesOfLane } from 
 import type { Registry } from "./registry.ts";
 
 const CALLS_PER_APP = 50;
+const CALLS = { perApp: CALLS_PER_APP, ofEnvironment: () => null };
 const EVENT = { name: "x/y", data: { user: "ada", n: 1 }, ts: 1 } as EventValue;
 /** Shows where a hash is used. */
 const hash = (key: string) => `#${key}`;
@@ -21,7 +22,7 @@ function laneIn(registry: Registry, environment: number, event = EVENT): string 
 }
 
 function limitsIn(registry: Registry, environment: number, event = EVENT) {
-  return rulesOfLane(registry, laneIn(registry, environment, event), CALLS_PER_APP).limits;
+  return rulesOfLane(registry, laneIn(registry, environment, event), CALLS).limits;
 }
 
 const APP_LIMIT = { id: "app:1", cap: CALLS_PER_APP };
@@ -29,16 +30,16 @@ const APP_LIMIT = { id: "app:1", cap: CALLS_PER_APP };
 test("a function without limits stands in the lane of its app", async () => {
   const registry = await registryOf();
   assert.equal(laneIn(registry, 1), "app:1");
-  assert.deepEqual(rulesOfLane(registry, "app:1", CALLS_PER_APP), { limits: [], app: APP_LIMIT });
+  assert.deepEqual(rulesOfLane(registry, "app:1", CALLS), { limits: [], app: APP_LIMIT });
   const limited = await registryOf({ limit: 3 });
-  assert.deepEqual(rulesOfLane(limited, "app:1", CALLS_PER_APP).limits, [], "whatever functions of the same number limit");
+  assert.deepEqual(rulesOfLane(limited, "app:1", CALLS).limits, [], "whatever functions of the same number limit");
 });
 
 test("a limit of an environment is one for its functions, and another one in every other environment", async () => {
   const registry = await registryOf({ limit: 3, scope: "env", key: '"mail"' });
   const [[first], [second]] = [limitsIn(registry, 1), limitsIn(registry, 2)];
   assert.deepEqual([first?.cap, second?.cap], [3, 3]);
-  assert.deepEqual(rulesOfLane(registry, laneIn(registry, 1), CALLS_PER_APP).app, APP_LIMIT);
+  assert.deepEqual(rulesOfLane(registry, laneIn(registry, 1), CALLS).app, APP_LIMIT);
   assert.notEqual(first?.id, second?.id);
 });
 
@@ -77,11 +78,7 @@ test("a limit of runs makes a gate, with slots for each value of its key, before
   const gate = gateOfLane(registry, lane);
   assert.deepEqual([gate?.limit, gate?.home], [{ id: 'runs:1:event.data.user:#"ada"', cap: 2 }, lane.replace("gate:", "fn:")]);
   assert.equal(gateOfLane(registry, gate?.home ?? ""), null);
-  assert.deepEqual(
-    rulesOfLane(registry, gate?.home ?? "", CALLS_PER_APP).limits,
-    [{ id: "fn:1::", cap: 5 }],
-    "runs are counted at the gate",
-  );
+  assert.deepEqual(rulesOfLane(registry, gate?.home ?? "", CALLS).limits, [{ id: "fn:1::", cap: 5 }], "runs are counted at the gate");
   assert.notEqual(gateOfLane(registry, laneIn(registry, 2))?.limit?.id, gate?.limit?.id);
 });
 
@@ -117,7 +114,7 @@ test("limits of runs and throttles whose key is null, false or without a value a
 });
 
 test("a lane of a function that is gone has no limits", async () => {
-  assert.deepEqual(rulesOfLane(await registryOf(), "fn:9:[null]", CALLS_PER_APP).limits, []);
+  assert.deepEqual(rulesOfLane(await registryOf(), "fn:9:[null]", CALLS).limits, []);
 });
 
 test("the value of a key as text tells values apart, and those without one not", () => {
@@ -136,4 +133,11 @@ test("a key is stored as a hash, and one without a value as nothing; of an order
   assert.deepEqual([long?.key, long?.text], [`#"${"a".repeat(300)}"`, `"${"a".repeat(198)}…`]);
   const lane = laneOf(sampleFunction(registry), () => EVENT, hash);
   assert.deepEqual([lane, gateOfLane(registry, lane)?.orderKey], [`order:1:${JSON.stringify(['#"ada"'])}`, '#"ada"']);
+});
+
+test("the calls of an environment are limited together, whatever its functions limit", async () => {
+  const registry = await registryOf({ limit: 5 });
+  const calls = { perApp: CALLS_PER_APP, ofEnvironment: (id: number) => (id === 1 ? 3 : null) };
+  assert.deepEqual(rulesOfLane(registry, "app:1", calls).limits, [{ id: "calls:1", cap: 3 }]);
+  assert.deepEqual(rulesOfLane(registry, laneIn(registry, 1), calls).limits.at(-1), { id: "calls:1", cap: 3 });
 });

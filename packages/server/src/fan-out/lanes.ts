@@ -9,7 +9,7 @@
  * - `order:<no>:<its order key, then as for a gate>`: a gate that admits runs of one key in order, one at a time.
  */
 
-import type { AppNo, FunctionNo } from "@inlet/protocol";
+import type { AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
 import { type LimitRule, orderId, type RunOrderKey, type RunThrottle } from "../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
 import type { FunctionConfig } from "./function-config.ts";
@@ -102,9 +102,18 @@ function runLimit(no: number, concurrency: FunctionConfig["concurrency"], values
   return limit ? { id: `runs:${no}:${limit.key ?? ""}:${values[index] ?? ""}`, cap: limit.limit } : null;
 }
 
-export function rulesOfLane(registry: Registry, lane: string, callsPerApp: number): LaneRules {
+export interface CallLimits {
+  /** How many concurrent calls one node sends to an app. */
+  perApp: number;
+  /** How many calls an environment may make at once, on all nodes; null: no limit. */
+  ofEnvironment(id: EnvironmentId): number | null;
+}
+
+export function rulesOfLane(registry: Registry, lane: string, calls: CallLimits): LaneRules {
   const { kind, no, values } = readLane(lane);
-  if (kind === "app") return { limits: [], app: appLimit(no as AppNo, callsPerApp) };
+  const callsPerApp = calls.perApp;
+  if (kind === "app")
+    return { limits: environmentLimit(calls, registry.app(no as AppNo)?.environmentId), app: appLimit(no as AppNo, callsPerApp) };
   const registered = registry.function(no as FunctionNo);
   // A removed function: its runs are ended one by one.
   if (!registered) return { limits: [], app: { id: `gone:${no}`, cap: callsPerApp } };
@@ -114,7 +123,13 @@ export function rulesOfLane(registry: Registry, lane: string, callsPerApp: numbe
     if (scope === "fn") return [{ id: `fn:${no}:${key ?? ""}:${value}`, cap: limit }];
     return [{ id: `${scope === "env" ? `env:${registered.environmentId}` : "account"}:${key ?? ""}:${value}`, cap: limit }];
   });
-  return { limits: lowestOfEach(limits), app: appLimit(registered.app.no, callsPerApp) };
+  const quota = environmentLimit(calls, registered.environmentId);
+  return { limits: lowestOfEach([...limits, ...quota]), app: appLimit(registered.app.no, callsPerApp) };
+}
+
+function environmentLimit({ ofEnvironment }: CallLimits, id: EnvironmentId | undefined): LimitRule[] {
+  const cap = id === undefined ? null : ofEnvironment(id);
+  return cap === null ? [] : [{ id: `calls:${id}`, cap }];
 }
 
 /** A function may limit the same thing twice: the lower limit applies. */

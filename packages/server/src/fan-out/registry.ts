@@ -86,6 +86,10 @@ export class Registry {
     return [...this.#functions.values()].filter((registered) => registered.environmentId === environmentId);
   }
 
+  app(no: AppNo): App | undefined {
+    return this.#apps.get(no);
+  }
+
   /** Apps that were not removed. */
   apps(environmentId?: EnvironmentId): App[] {
     return [...this.#apps.values()].filter(

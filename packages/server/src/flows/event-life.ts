@@ -35,7 +35,7 @@ import { ABORTED, bodyTooLarge } from "../receive/bodies/read-body.ts";
 import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
 import type { QuotaLedger } from "../receive/quotas/quota-ledger.ts";
 import { checkNames } from "../receive/senders/check-names.ts";
-import { environmentConcerned } from "../receive/senders/environment-concerned.ts";
+import { environmentConcerned, sourceConcerned } from "../receive/senders/environment-concerned.ts";
 import { identifySender, type Sender, type SenderRules } from "../receive/senders/identify-sender.ts";
 import { ipAllowed } from "../receive/senders/ip-list.ts";
 import {
@@ -139,6 +139,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   const checked = refused ?? check(parts, sender, body, isSdk);
   if (checked instanceof Refusal) return checked;
 
+  request.eventCount = checked.length;
   const runId = request.headers[RUN_HEADER];
   const run = typeof runId === "string" ? await parts.functions.sendingRun(sender.environment.id, runId) : null;
   const sent = { ...headersOf(request, run && sentTrace(request) === null ? await run.trace() : null), sourceRun: run?.id };
@@ -170,7 +171,7 @@ export type SendEvents = (sender: Pick<Sender, "environment" | "source">, body: 
 
 /** Events that somebody with a session or an API key sends through the REST API. */
 export function createSendEvents(parts: EventLifeParts): SendEvents {
-  return async ({ environment, source }, body) => {
+  const send = async ({ environment, source }: Parameters<SendEvents>[0], body: Buffer) => {
     const bytesMax = environment.bodyBytesMax ?? parts.bodyBytesMax;
     if (body.length > bytesMax) return bodyTooLarge(bytesMax, `it has ${body.length}`);
     const checked = check(parts, { environment, key: null }, body);
@@ -182,6 +183,11 @@ export function createSendEvents(parts: EventLifeParts): SendEvents {
       { environmentId: environment.id, receivedAt, source, idsFromSender: false, bodyBytes: body.length, events },
       undefined,
     );
+  };
+  return async (sender, body) => {
+    const sent = await send(sender, body);
+    if (sent instanceof Refusal) parts.usage.note(sender.environment.id, { kind: "key", id: sender.source.id }, { refused: 1 });
+    return sent;
   };
 }
 
@@ -232,13 +238,16 @@ function noteActivity(
 }
 
 function noteRefusal(
-  { refusals, traffic, metrics, directory, defaultEnvironment }: EventLifeParts,
+  { refusals, traffic, usage, metrics, directory, defaultEnvironment }: EventLifeParts,
   request: InboundRequest,
   { code }: Refusal,
 ): void {
   refusals.note(code);
   const environmentId = environmentConcerned(directory, request, defaultEnvironment);
-  if (environmentId !== null) traffic.note(environmentId, "refused");
+  if (environmentId !== null) {
+    traffic.note(environmentId, "refused");
+    usage.note(environmentId, sourceConcerned(directory, request), { refused: request.eventCount ?? 1 });
+  }
   metrics?.refused(environmentId, code);
 }
 

@@ -1,6 +1,8 @@
 /** What is used of an environment's quotas in the running period, by all nodes. */
 
+import type { EnvironmentId } from "@inlet/protocol";
 import type { QuotaUsage } from "../api/access/quota-fields.ts";
+import type { StoredBytesMeter } from "../maintenance/stored-bytes.ts";
 import type { QuotaLedger } from "../receive/quotas/quota-ledger.ts";
 import type { Environment, UsageStore } from "../store/contract/index.ts";
 
@@ -9,10 +11,12 @@ const DAY_MS = 86_400_000;
 export interface QuotaUsageParts {
   store: Pick<UsageStore, "usageList">;
   quotas: Pick<QuotaLedger, "usedInSecond">;
+  calls: { callsOf(environmentId: EnvironmentId): number };
+  meter: Pick<StoredBytesMeter, "shown">;
   now(): number;
 }
 
-export function createQuotaUsage({ store, quotas, now }: QuotaUsageParts): (environment: Environment) => Promise<QuotaUsage> {
+export function createQuotaUsage({ store, quotas, calls, meter, now }: QuotaUsageParts): (environment: Environment) => Promise<QuotaUsage> {
   return async ({ id }) => {
     const from = now() - (now() % DAY_MS);
     const [today] = await store.usageList({ environmentIds: [id], kind: "environment", from, to: from + DAY_MS, intervalMs: DAY_MS });
@@ -20,8 +24,8 @@ export function createQuotaUsage({ store, quotas, now }: QuotaUsageParts): (envi
       eventsPerSecond: quotas.usedInSecond(id),
       eventsPerDay: today?.figures.accepted ?? 0,
       bytesPerDay: today?.figures.bytes ?? 0,
-      callsAtOnce: 0,
-      storedBytes: 0,
+      callsAtOnce: calls.callsOf(id),
+      storedBytes: await meter.shown(id),
     };
   };
 }

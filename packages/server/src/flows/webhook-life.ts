@@ -18,6 +18,7 @@ import {
   type WebhookRequestId,
 } from "@inlet/protocol";
 import type { Metrics } from "../observe/metrics/metrics.ts";
+import type { Usage } from "../observe/usage.ts";
 import { bodyKeyOf, type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "../observe/webhook-record.ts";
 import { ABORTED } from "../receive/bodies/read-body.ts";
 import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
@@ -52,6 +53,7 @@ export interface WebhookLifeParts {
   disk: { reserve(bytes: number): Refusal | null } | null;
   eventIds: EventIdGenerator;
   metrics: Metrics | null;
+  usage: Pick<Usage, "note">;
   now: () => number;
   /** Copies what was noted to be mirrored. */
   mirror: { wake(): void };
@@ -170,8 +172,9 @@ export async function storeMade(
   };
   const kept = await parts.keep(batch, request.span);
   // Without its body: a sender that goes on over the quota would fill the store.
-  if (kept instanceof Refusal && kept.code === "quota_exceeded") return refuse(parts, seen, null, { refused: kept, verifiedAt });
-  parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed.durationMs);
+  if (kept instanceof Refusal && kept.code === "quota_exceeded")
+    return refuse(parts, seen, { ...transformed, body: null }, { refused: kept, verifiedAt });
+  noteRequest(parts, environment.id, webhook.id, kept instanceof Refusal ? kept.code : "accepted", transformed.durationMs);
   if (targets.length > 0) parts.mirror.wake();
   return kept;
 }
@@ -213,7 +216,7 @@ async function shake(parts: WebhookLifeParts, received: Received, authentication
     if (refused) return refuse(parts, seen, halted(received, authentication), { refused });
     const ending: Ending = { refused: null, outcome: "handshake", status: answer.status, deliveredTo: seen.webhook.environmentId };
     await parts.store.webhookRequestInsert(webhookRecord(seen, halted(received, authentication), ending, parts.maskedHeaders));
-    parts.metrics?.webhookRequest(seen.webhook.environmentId, "handshake", null);
+    noteRequest(parts, seen.webhook.environmentId, seen.webhook.id, "handshake", null);
     return { handshake: answer };
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -240,7 +243,7 @@ export async function refuse(
   transformed: SeenTransform | null,
   ending: Pick<Ending, "refused" | "verifiedAt" | "bodyKey"> & { refused: Refusal },
 ): Promise<Refusal> {
-  parts.metrics?.webhookRequest(seen.webhook.environmentId, ending.refused.code, transformed?.durationMs || null);
+  noteRequest(parts, seen.webhook.environmentId, seen.webhook.id, ending.refused.code, transformed?.durationMs || null);
   try {
     const whole = { ...ending, deliveredTo: seen.webhook.environmentId };
     await parts.store.webhookRequestInsert(webhookRecord(seen, transformed, whole, parts.maskedHeaders));
@@ -249,6 +252,18 @@ export async function refuse(
     if (!(error instanceof StoreUnavailable)) throw error;
     return storeUnavailable();
   }
+}
+
+/** `transformMs` is null if no transform ran. */
+function noteRequest(
+  { metrics, usage }: WebhookLifeParts,
+  environmentId: EnvironmentId,
+  id: WebhookId,
+  outcome: string,
+  transformMs: number | null,
+): void {
+  metrics?.webhookRequest(environmentId, outcome, transformMs);
+  if (transformMs !== null) usage.note(environmentId, { kind: "webhook", id }, { transformMs });
 }
 
 export function seenRequest(parts: WebhookLifeParts, request: InboundRequest, { webhook }: WebhookTarget): SeenRequest {

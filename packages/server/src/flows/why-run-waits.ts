@@ -31,7 +31,7 @@ export async function whyRunWaits(parts: WhyRunWaitsParts, run: RunDetails, envi
   const until = gate && (await throttledUntil(parts, run, gate));
   if (until) return waits("throttled", { until });
   if (gate) return waits(gate.limit ? "limit_full" : "throttled");
-  return waits(call.lane.startsWith("fn:") ? "limit_full" : "app_busy");
+  return waits(call.lane.startsWith("fn:") || environment.quotas.callsAtOnce !== null ? "limit_full" : "app_busy");
 }
 
 /** When the throttle admits the next run; null if it would admit one now. */

@@ -1,6 +1,6 @@
 /** Sweeper: removes old figures: minutes and hourly event type counts after eight days, activity after nine weeks, hours after 400 days. */
 
-import type { ActivityStore, EventTypeStore, TrafficStore } from "../store/contract/index.ts";
+import type { ActivityStore, EventTypeStore, TrafficStore, UsageStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 const DAY_MS = 86_400_000;
@@ -11,7 +11,7 @@ const ACTIVITY_KEPT_MS = 63 * DAY_MS;
 const TYPE_HOURS_KEPT_MS = 8 * DAY_MS;
 
 export interface ExpireFiguresParts extends SweeperSettings {
-  store: EventTypeStore & TrafficStore & ActivityStore;
+  store: EventTypeStore & TrafficStore & ActivityStore & UsageStore;
   now: () => number;
 }
 
@@ -26,7 +26,8 @@ export function expireFigures({ store, now, ...parts }: ExpireFiguresParts): Swe
       const traffic = await store.trafficExpireMany({ minutesUntil, hoursUntil, limit: limit - removed });
       if (removed + traffic === limit) return limit;
       const activity = await store.activityExpireMany({ until: now() - ACTIVITY_KEPT_MS, limit: limit - removed - traffic });
-      return removed + traffic + activity;
+      const left = limit - removed - traffic - activity;
+      return limit - left + (left > 0 ? await store.usageExpireMany({ until: hoursUntil, limit: left }) : 0);
     },
   });
 }

@@ -5,6 +5,7 @@
 
 import type { Logger } from "pino";
 import { type ActiveHour, type ActivityStore, type ActivitySubject, PARTS_PER_HOUR } from "../store/contract/index.ts";
+import { FlushLoop } from "./flush-loop.ts";
 
 const FLUSH_EVERY_MS = 5_000;
 const HOUR_MS = 3_600_000;
@@ -21,20 +22,19 @@ export interface ActivityParts {
 export class Activity {
   readonly #parts: ActivityParts;
   #hours = new Map<string, ActivitySubject & ActiveHour>();
-  #flushing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | null = null;
+  readonly #loop: FlushLoop;
 
   constructor(parts: ActivityParts) {
     this.#parts = parts;
+    this.#loop = new FlushLoop({ everyMs: FLUSH_EVERY_MS, write: () => this.#write(), what: "activity", log: parts.log });
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
+    this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    if (this.#timer) clearInterval(this.#timer);
-    await this.flush();
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   note(subject: ActivitySubject, lastAt = this.#parts.now()): void {
@@ -42,10 +42,9 @@ export class Activity {
     this.#add({ ...subject, at, parts: 1 << Math.floor((lastAt - at) / PART_MS), lastAt });
   }
 
-  /** Adds what was noted to the store. Never throws: what cannot be added now is added later. */
+  /** Adds what was noted to the store. Never throws. */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#write());
-    return this.#flushing;
+    return this.#loop.flush();
   }
 
   async #write(): Promise<void> {
@@ -56,7 +55,7 @@ export class Activity {
       await this.#parts.store.activityAdd({ hours });
     } catch (error) {
       for (const hour of hours) this.#add(hour);
-      this.#parts.log.debug({ err: error }, "activity could not be written; this will be retried");
+      throw error;
     }
   }
 

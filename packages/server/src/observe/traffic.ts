@@ -7,6 +7,7 @@
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { TrafficFigures, TrafficMinute, TrafficStore } from "../store/contract/index.ts";
+import { FlushLoop } from "./flush-loop.ts";
 
 const FLUSH_EVERY_MS = 2_000;
 const MINUTE_MS = 60_000;
@@ -21,30 +22,28 @@ export class Traffic {
   readonly #parts: TrafficParts;
   #open = new Map<EnvironmentId, TrafficMinute>();
   #full: TrafficMinute[] = [];
-  #flushing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | null = null;
+  readonly #loop: FlushLoop;
 
   constructor(parts: TrafficParts) {
     this.#parts = parts;
+    this.#loop = new FlushLoop({ everyMs: FLUSH_EVERY_MS, write: () => this.#add(), what: "figures", log: parts.log });
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
+    this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    if (this.#timer) clearInterval(this.#timer);
-    await this.flush();
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   note(environmentId: EnvironmentId, figure: "refused" | "duplicates", count = 1): void {
     if (count > 0) this.#minute(environmentId).figures[figure] += count;
   }
 
-  /** Adds the counts to the store. Never throws: counts that cannot be added now are added later. */
+  /** Adds the counts to the store. Never throws. */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#add());
-    return this.#flushing;
+    return this.#loop.flush();
   }
 
   async #add(): Promise<void> {
@@ -56,7 +55,7 @@ export class Traffic {
       await this.#parts.store.trafficAdd({ minutes });
     } catch (error) {
       this.#full = [...minutes, ...this.#full].slice(-FULL_MAX);
-      this.#parts.log.debug({ err: error }, "figures could not be written; this will be retried");
+      throw error;
     }
   }
 

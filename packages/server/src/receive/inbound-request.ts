@@ -23,6 +23,8 @@ export interface InboundRequest {
   receipt?: { at: number; wasVerified: boolean };
   /** It was found in what the provider lists, or is the replay of one that was: it is not verified. */
   isReconciled?: boolean;
+  /** How many events the body holds, once they are known to be valid. */
+  eventCount?: number;
   /** While traces are exported. */
   span?: RequestSpan;
 }

@@ -8,11 +8,11 @@ import { type FanOut, once } from "../fan-out/fan-out.ts";
 import { gateOfLane, rulesOfLane } from "../fan-out/lanes.ts";
 import type { Registry } from "../fan-out/registry.ts";
 import { eventValue, newWait } from "../fan-out/waits.ts";
-import type { Environment, NewEvent } from "../store/contract/index.ts";
+import { type Environment, functionSubject, type NewEvent } from "../store/contract/index.ts";
 import type { FunctionsParts } from "./functions-parts.ts";
 
 export interface FunctionExecutorParts
-  extends Pick<FunctionsParts, "config" | "store" | "caller" | "signing" | "activity" | "liveLog" | "metrics" | "log" | "clock">,
+  extends Pick<FunctionsParts, "config" | "store" | "caller" | "signing" | "activity" | "usage" | "liveLog" | "metrics" | "log" | "clock">,
     Pick<ExecutorParts, "endEvents" | "starts" | "tracing">,
     Pick<ExecutorParts["steps"], "ask"> {
   registry: Registry;
@@ -20,15 +20,17 @@ export interface FunctionExecutorParts
   eventIds: EventIdGenerator;
   functionId(no: FunctionNo): string;
   isArchived(environmentId: Environment["id"]): boolean;
+  /** The quota of an environment; null: none. */
+  callsAtOnce(environmentId: Environment["id"]): number | null;
 }
 
 export function createFunctionExecutor(parts: FunctionExecutorParts): Executor {
-  const { config, registry, store, caller, signing, endEvents, starts, tracing, log, clock } = parts;
+  const { config, registry, store, caller, signing, callsAtOnce, endEvents, starts, tracing, log, clock } = parts;
   return new Executor({
     store,
     caller,
     functionOf: (no) => calledFunction(parts, no),
-    rulesOf: (lane) => rulesOfLane(registry, lane, config.appCalls),
+    rulesOf: (lane) => rulesOfLane(registry, lane, { perApp: config.appCalls, ofEnvironment: callsAtOnce }),
     gateOf: (lane) => gateOfLane(registry, lane),
     prefetch: config.queuePrefetch,
     leaseMs: config.lease,
@@ -76,7 +78,13 @@ function stepReaders({ registry, fanOut, eventIds, functionId, ask }: FunctionEx
   };
 }
 
-function observers({ activity, liveLog, metrics, functionId }: FunctionExecutorParts): Pick<ExecutorParts, "onStart" | "onEnd" | "onCall"> {
+function observers({
+  activity,
+  usage,
+  liveLog,
+  metrics,
+  functionId,
+}: FunctionExecutorParts): Pick<ExecutorParts, "onStart" | "onEnd" | "onCall"> {
   return {
     onStart({ environmentId, functionNo }) {
       metrics?.runStarted(environmentId, functionNo);
@@ -87,6 +95,9 @@ function observers({ activity, liveLog, metrics, functionId }: FunctionExecutorP
       liveLog?.ended(functionId(functionNo), id, end);
       metrics?.runEnded(run, end);
     },
-    onCall: (entry, result) => metrics?.called(entry, result),
+    onCall(entry, result) {
+      metrics?.called(entry, result);
+      usage.note(entry.environmentId, { kind: "function", id: functionSubject(entry.functionNo) }, { calls: 1 });
+    },
   };
 }

@@ -11,6 +11,7 @@ import type { Activity } from "../observe/activity.ts";
 import type { LiveLog } from "../observe/live-log.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
 import type { Tracing } from "../observe/telemetry/tracing.ts";
+import type { Usage } from "../observe/usage.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { Store } from "../store/contract/index.ts";
 
@@ -24,6 +25,7 @@ export interface FunctionsParts {
   signing(environmentId: EnvironmentId): Signing;
   liveLog: LiveLog | null;
   activity: Activity;
+  usage: Pick<Usage, "note">;
   metrics: Metrics | null;
   /** Null: traces are not exported. */
   tracing: Tracing | null;

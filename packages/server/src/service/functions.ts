@@ -45,6 +45,8 @@ export interface Functions {
   take(entries: readonly ClaimedEntry[]): void;
   /** The run of this environment that sends an event. */
   sendingRun(environmentId: Environment["id"], runId: string): Promise<SendingRun | null>;
+  /** How many calls of an environment this node makes now. */
+  callsOf(environmentId: Environment["id"]): number;
   /** The functions that events of this name start. */
   subscribersOf(environmentId: Environment["id"], eventName: string): { id: string; name: string }[];
   /** The display name of the function with this id, in any environment. */
@@ -108,6 +110,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     fanOut,
     functionId,
     isArchived,
+    callsAtOnce: (id) => directory.environment(id)?.quotas.callsAtOnce ?? null,
     endEvents,
     starts,
     ask: (...asked) => askApproval(ask, ...asked),
@@ -145,12 +148,19 @@ export function createFunctions(parts: FunctionsParts): Functions {
     if (hasChanged) executor.refresh();
     holds.refresh();
   });
-  directory.onRefresh(() => holds.refresh());
+  let callQuotas = quotasOf(directory);
+  directory.onRefresh(() => {
+    holds.refresh();
+    const changed = quotasOf(directory);
+    if (changed !== callQuotas) executor.refresh();
+    callQuotas = changed;
+  });
 
   return {
     plan,
     lease,
     take: (entries) => executor.take(entries),
+    callsOf: (id) => executor.callsOf(id),
     waitingSince: () => executor.waitingSince(),
     functionsWaitingSince: () => executor.functionsWaitingSince(),
     sdk,
@@ -187,6 +197,14 @@ export function createFunctions(parts: FunctionsParts): Functions {
       await Promise.all([executor.stop(config.drainTimeout), apps.stop(), inngest.stop(), holds.stop()]);
     },
   };
+}
+
+/** The quotas on calls, to be compared. */
+function quotasOf(directory: Pick<FunctionsParts["directory"], "environments">): string {
+  return directory
+    .environments()
+    .map(({ id, quotas }) => `${id}:${quotas.callsAtOnce}`)
+    .join(" ");
 }
 
 function functionNosOf(registry: Registry, environmentId: Environment["id"], functionId: string | null): FunctionNo[] {

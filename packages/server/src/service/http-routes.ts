@@ -58,6 +58,7 @@ export interface HttpRoutesParts
     | "sendEvents"
     | "usageOf"
     | "traffic"
+    | "usage"
     | "eventTypeCounter"
     | "catalogue"
     | "shapes"
@@ -146,6 +147,7 @@ function registerRestRoutes(app: FastifyInstance, shared: Shared): readonly Docu
     approvals: functions.approvals,
     registry: functions.registry,
     subscribersOf: functions.subscribersOf,
+    functionId: functions.functionId,
     slots: new StreamSlots(),
     publicUrl: config.publicUrl,
     traceUrl: config.traceUrl,

@@ -20,8 +20,10 @@ import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireToolCalls } from "../maintenance/expire-tool-calls.ts";
 import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
 import { BEGIN_ABOVE, keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
+import { keepStoredBytes } from "../maintenance/keep-stored-bytes.ts";
 import { maintainPartitions } from "../maintenance/maintain-partitions.ts";
 import { createKeptScopes } from "../maintenance/retention-rules.ts";
+import type { StoredBytesMeter } from "../maintenance/stored-bytes.ts";
 import { createSweepLeadership } from "../maintenance/sweep-leadership.ts";
 import type { Store } from "../store/contract/index.ts";
 
@@ -33,6 +35,7 @@ export interface MaintenanceParts {
   budgetBytes: number | null;
   /** Null without a budget. */
   disk: DiskGuard | null;
+  meter: StoredBytesMeter;
   log: Logger;
   now: () => number;
   /** How often sweepers run; absent: the usual. */
@@ -51,6 +54,7 @@ export function createMaintenance({
   dedupWindow,
   budgetBytes,
   disk,
+  meter,
   log,
   now,
   everyMs,
@@ -69,6 +73,7 @@ export function createMaintenance({
     expireApprovals({ ...swept, scopes: kept.runs }),
     ...(keepBudget ? [keepBudget] : []),
     ...(disk ? [disk] : []),
+    keepStoredBytes({ ...swept, meter }),
     expireProofs(swept),
     expireToolCalls(swept),
     expireSessions(swept),

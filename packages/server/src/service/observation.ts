@@ -11,6 +11,7 @@ import { RefusalLog } from "../observe/refusal-log.ts";
 import type { Telemetry } from "../observe/telemetry/open-telemetry.ts";
 import type { TelemetrySettings } from "../observe/telemetry/telemetry-settings.ts";
 import { Traffic } from "../observe/traffic.ts";
+import { Usage } from "../observe/usage.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { Environment, Store } from "../store/contract/index.ts";
 import type { Functions } from "./functions.ts";
@@ -34,6 +35,7 @@ export interface Observation {
   refusals: RefusalLog;
   traffic: Traffic;
   activity: Activity;
+  usage: Usage;
   eventTypeCounter: ReturnType<typeof createEventTypeCounter>;
   metrics: Metrics;
   telemetry: Telemetry | null;
@@ -47,6 +49,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
   const metrics = new Metrics({
     store,
     environmentName: (id) => environmentName(id) ?? String(id),
+    environments: () => directory.environments().filter(({ kind }) => kind !== "shared"),
     functionId: (no) => functions().functionId(no),
     waitingSince: () => functions().functionsWaitingSince(),
     now,
@@ -56,6 +59,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     refusals: new RefusalLog(log),
     traffic: new Traffic({ store, log, now }),
     activity: new Activity({ store, log, now }),
+    usage: new Usage({ store, log, now }),
     eventTypeCounter: createEventTypeCounter({ store, log }),
     metrics,
     telemetry: exported && (await loadTelemetry(exported, metrics, log)),

@@ -62,7 +62,7 @@ export interface Receiving {
 export async function createReceiving(parts: ReceivingParts): Promise<Receiving> {
   const { config, store, directory, functions, transforms, catalogue, observation, dedupWindow, disk, defaultEnvironment, ids, log, now } =
     parts;
-  const { refusals, traffic, activity, metrics, liveLog, telemetry } = observation;
+  const { refusals, traffic, activity, usage, metrics, liveLog, telemetry } = observation;
   const { attempts, senderAttempts } = await createAttemptBudgets(parts);
   const isMirroring = () => directory.webhooks().some(({ mirror, deletedAt }) => mirror !== null && deletedAt === null);
   const quotas = new QuotaLedger({ store, directory, log, now });
@@ -80,6 +80,7 @@ export async function createReceiving(parts: ReceivingParts): Promise<Receiving>
     traffic,
     activity,
     quotas,
+    usage,
     metrics,
     disk,
     defaultEnvironment,

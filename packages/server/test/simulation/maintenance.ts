@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../../src/config/config.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
+import { StoredBytesMeter } from "../../src/maintenance/stored-bytes.ts";
 import { createEventTypeCounter } from "../../src/observe/event-type-counter.ts";
 import { type BackgroundService, createMaintenance } from "../../src/service/maintenance.ts";
 import type { Store } from "../../src/store/contract/index.ts";
@@ -10,9 +11,10 @@ import { now } from "./virtual-time.ts";
 
 export function createSimMaintenance(config: Config, store: Store, log: Logger, everyMs: number): BackgroundService[] {
   const dedupWindow = createDedupWindow(config.dedupWindow);
+  const meter = new StoredBytesMeter({ store, now });
   // Events are removed when they are counted.
   return [
-    ...createMaintenance({ config, store, dedupWindow, budgetBytes: null, disk: null, log, now, everyMs }),
+    ...createMaintenance({ config, store, dedupWindow, budgetBytes: null, disk: null, meter, log, now, everyMs }),
     createEventTypeCounter({ store, log }),
   ];
 }

@@ -12,6 +12,7 @@ import { EventMirror } from "../../src/flows/mirror-events.ts";
 import { Activity } from "../../src/observe/activity.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
+import { Usage } from "../../src/observe/usage.ts";
 import { QuotaLedger } from "../../src/receive/quotas/quota-ledger.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
 import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts";
@@ -119,6 +120,7 @@ export class SimProcess {
     const defaultEnvironment = defaultEnvironmentOf(config);
     const traffic = new Traffic({ store: tapped, log, now });
     const activity = new Activity({ store: tapped, log, now });
+    const usage = new Usage({ store: tapped, log, now });
     const eventIds = createEventIdGenerator();
     const directory = new Directory(tapped);
     const catalogue = new Catalogue({ store: tapped, directory, log, now });
@@ -132,6 +134,7 @@ export class SimProcess {
       metrics: null,
       tracing: null,
       activity,
+      usage,
       log,
       caller: parts.caller,
       dedupWindow: createDedupWindow(config.dedupWindow),
@@ -160,6 +163,7 @@ export class SimProcess {
       functions,
       traffic,
       activity,
+      usage,
       defaultEnvironment,
       eventIds,
       now,

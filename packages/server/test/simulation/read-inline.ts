@@ -12,6 +12,7 @@ import { noWhere } from "../../src/store/events/rows/event-pages.ts";
 import { followEvents, getEvent } from "../../src/store/events/sqlite/follow-events.ts";
 import { listEvents } from "../../src/store/events/sqlite/list-events.ts";
 import { queueDepths } from "../../src/store/queue/sqlite/queue-depths.ts";
+import { countOldest, storedBytes } from "../../src/store/retention/sqlite.ts";
 import { getRun, listRuns, summariseRuns } from "../../src/store/runs/sqlite/read-runs.ts";
 import { openReader } from "../../src/store/sqlite/database.ts";
 import type { ReadRequest } from "../../src/store/sqlite/read-operations.ts";
@@ -54,6 +55,8 @@ class InlineReader extends EventEmitter {
     if (operation === "queueDepths") return queueDepths(this.#db);
     if (operation === "eventTypeRange") return countRange(this.#db, params);
     if (operation === "eventGet") return getEvent(this.#db, params);
+    if (operation === "retentionStoredBytes") return storedBytes(this.#db, params);
+    if (operation === "retentionOldestRows") return countOldest(this.#db, params);
     if (operation === "usageList") return listUsage(this.#db, params);
     if (operation === "eventFollow") return followEvents(this.#db, params);
     throw new Error(`the simulation does not answer ${operation}`);

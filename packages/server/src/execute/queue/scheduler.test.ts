@@ -57,6 +57,9 @@ class Bench {
       return { claimed, more: waiting.length > 0, fullLimits: limits.filter((rule) => free(rule) <= 0).map(({ id }) => id) };
     },
     rulesOf: (lane) => ({ limits: this.limits[lane] ?? [], app: this.apps[lane] ?? { id: "app", cap: 100 } }),
+    release: async (entries) => {
+      for (const one of entries) this.store.set(one.lane, [...(this.store.get(one.lane) ?? []), one]);
+    },
     prefetch: 1_000,
     clock: {
       now: () => this.now,
@@ -235,4 +238,19 @@ test("stopping waits for what is under way and begins nothing more", async () =>
   await stopped;
   assert.deepEqual(bench.begun, ["a1"]);
   assert.equal(bench.scheduler.roomIn("b"), 0);
+});
+
+test("a lane that gets a limit returns what waits here, and claims it with slots", async () => {
+  const bench = new Bench();
+  bench.apps = { a: { id: "x", cap: 1 } };
+  bench.scheduler.take([1, 2, 3].map((no) => entry("a", no)));
+  assert.deepEqual(bench.begun, ["a1"]);
+  bench.limits = { a: [{ id: "quota", cap: 1 }] };
+  bench.apps = { a: { id: "x", cap: 100 } };
+  bench.scheduler.refreshRules();
+  await settled();
+  await settled();
+  assert.deepEqual(bench.begun, ["a1", "a2"], "one slot, beside the call that was in progress");
+  await bench.finish("a2");
+  assert.deepEqual(bench.begun, ["a1", "a2", "a3"]);
 });

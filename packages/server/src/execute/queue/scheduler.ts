@@ -29,6 +29,8 @@ export interface SchedulerParts {
   work(entry: ClaimedEntry, signal: AbortSignal): Promise<void>;
   claim(lane: string, limit: number, limits: readonly LimitRule[]): Promise<QueueClaimResult>;
   rulesOf(lane: string): LaneRules;
+  /** Returns entries to the store's queue. Never throws. */
+  release(entries: readonly ClaimedEntry[]): Promise<void>;
   /** Maximum number of waiting entries of a lane that this node holds. */
   prefetch: number;
   clock: Clock;
@@ -130,12 +132,32 @@ export class Scheduler {
   /** Limits may have changed: functions were registered again. */
   refreshRules(): void {
     for (const lane of this.#lanes.values()) {
-      const { app } = lane;
+      const { app, limits } = lane;
       Object.assign(lane, this.#rulesOf(lane.key));
       this.#dereference(app);
       this.#unblock(lane);
+      if (lane.limits.some(({ id }) => !limits.some((known) => known.id === id))) this.#giveBack(lane);
       this.#move(lane);
     }
+  }
+
+  /** The lane has a limit that it had not: what waits here holds no slot of it, and has to be claimed again. */
+  #giveBack(lane: Lane): void {
+    const entries = lane.waiting.splice(0);
+    if (entries.length === 0) return;
+    lane.hasBacklog = true;
+    const releasing = this.#parts.release(entries).then(() => {
+      this.#claiming.delete(releasing);
+      this.noteBacklog(lane.key);
+    });
+    this.#claiming.add(releasing);
+  }
+
+  /** How many calls of an environment are in progress here. */
+  callsOf(environmentId: EnvironmentId): number {
+    let count = 0;
+    for (const { entry } of this.#inWork.values()) if (entry.environmentId === environmentId) count++;
+    return count;
   }
 
   /** All entries held here, in progress or waiting: their leases are renewed. */

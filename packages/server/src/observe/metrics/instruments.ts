@@ -30,6 +30,14 @@ export function createInstruments(registry: Registry) {
     runsEnded: counter("inlet_runs_ended_total", "Runs that ended, by status.", ["environment", "function", "status"]),
     runDuration: histogram("inlet_run_duration_seconds", "Time from the creation of a run to its end.", RUN_SECONDS),
     loopDelay: histogram("inlet_event_loop_delay_seconds", "How late timers of the process are.", SECONDS),
+    usageAccepted: gauge("inlet_usage_events_accepted", "Events accepted today (UTC), by all nodes.", ["environment"]),
+    usageDuplicates: gauge("inlet_usage_events_duplicate", "Duplicates ignored today (UTC), by all nodes.", ["environment"]),
+    usageRefused: gauge("inlet_usage_events_refused", "Events refused today (UTC), by all nodes.", ["environment"]),
+    usageBytes: gauge("inlet_usage_bytes", "Bytes of bodies accepted today (UTC), by all nodes.", ["environment"]),
+    usageRuns: gauge("inlet_usage_runs", "Runs created today (UTC), by all nodes.", ["environment"]),
+    usageCalls: gauge("inlet_usage_calls", "Calls to apps made today (UTC), by all nodes.", ["environment"]),
+    usageTransform: gauge("inlet_usage_transform_seconds", "Time transforms took today (UTC), on all nodes.", ["environment"]),
+    usageQuota: gauge("inlet_usage_quota_limit", "Quotas that are set.", ["environment", "quota"]),
     storeBytes: gauge("inlet_store_bytes", "Size of the store on disk.", []),
   };
 }

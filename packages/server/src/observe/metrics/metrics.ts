@@ -7,11 +7,22 @@
 
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import { Registry } from "prom-client";
-import type { CommitFigures, FunctionQueueDepth, RunEnd, RunRecord, SourceKind, Store } from "../../store/contract/index.ts";
+import {
+  type CommitFigures,
+  type Environment,
+  type FunctionQueueDepth,
+  noUsage,
+  type RunEnd,
+  type RunRecord,
+  type SourceKind,
+  type Store,
+} from "../../store/contract/index.ts";
 import { EventLoopDelay } from "./event-loop-delay.ts";
 import { FunctionLabels } from "./function-labels.ts";
 import { createInstruments } from "./instruments.ts";
+import { setUsage } from "./set-usage.ts";
 
+const DAY_MS = 86_400_000;
 const POLL_INTERVAL_MS = 5_000;
 /** A query that takes long, because a million calls wait, delays the next one. */
 const REST_PER_POLL = 100;
@@ -20,7 +31,8 @@ const REST_PER_POLL = 100;
 export type CallOutcome = "ok" | "error" | "unreachable";
 
 export interface MetricsParts {
-  store: Pick<Store, "queueFunctionDepths" | "storeBytes">;
+  store: Pick<Store, "queueFunctionDepths" | "storeBytes" | "usageList">;
+  environments(): readonly Pick<Environment, "id" | "name" | "quotas">[];
   environmentName(id: EnvironmentId): string;
   functionId(no: FunctionNo): string;
   /** Since when calls wait in this process that are leased, and therefore look in progress to the store. */
@@ -142,9 +154,21 @@ export class Metrics {
 
   async #read(): Promise<void> {
     const { store } = this.#parts;
-    const [depths, bytes] = await Promise.all([store.queueFunctionDepths(), store.storeBytes()]);
+    const [depths, bytes] = await Promise.all([store.queueFunctionDepths(), store.storeBytes(), this.#readUsage()]);
     this.#instruments.storeBytes.set(bytes);
     this.#setQueue(depths);
+  }
+
+  async #readUsage(): Promise<void> {
+    const { store, environments, now } = this.#parts;
+    const from = now() - (now() % DAY_MS);
+    const environmentIds = environments().map(({ id }) => id);
+    const today = await store.usageList({ environmentIds, kind: "environment", from, to: from + DAY_MS, intervalMs: DAY_MS });
+    const used = new Map(today.map(({ environmentId, figures }) => [environmentId, figures]));
+    setUsage(
+      this.#instruments,
+      environments().map(({ id, name, quotas }) => ({ name, quotas, figures: used.get(id) ?? noUsage() })),
+    );
   }
 
   /** Functions that share the label `other` are added up. */

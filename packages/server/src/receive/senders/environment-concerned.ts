@@ -12,3 +12,11 @@ export function environmentConcerned(directory: Directory, request: InboundReque
   const named = directory.environment(home)?.kind === "shared" ? directory.environmentNamed(environmentNamed(headers) ?? "") : undefined;
   return named?.kind === "branch" ? named.id : home;
 }
+
+/** The webhook or key that a refused request came to; null if there is none. */
+export function sourceConcerned(directory: Directory, { keyText }: InboundRequest): { kind: "webhook" | "key"; id: string } | null {
+  const webhook = directory.webhookWithToken(keyText)?.webhook;
+  if (webhook) return { kind: "webhook", id: webhook.id };
+  const key = directory.eventKey(keyText);
+  return key ? { kind: "key", id: key.id } : null;
+}

@@ -26,7 +26,7 @@ export type * from "../realtime/contract.ts";
 export * from "../reconciliations/contract/reconciled-source.ts";
 export type * from "../reconciliations/contract/reconciliations.ts";
 export * from "../resumptions/contract.ts";
-export type * from "../retention/contract.ts";
+export * from "../retention/contract.ts";
 export * from "../runs/contract/new-runs.ts";
 export * from "../runs/contract/runs.ts";
 export * from "../runs/contract/steps.ts";

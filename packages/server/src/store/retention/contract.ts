@@ -35,6 +35,17 @@ export interface RetentionMaintainParams {
   keptMs: { events: number | null; runs: number | null; requests: number | null };
 }
 
+/** What a quota on stored bytes counts, and removes oldest first. */
+export const STORED_KINDS = ["events", "runs", "requests"] as const;
+export type StoredKind = (typeof STORED_KINDS)[number];
+
+/** The oldest rows of a kind that hold a number of bytes. */
+export interface OldestRows {
+  rows: number;
+  /** The time of the last of them; null if there is none. */
+  until: number | null;
+}
+
 export interface RetentionStore {
   /** Creates the partitions needed next, and drops expired ones, where the engine uses partitions. */
   retentionMaintain(params: RetentionMaintainParams): Promise<void>;
@@ -48,6 +59,13 @@ export interface RetentionStore {
   retentionFileBytes(): Promise<number>;
   /** Gives back the space of the write-ahead log, unless a read uses it. */
   retentionReclaim(): Promise<void>;
+  /**
+   * The size of an environment's events (payload and other fields), runs (results of steps, output and error) and webhook requests (body and
+   * headers). Reads all of them: the caller bounds how often.
+   */
+  retentionStoredBytes(params: { environmentId: EnvironmentId }): Promise<Record<StoredKind, number>>;
+  /** In the order in which they are removed. */
+  retentionOldestRows(params: { environmentId: EnvironmentId; kind: StoredKind; bytes: number }): Promise<OldestRows>;
   /** The time of the oldest row that may be removed; null if there is none. */
   retentionOldestAt(): Promise<number | null>;
 }

@@ -4,11 +4,12 @@
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import type { EventRemovalParams, Removal, RemovalParams, RetentionStore } from "../contract/index.ts";
+import type { EventRemovalParams, OldestRows, Removal, RemovalParams, RetentionStore, StoredKind } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { eventRemovalLock, LockSet } from "../postgres/locks.ts";
 import { maintainPartitions, tablesUntil } from "../postgres/schema/partitions.ts";
 import { DAY_MS } from "../runs/postgres/run-number.ts";
+import { oldestRows, STORED_ROWS } from "./stored-rows.ts";
 
 interface WalkRow {
   examined: number;
@@ -167,6 +168,18 @@ export function retentionStore(database: Database): RetentionStore {
     // The server has one log for all its databases, and reuses it.
     retentionFileBytes: databaseBytes,
     retentionReclaim: async () => {},
+    async retentionStoredBytes({ environmentId }) {
+      const of = async (kind: StoredKind) => {
+        const { table, size } = STORED_ROWS[kind];
+        const statement = `SELECT coalesce(sum(${size}), 0)::bigint AS bytes FROM ${table} WHERE environment_id = $1`;
+        return (await database.read<{ bytes: number }>(statement, [environmentId]))[0]?.bytes ?? 0;
+      };
+      return { events: await of("events"), runs: await of("runs"), requests: await of("requests") };
+    },
+    async retentionOldestRows({ environmentId, kind, bytes }) {
+      const [row] = await database.read<OldestRows>(oldestRows(STORED_ROWS[kind], "$1", "$2::bigint"), [environmentId, Math.ceil(bytes)]);
+      return row ?? { rows: 0, until: null };
+    },
     // Space is freed when a partition is dropped: the oldest partition can be dropped first.
     async retentionOldestAt() {
       const [row] = await database.read<{ day: number | null }>("SELECT min(to_day) AS day FROM time_partitions WHERE from_day > 0");

@@ -5,11 +5,16 @@
 
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import type { EventRemovalParams, Removal, RemovalParams, RetentionStore } from "../contract/index.ts";
+import type { EnvironmentId } from "@inlet/protocol";
+import type { EventRemovalParams, OldestRows, Removal, RemovalParams, RetentionStore, StoredKind } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
+import type { Reader } from "../sqlite/reader.ts";
+import { oldestRows, STORED_ROWS } from "./stored-rows.ts";
 
 /** The weight of removing a run in a group: its steps, attempts and calls are removed too. */
 const ROWS_PER_RUN = 8;
+
+type OldestRowsParams = Parameters<RetentionStore["retentionOldestRows"]>[0];
 
 interface OldRun {
   run_no: number;
@@ -19,7 +24,7 @@ interface OldRun {
   ended_at: number | null;
 }
 
-export function retentionStore(db: DatabaseSync, writer: GroupCommit): RetentionStore {
+export function retentionStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): RetentionStore {
   const path = db.location();
   const expireEvents = prepareExpireEvents(db);
   const expireRuns = prepareExpireRuns(db);
@@ -50,8 +55,23 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit): Retention
     async retentionReclaim() {
       db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
     },
+    retentionStoredBytes: (params) => reader.read("retentionStoredBytes", params),
+    retentionOldestRows: (params) => reader.read("retentionOldestRows", params),
     retentionOldestAt: async () => (oldest.get() as { at: number | null }).at,
   };
+}
+
+export function storedBytes(db: DatabaseSync, { environmentId }: { environmentId: EnvironmentId }): Record<StoredKind, number> {
+  const of = (kind: StoredKind) => {
+    const { table, size } = STORED_ROWS[kind];
+    const row = db.prepare(`SELECT coalesce(sum(${size}), 0) AS bytes FROM ${table} WHERE environment_id = ?`).get(environmentId);
+    return (row as { bytes: number }).bytes;
+  };
+  return { events: of("events"), runs: of("runs"), requests: of("requests") };
+}
+
+export function countOldest(db: DatabaseSync, { environmentId, kind, bytes }: OldestRowsParams): OldestRows {
+  return db.prepare(oldestRows(STORED_ROWS[kind], "?", "?")).get(environmentId, bytes) as unknown as OldestRows;
 }
 
 /** In order of receipt for a single environment, otherwise in storage order. */

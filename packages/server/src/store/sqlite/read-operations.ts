@@ -36,6 +36,8 @@ type ContractReads =
   | "eventTypeList"
   | "trafficList"
   | "usageList"
+  | "retentionStoredBytes"
+  | "retentionOldestRows"
   | "activityLast"
   | "activityList";
 

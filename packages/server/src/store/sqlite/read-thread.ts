@@ -12,6 +12,7 @@ import { followEvents, getEvent, lastSequence, sequenceBefore } from "../events/
 import { listEvents } from "../events/sqlite/list-events.ts";
 import { queueDepths, queueFunctionDepths } from "../queue/sqlite/queue-depths.ts";
 import { queuedCall } from "../queue/sqlite/queued-call.ts";
+import { countOldest, storedBytes } from "../retention/sqlite.ts";
 import { listFailures } from "../runs/sqlite/list-failures.ts";
 import { countByEvent, countByJob, getRun, listRuns, summariseRuns } from "../runs/sqlite/read-runs.ts";
 import { countEnds, countWaits, timeRuns } from "../runs/sqlite/run-figures.ts";
@@ -75,6 +76,8 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   eventTypeList: (params) => listEventTypes(db, params),
   trafficList: (params) => listTraffic(db, params),
   usageList: (params) => listUsage(db, params),
+  retentionStoredBytes: (params) => storedBytes(db, params),
+  retentionOldestRows: (params) => countOldest(db, params),
   activityLast: (params) => lastActivity(db, params),
   activityList: (params) => listActivity(db, params),
   webhookRequestFollow: (params) => followRequests(db, params),

@@ -113,7 +113,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...signalStore({ writer, resumeRuns: parts.resumeRuns }),
     ...approvalStore(db, { ...parts, writer }),
     ...resumptionStore({ ...parts, writer }),
-    ...retentionStore(db, writer),
+    ...retentionStore(db, writer, reader),
     ...erasureStore(db, writer),
     ...functionStartStore(db, { ...parts, writer }),
     ...leadershipStore(),

@@ -1,0 +1,87 @@
+/**
+ * Sweeper: keeps environments within their quota of stored bytes. Beyond it, the oldest events, ended runs and webhook requests are removed row by
+ * row until nine tenths are left, of each as large a share. State of unfinished runs is kept.
+ */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import {
+  type EnvironmentStore,
+  type Removal,
+  type RemovalParams,
+  STORED_KINDS,
+  type Store,
+  type StoredKind,
+} from "../store/contract/index.ts";
+import { type StoredBytes, type StoredBytesMeter, totalOf } from "./stored-bytes.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
+
+const EVERY_MS = 5_000;
+const LEFT_SHARE = 0.9;
+const PER_TRANSACTION = 100;
+
+type QuotaStore = Pick<Store, "eventExpireMany" | "runExpireMany" | "webhookRequestExpireMany" | "retentionOldestRows"> &
+  Pick<EnvironmentStore, "environmentList">;
+
+export interface KeepStoredBytesParts extends SweeperSettings {
+  store: QuotaStore;
+  meter: StoredBytesMeter;
+  now(): number;
+}
+
+export function keepStoredBytes({ store, meter, now, ...parts }: KeepStoredBytesParts): Sweeper {
+  return new Sweeper({
+    ...parts,
+    everyMs: Math.min(parts.everyMs ?? EVERY_MS, EVERY_MS),
+    what: "what exceeds the quotas of stored bytes",
+    async removeSome() {
+      for (const { id, name, quotas } of await store.environmentList()) {
+        const limitBytes = quotas.storedBytes;
+        const stored = limitBytes === null ? null : await meter.beyond(id, limitBytes);
+        if (limitBytes === null || stored === null) continue;
+        await removeOldest(store, id, stored, limitBytes, now());
+        const leftBytes = totalOf(await meter.measure(id));
+        const facts = { environment: name, limitBytes, storedBytes: totalOf(stored), leftBytes };
+        if (leftBytes > limitBytes)
+          parts.log.debug(
+            facts,
+            "an environment exceeds its quota of stored bytes: what is left belongs to unfinished runs or was just accepted",
+          );
+        else parts.log.info(facts, "an environment reached its quota of stored bytes: its oldest events, runs and requests were removed");
+      }
+      return 0;
+    },
+  });
+}
+
+async function removeOldest(
+  store: QuotaStore,
+  environmentId: EnvironmentId,
+  stored: StoredBytes,
+  limitBytes: number,
+  now: number,
+): Promise<void> {
+  const share = 1 - (limitBytes * LEFT_SHARE) / totalOf(stored);
+  // Runs before events: an event is needed as long as it has an unfinished run.
+  for (const kind of STORED_KINDS.toReversed()) {
+    const { rows, until } = await store.retentionOldestRows({ environmentId, kind, bytes: stored[kind] * share });
+    if (until !== null && stored[kind] > 0) await removeRows(store, environmentId, kind, rows, kind === "requests" ? until : now);
+  }
+}
+
+async function removeRows(store: QuotaStore, environmentId: EnvironmentId, kind: StoredKind, rows: number, until: number): Promise<void> {
+  if (kind === "requests") return removeRequests(store, environmentId, rows, until);
+  const remove: (params: RemovalParams) => Promise<Removal> = kind === "events" ? store.eventExpireMany : store.runExpireMany;
+  let after: string | null = null;
+  for (let left = rows; left > 0; left -= PER_TRANSACTION) {
+    after = (await remove({ environmentId, until, after, limit: Math.min(left, PER_TRANSACTION) })).next;
+    if (after === null) return;
+  }
+}
+
+async function removeRequests(store: QuotaStore, environmentId: EnvironmentId, rows: number, receivedUntil: number): Promise<void> {
+  for (let left = rows; left > 0; ) {
+    const removed = await store.webhookRequestExpireMany({ environmentId, receivedUntil, limit: Math.min(left, PER_TRANSACTION) });
+    if (removed === 0) return;
+    left -= removed;
+  }
+}
