@@ -10,7 +10,7 @@ import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { systemClock } from "./execute/clock.ts";
-import { createQuotaUsage } from "./flows/quota-usage.ts";
+import { createQuotaUsage, createQuotaUsed } from "./flows/quota-usage.ts";
 import { reportDrift } from "./flows/report-drift.ts";
 import { DiskGuard } from "./maintenance/disk-guard.ts";
 import { StoredBytesMeter } from "./maintenance/stored-bytes.ts";
@@ -139,19 +139,21 @@ async function serve(
   });
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
+  const meter = new StoredBytesMeter({ store, now });
+  const usageOf = createQuotaUsage({ store, quotas, calls: functions, meter, now });
   const jobRate = config.jobRate;
   const reconciliation = createReconciliation({ ...common, caller, intake, jobRate, stopping: signals.draining.signal });
   const { jobs, reconciliations, alerts, silences, work } = createJobsAndAlerts({
     ...common,
     reconciliation,
     activity,
+    quotaUsed: createQuotaUsed((id) => directory.environment(id), usageOf),
     replay,
     drill,
     sourceName,
     jobRate,
     leaseMs: config.lease,
   });
-  const meter = new StoredBytesMeter({ store, now });
   const sweepers = createMaintenance({ config, store, dedupWindow, budgetBytes, disk, meter, log, now, everyMs: sweepEveryMs });
 
   const loginTokens = new LoginTokens(now);
@@ -171,7 +173,7 @@ async function serve(
     sourceName,
     replay,
     sendEvents,
-    usageOf: createQuotaUsage({ store, quotas, calls: functions, meter, now }),
+    usageOf,
     attempts,
     loginTokens,
     oidc,

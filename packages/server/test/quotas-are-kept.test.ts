@@ -92,6 +92,10 @@ test("every way in is bound, refused webhook requests have no body, and nobody e
   assert.equal(other.status, 201, other.text);
   assert.equal((await service.rest("POST", `/webhooks/${webhook.id}/requests/${first.id}/replay`)).status, 429);
   assert.equal(await countOf(service), 1);
+  const rule = await service.rest("POST", "/alert-rules", { body: { name: "nearly full", kind: "quota_used", threshold: 80 } });
+  assert.equal(rule.status, 201, rule.text);
+  const alert = await until("the alert", async () => (await service.rest("GET", "/alerts")).body.data[0]);
+  assert.deepEqual([alert.kind, alert.value], ["quota_used", 100]);
 });
 
 test("what is not a quota is refused, and changes are in the audit log", async (t) => {

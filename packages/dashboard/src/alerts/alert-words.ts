@@ -67,6 +67,13 @@ export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
     takesFunction: false,
     hasWindow: false,
   },
+  quota_used: {
+    label: "Quota used",
+    help: "How much of the quota that is used most.",
+    unit: "percent",
+    takesFunction: false,
+    hasWindow: false,
+  },
 };
 
 /** The rule as a sentence, such as "At least 20 % of runs of shop-pay fail within 5 min". */
@@ -89,13 +96,14 @@ function measured({ kind, threshold: given }: Pick<AlertRuleFields, "kind" | "th
   if (kind === "queue_age") return `${spanText(threshold)} of waiting in the queue${whose}`;
   if (kind === "refused_requests") return `${plural(threshold, "webhook request")} refused`;
   if (kind === "missed_webhooks") return `${plural(threshold, "missed webhook request")} recovered`;
+  if (kind === "quota_used") return `${threshold} % of a quota used`;
   if (kind === "schema_drift") return `${plural(threshold, "new field or type", "new fields or types")} of events`;
   return `${plural(threshold, "event")} without a subscriber`;
 }
 
 /** The measured value as text. */
 export function valueText({ kind }: Pick<AlertRuleFields, "kind">, value: number): string {
-  if (kind === "failure_rate") return `${Math.round(value * 10) / 10} %`;
+  if (kind === "failure_rate" || kind === "quota_used") return `${Math.round(value * 10) / 10} %`;
   return kind === "queue_age" || kind === "silence" ? spanText(Math.round(value)) : count(value);
 }
 

@@ -25,6 +25,8 @@ export interface MeasureParts {
   /** The name of the internal event that reports drift. */
   driftEvent: string;
   silences: Pick<Silences, "measure">;
+  /** How much of the quota that is used most, in percent; 0 if no quota is set. */
+  quotaUsed(environmentId: AlertRule["environmentId"]): Promise<number>;
   now(): number;
 }
 
@@ -60,6 +62,8 @@ function figureOf(parts: MeasureParts, rule: WindowRule): Promise<number> {
       return refusedRequests(parts, rule);
     case "unmatched_events":
       return unmatchedEvents(parts, rule);
+    case "quota_used":
+      return parts.quotaUsed(rule.environmentId);
     case "schema_drift":
       return schemaDrift(parts, rule);
     case "missed_webhooks":

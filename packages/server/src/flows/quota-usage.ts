@@ -4,7 +4,7 @@ import type { EnvironmentId } from "@inlet/protocol";
 import type { QuotaUsage } from "../api/access/quota-fields.ts";
 import type { StoredBytesMeter } from "../maintenance/stored-bytes.ts";
 import type { QuotaLedger } from "../receive/quotas/quota-ledger.ts";
-import type { Environment, UsageStore } from "../store/contract/index.ts";
+import { type Environment, QUOTAS, type UsageStore } from "../store/contract/index.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -27,5 +27,18 @@ export function createQuotaUsage({ store, quotas, calls, meter, now }: QuotaUsag
       callsAtOnce: calls.callsOf(id),
       storedBytes: await meter.shown(id),
     };
+  };
+}
+
+/** The part of the quota that is used most, in percent; 0 if no quota is set. */
+export function createQuotaUsed(
+  environmentWith: (id: EnvironmentId) => Environment | undefined,
+  usageOf: (environment: Environment) => Promise<QuotaUsage>,
+): (id: EnvironmentId) => Promise<number> {
+  return async (id) => {
+    const environment = environmentWith(id);
+    if (!environment || QUOTAS.every((quota) => environment.quotas[quota] === null)) return 0;
+    const usage = await usageOf(environment);
+    return Math.max(...QUOTAS.map((quota) => (usage[quota] / (environment.quotas[quota] ?? Number.POSITIVE_INFINITY)) * 100));
   };
 }

@@ -30,6 +30,8 @@ export interface JobsAndAlertsParts {
   directory: Directory;
   functions: Functions;
   activity: Activity;
+  /** Of the quota that is used most, in percent. */
+  quotaUsed(environmentId: Environment["id"]): Promise<number>;
   replay: ReplayRequestsParts["replay"];
   drill: DrillWebhookParts["drill"];
   reconciliation: ReconciliationWork;
@@ -56,6 +58,7 @@ export function createJobsAndAlerts({
   directory,
   functions,
   activity,
+  quotaUsed,
   replay,
   drill,
   reconciliation,
@@ -90,7 +93,7 @@ export function createJobsAndAlerts({
   const { orders: reconciliations, schedule } = reconciliation.connect(runner);
   const { functionNos } = functions;
   const silences = new Silences({ store, activity, functionNos, now });
-  const measured = { store, now, functionNos, webhooks, silences, driftEvent: DRIFT_EVENT };
+  const measured = { store, now, functionNos, webhooks, silences, quotaUsed, driftEvent: DRIFT_EVENT };
   const leadership = { work: "alerts", node: store.storeNode };
   const alerts = new AlertWatch({
     store,

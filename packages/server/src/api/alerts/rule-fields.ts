@@ -42,7 +42,7 @@ export const FIELDS = {
     type: "string",
     enum: ALERT_KINDS,
     description:
-      "What is measured: failed runs as a percentage or a number, the age of the oldest waiting call in seconds, refused webhook requests, events without a subscriber, schema drift (fields and types seen for the first time), missed webhooks (requests that only reconciliation found), or silence: that nothing is accepted or completed any more.",
+      "What is measured: failed runs as a percentage or a number, the age of the oldest waiting call in seconds, refused webhook requests, events without a subscriber, schema drift (fields and types seen for the first time), missed webhooks (requests that only reconciliation found), silence: that nothing is accepted or completed any more, or the quota that is used most, as a percentage.",
   },
   function: {
     type: ["string", "null"],

@@ -12,6 +12,7 @@ export const ALERT_KINDS = [
   "schema_drift",
   "missed_webhooks",
   "silence",
+  "quota_used",
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

@@ -9,7 +9,7 @@ import type { Database } from "../postgres/database.ts";
 import { eventRemovalLock, LockSet } from "../postgres/locks.ts";
 import { maintainPartitions, tablesUntil } from "../postgres/schema/partitions.ts";
 import { DAY_MS } from "../runs/postgres/run-number.ts";
-import { oldestRows, STORED_ROWS } from "./stored-rows.ts";
+import { ROW_BYTES } from "./policy.ts";
 
 interface WalkRow {
   examined: number;
@@ -86,6 +86,42 @@ const REMOVE_RUNS = (table: string, where = "(environment_id, run_no) > ($4, $1)
   SELECT (SELECT count(*) FROM walked) AS examined, (SELECT count(*) FROM gone) AS removed, last.environment_id AS last_environment,
     last.run_no AS last, last.created_at AS last_at
   FROM (SELECT 1) AS always LEFT JOIN last ON true`;
+
+interface StoredRows {
+  table: string;
+  /** Bytes of one row. */
+  size: string;
+  time: string;
+  /** In which rows are removed. */
+  order: string;
+}
+
+/** The same sizes as in SQLite. */
+const STORED_ROWS: Readonly<Record<StoredKind, StoredRows>> = {
+  events: {
+    table: "events",
+    size: `octet_length(data) + coalesce(octet_length(extras), 0) + ${ROW_BYTES}`,
+    time: "received_at",
+    order: "received_at, sequence",
+  },
+  runs: {
+    table: "runs",
+    size: `state_bytes + coalesce(octet_length(output), 0) + coalesce(octet_length(error), 0) + ${ROW_BYTES}`,
+    time: "created_at",
+    order: "run_no",
+  },
+  requests: {
+    table: "webhook_requests",
+    size: `coalesce(octet_length(body), 0) + coalesce(octet_length(body_base64), 0) + octet_length(headers) + ${ROW_BYTES}`,
+    time: "received_at",
+    order: "received_at, sequence",
+  },
+};
+const OLDEST_ROWS = ({ table, size, time, order }: StoredRows) => `
+  SELECT count(*) AS rows, max(at) AS until FROM (
+    SELECT ${time} AS at, ${size} AS size, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS total
+    FROM ${table} WHERE environment_id = $1) AS walked
+  WHERE total - size < $2::bigint`;
 
 interface Walk {
   statement(table: string): string;
@@ -177,7 +213,7 @@ export function retentionStore(database: Database): RetentionStore {
       return { events: await of("events"), runs: await of("runs"), requests: await of("requests") };
     },
     async retentionOldestRows({ environmentId, kind, bytes }) {
-      const [row] = await database.read<OldestRows>(oldestRows(STORED_ROWS[kind], "$1", "$2::bigint"), [environmentId, Math.ceil(bytes)]);
+      const [row] = await database.read<OldestRows>(OLDEST_ROWS(STORED_ROWS[kind]), [environmentId, Math.ceil(bytes)]);
       return row ?? { rows: 0, until: null };
     },
     // Space is freed when a partition is dropped: the oldest partition can be dropped first.

@@ -3,6 +3,7 @@
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { EventBatch } from "../events/contract.ts";
 import { readMirrored } from "../mirrors/contract/mirrored-source.ts";
+import { readReconciled } from "../reconciliations/contract/reconciled-source.ts";
 import {
   functionSubject,
   noUsage,
@@ -54,7 +55,10 @@ export function addBatch(
   if (source.kind === "internal") return;
   const figures = { accepted: stored.events, duplicates: stored.duplicates, bytes: stored.events > 0 ? bodyBytes : 0 };
   sums.add({ environmentId, kind: "environment", subject: "" }, receivedAt, figures);
-  sums.add({ environmentId, kind: source.kind, subject: readMirrored(source).source.id }, receivedAt, { ...figures, runs: stored.runs });
+  sums.add({ environmentId, kind: source.kind, subject: readReconciled(readMirrored(source).source).source.id }, receivedAt, {
+    ...figures,
+    runs: stored.runs,
+  });
 }
 
 export function addRun(sums: UsageSums, environmentId: EnvironmentId, functionNo: FunctionNo, at: number): void {
