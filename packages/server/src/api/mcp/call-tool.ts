@@ -13,7 +13,7 @@ import type { AccessRules } from "../access/rest-access.ts";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { RefusedAnswer } from "./ask.ts";
-import { cutWhole, sendCut } from "./cut-answer.ts";
+import { cutError, cutWhole, sendCut } from "./cut-answer.ts";
 import type { Arguments, Tool, ToolAnswer } from "./tool.ts";
 import { chooseRoute, environmentHeader, type RestRequest, restRequest, segment } from "./tool-request.ts";
 
@@ -47,7 +47,7 @@ async function answerOf(parts: CallToolParts, request: FastifyRequest, tool: Too
     const send = (changed: Arguments) => inject(parts, request, restRequest(tool, route, changed));
     if (route.method === "GET") return await sendCut(route, args, send);
     const answer = await send(args);
-    return answer.isError ? answer : cutWhole(answer, null);
+    return answer.isError ? cutError(answer) : cutWhole(answer, null);
   } catch (error) {
     if (error instanceof RefusedAnswer) return error.answer;
     if (!(error instanceof RestRefusal)) throw error;

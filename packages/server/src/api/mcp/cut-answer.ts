@@ -107,7 +107,7 @@ function piece(data: Json, from: number): ToolAnswer {
 }
 
 /** An error lists up to a hundred faults, and quotes what was given. */
-function cutError(answer: ToolAnswer): ToolAnswer {
+export function cutError(answer: ToolAnswer): ToolAnswer {
   if (answer.text.length <= ANSWER_UNITS_MAX) return answer;
   const { error, code, status, docs } = JSON.parse(answer.text) as Record<string, string>;
   return { isError: true, text: JSON.stringify({ error: beginning(error ?? "", ITEMS_UNITS_MAX / 2), code, status, docs }) };

@@ -42,6 +42,8 @@ export async function explainEvent(ask: Ask, id: string): Promise<Json> {
   const [started, resumed, cancelled] = [await runs("started"), await runs("resumed"), await runs("cancelled")];
   const all = await functionsOf(ask);
   const subscribed = all.filter(({ triggers }) => triggers.some((trigger) => isFor(trigger, event)));
+  const outcomes: Json[] = [];
+  for (const one of subscribed.slice(0, SHOWN_MAX)) outcomes.push(await outcomeOf(ask, one, event, started));
   const waiting = await askOptional(ask, `/event-types/${encodeURIComponent(String(event.name))}/waiting`);
   return {
     id: event.id,
@@ -49,7 +51,7 @@ export async function explainEvent(ask: Ask, id: string): Promise<Json> {
     started: started.map(runText),
     resumed: resumed.map(runText),
     cancelled: cancelled.map(runText),
-    subscribed: await Promise.all(subscribed.slice(0, SHOWN_MAX).map((one) => outcomeOf(ask, one, event, started))),
+    subscribed: outcomes,
     otherFunctions: all.length - subscribed.length,
     waitingForThisName: waiting?.data ?? null,
     ...(subscribed.length === 0 && { why: `No function of this environment is subscribed to ${String(event.name)}.` }),

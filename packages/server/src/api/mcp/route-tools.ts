@@ -29,10 +29,9 @@ export function routeTools(routes: readonly DocumentedRoute[], mode: ToolsMode):
 
 /** Streams and the OpenAPI document are not answers for a tool. */
 function hasJson({ schema }: DocumentedRoute): boolean {
-  const [answer = {}] = Object.entries((schema.response ?? {}) as Record<string, { content?: object; properties?: object }>)
-    .filter(([status]) => status.startsWith("2"))
-    .map(([, value]) => value);
-  return answer.content === undefined && answer.properties !== undefined && "data" in answer.properties;
+  const answers = Object.entries((schema.response ?? {}) as Record<string, { content?: object; properties?: object }>);
+  const [, answer] = answers.find(([status]) => status.startsWith("2")) ?? [];
+  return answer?.content === undefined && "data" in (answer?.properties ?? {});
 }
 
 function membersOf(route: DocumentedRoute): { name: string; route: ToolRoute }[] {
