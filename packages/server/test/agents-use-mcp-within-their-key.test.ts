@@ -13,7 +13,7 @@ import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, type TestServi
 import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
 
 const ANSWER_UNITS_MAX = 20_000;
-const READ = "events runs failures functions webhooks requests event_types jobs alerts figures audit_log"
+const READ = "events runs failures functions webhooks requests event_types jobs alerts figures usage audit_log"
   .split(" ")
   .map((one) => `${one}_read`);
 const WRITE = { runs: ["rerun", "cancel"], requests: ["replay"], functions: ["pause", "resume"], jobs: ["cancel", "start"] };
