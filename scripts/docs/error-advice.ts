@@ -47,7 +47,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   overloaded:
     "Send the same request again after the seconds in `Retry-After`; nothing was stored. If it happens often, look at the metrics of the service: the machine, its disk or its database is at its limit. While the service stops, `/ready` answers with this code.",
   quota_exceeded:
-    "Nothing was stored. `details` names each quota that has no room: its limit, what was used without this request, and when it resets. Send the same request again after the seconds in `Retry-After`; days begin at midnight UTC. A request that is larger than the quota itself never fits: send it in parts. Whoever operates the installation can raise the quota with `PUT /v1/environments/:name`.",
+    "Nothing was stored. `details` names each quota that has no room: its limit, what was used without this request, and when it resets. Send the same request again after the seconds in `Retry-After`; days begin at midnight UTC. A request that is larger than the quota itself never fits: send it in parts. Whoever operates the installation can raise the quota in the dashboard (Environments), with `inlet env quotas` or with `PUT /v1/environments/:name`.",
   disk_full:
     "Send the same request again after the seconds in `Retry-After`; nothing was stored. The oldest events and ended runs are being removed. If it happens often, raise `--disk-budget`, shorten the retention, or send less: what arrives faster than old data can be removed is refused.",
   store_unavailable:

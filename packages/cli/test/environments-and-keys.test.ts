@@ -23,6 +23,15 @@ test("an environment is created, listed, archived and taken back; CI may ask twi
     data.map(({ name, kind }: { name: string; kind: string }) => `${name} ${kind}`),
     ["staging custom", "feature/cart branch", "production default"],
   );
+  const limited = await place.inlet(["env", "quotas", "staging", "--events-per-day", "10", "--calls-at-once", "2"]);
+  assert.match(limited.stdout, /^eventsPerDay +0 +10 +0 %$/m);
+  const freed = await place.inlet(["env", "quotas", "staging", "--calls-at-once", "none", "--json"]);
+  assert.deepEqual([JSON.parse(freed.stdout).quotas.eventsPerDay, JSON.parse(freed.stdout).quotas.callsAtOnce], [10, null]);
+  assert.match(
+    (await place.inlet(["env", "quotas", "staging", "--events-per-day", "0"])).stderr,
+    /--events-per-day takes a positive number/,
+  );
+  assert.equal((await place.inlet(["usage"])).stdout, "Nothing was used in that time.\n");
   const permanent = await place.inlet(["env", "archive", "production"]);
   assert.deepEqual([permanent.code, /environment_permanent/.test(permanent.stderr)], [1, true]);
   assert.match((await place.inlet(["env", "create", "x", "--kind", "other"])).stderr, /--kind must be one of branch, custom, not "other"/);

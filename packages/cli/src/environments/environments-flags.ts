@@ -7,6 +7,27 @@ import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 const { env: _, ...INSTALLATION_FLAGS } = CONNECTION_FLAGS;
 
 export const PLAIN_FLAGS = INSTALLATION_FLAGS satisfies Flags;
+const quotaFlag = (what: string) => ({ type: "string", placeholder: "number", sentence: `${what} "none" removes the quota.` }) as const;
+export const QUOTAS_FLAGS = {
+  "events-per-second": quotaFlag("Events accepted in a second."),
+  "events-per-day": quotaFlag("Events accepted in a day (UTC)."),
+  "bytes-per-day": quotaFlag("Bytes of bodies accepted in a day (UTC)."),
+  "calls-at-once": quotaFlag("Calls to apps at the same time."),
+  "stored-bytes": quotaFlag("Bytes of stored events, runs and webhook requests."),
+  ...INSTALLATION_FLAGS,
+} as const satisfies Flags;
+export const USAGE_FLAGS = {
+  by: {
+    type: "string",
+    choices: ["environment", "key", "webhook", "function"],
+    fallback: "environment",
+    sentence: "What the figures are about.",
+  },
+  interval: { type: "string", choices: ["hour", "day"], fallback: "day", sentence: "How long each line covers. Days are UTC." },
+  from: { type: "string", placeholder: "time", sentence: "Start time, ISO 8601; default: 30 days ago, or 24 hours ago." },
+  to: { type: "string", placeholder: "time", sentence: "End time, ISO 8601; default: now." },
+  ...CONNECTION_FLAGS,
+} as const satisfies Flags;
 export const CREATE_FLAGS = {
   kind: {
     type: "string",

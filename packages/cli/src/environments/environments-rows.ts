@@ -1,7 +1,7 @@
 /** `inlet env …`. */
 
 import { type CommandRow, command } from "../command-line/command-row.ts";
-import { CREATE_FLAGS, PLAIN_FLAGS } from "./environments-flags.ts";
+import { CREATE_FLAGS, PLAIN_FLAGS, QUOTAS_FLAGS, USAGE_FLAGS } from "./environments-flags.ts";
 
 const name = { operands: "<name>", namesMin: 1, namesMax: 1 } as const;
 
@@ -24,6 +24,28 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
     ],
     flags: CREATE_FLAGS,
     run: async (call) => (await import("./environments-commands.ts")).createEnvironment(call),
+  }),
+  command({
+    words: ["env", "quotas"],
+    ...name,
+    sentence: "Shows the quotas of an environment and what is used of them. Flags change quotas.",
+    examples: [
+      ["inlet env quotas staging", "what is used, and of how much"],
+      ["inlet env quotas staging --events-per-day 1000000", "sets a quota; the others stay"],
+      ["inlet env quotas staging --events-per-day none", "removes it"],
+    ],
+    flags: QUOTAS_FLAGS,
+    run: async (call) => (await import("./quotas-command.ts")).environmentQuotas(call),
+  }),
+  command({
+    words: ["usage"],
+    sentence: "Shows what environments, keys, webhooks or functions used.",
+    examples: [
+      ["inlet usage", "every environment, by day"],
+      ["inlet usage --by key --interval hour --env staging", "the keys of one environment, by hour"],
+    ],
+    flags: USAGE_FLAGS,
+    run: async (call) => (await import("./usage-command.ts")).showUsage(call),
   }),
   command({
     words: ["env", "archive"],

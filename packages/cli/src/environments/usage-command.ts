@@ -1,0 +1,34 @@
+/** `inlet usage`. */
+
+import type { CommandResult } from "../command-line/command-result.ts";
+import type { Call } from "../command-line/command-row.ts";
+import { listResult } from "../rest/list-result.ts";
+import { createRestClient } from "../rest/rest-client.ts";
+import type { USAGE_FLAGS } from "./environments-flags.ts";
+
+interface Usage {
+  at: string;
+  environment: string;
+  name: string;
+  eventsAccepted: number;
+  eventsDuplicate: number;
+  eventsRefused: number;
+  bytes: number;
+  runs: number;
+  calls: number;
+  transformMs: number;
+}
+
+const HEADINGS = ["AT", "ENVIRONMENT", "NAME", "ACCEPTED", "DUPLICATE", "REFUSED", "BYTES", "RUNS", "CALLS", "TRANSFORM MS"];
+
+export async function showUsage({ options, io }: Call<typeof USAGE_FLAGS>): Promise<CommandResult> {
+  const { by, interval, from, to } = options;
+  const items = await createRestClient(options).data<Usage[]>({ path: "/usage", query: { by, interval, from, to } });
+  const rows = items.map((one) => [
+    one.at,
+    one.environment,
+    by === "environment" ? "" : one.name,
+    ...[one.eventsAccepted, one.eventsDuplicate, one.eventsRefused, one.bytes, one.runs, one.calls, one.transformMs].map(String),
+  ]);
+  return listResult({ headings: HEADINGS, rows, empty: "Nothing was used in that time." }, items, null, io);
+}
