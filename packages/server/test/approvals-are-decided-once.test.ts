@@ -139,6 +139,13 @@ test("an approval over REST answers a signal, before or after the run waits, wit
     assert.deepEqual([status, refused.details?.[0]?.field], [400, field], JSON.stringify(refused));
   }
   assert.equal((await decide(service, id, { decision: "maybe" })).status, 400);
+  await service.rest("POST", "/environments", { body: { name: "old" } });
+  await service.rest("POST", "/environments/old/archive");
+  assert.equal((await ask(service, { signal: "x" }, { "x-service-env": "old" })).body.code, "environment_not_found");
+  const deep = `${"[".repeat(90)}${Array(20_000).fill(1)}${"]".repeat(90)}`;
+  const { run: odd } = await waiting(service, "ci/built", { options: { data: JSON.parse(deep) } });
+  const page = await call(odd.steps[0].url);
+  assert.ok(page.status === 200 && page.text.length < 100_000, "data of any depth is shown, and not made much longer");
   assert.deepEqual((await decide(service, "01ARZ3NDEKTSV4RRFFQ69G5FAV", { decision: "approved" })).body.code, "approval_not_found");
 });
 

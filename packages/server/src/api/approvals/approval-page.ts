@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { ErrorCode } from "@inlet/protocol";
+import { type ErrorCode, isDeeperThan } from "@inlet/protocol";
 import type { Approval, ApprovalStatus } from "../../store/contract/index.ts";
 import { COMMENT_UNITS_MAX } from "../../store/contract/index.ts";
 import { escapeHtml } from "../docs/markdown.ts";
@@ -37,6 +37,8 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "referrer-policy": "no-referrer",
   "x-robots-tag": "noindex, nofollow",
 };
+
+const INDENTED_DEPTH_MAX = 20;
 
 /** Who asks. */
 export interface Asker {
@@ -116,8 +118,10 @@ function facts({ run, signal, expiresAt }: Approval, asker: Asker | null, enviro
   return `<dl>${rows.map((row) => `<dt>${row}</dd>`).join("")}</dl>`;
 }
 
+/** Indented, unless it is so deep that indenting would make it many times as long. */
 function readable(data: string): string {
-  return JSON.stringify(JSON.parse(data), null, 2);
+  const value: unknown = JSON.parse(data);
+  return isDeeperThan(value, INDENTED_DEPTH_MAX) ? data : JSON.stringify(value, null, 2);
 }
 
 function page(title: string, main: string): string {

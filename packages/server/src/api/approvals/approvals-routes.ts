@@ -147,6 +147,8 @@ function registerRequest(app: FastifyInstance, parts: ApprovalsRoutesParts): voi
     { config: { about: "environment", repair: true, signingKey: true, idempotent: "replayed" }, schema: REQUEST },
     async (request, reply) => {
       const environment = environmentOf(access, request);
+      if (environment.kind === "shared" || environment.archivedAt !== null)
+        throw new RestRefusal("environment_not_found", `The environment "${environment.name}" runs no functions.`);
       const { signal, prompt, timeout, confirmReject = false } = request.body;
       if (prompt.trim() === "") throw invalid("prompt", "must contain a question");
       const expiresAt = readTimeout(timeout, now());

@@ -142,6 +142,14 @@ export function approvalConformance(engine: Engine): void {
     assert.deepEqual([await open(10), await open(0)], [1, 0]);
     assert.equal(await scene.store.approvalExpireMany({ until: 3_000, limit: 10 }), 1);
     assert.equal(await scene.store.approvalFind({ id: late.id }), null);
+    const kept = await requested(scene, { signal: "kept" });
+    await decide(scene, kept.id);
+    await scene.store.approvalExpireMany({ environmentId: scene.environment.id, until: 10_000_000, limit: 10 });
+    assert.equal((await scene.store.approvalFind({ id: kept.id }))?.status, "approved", "a run may still wait for it");
+    const large = { signal: null, data: JSON.stringify("x".repeat(1_500_000)) };
+    for (let n = 0; n < 4; n++) await requested(scene, large);
+    const page = await list();
+    assert.deepEqual([page.approvals.length, page.next], [3, page.approvals[2]?.id], "a page is bounded in bytes");
   });
 
   test(`${engine.name}: of many decisions at once one counts, and a step that begins to wait meanwhile gets it`, async (t) => {

@@ -2,6 +2,7 @@
 
 import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
 import { type Approval, type ApprovalStatus, approvalWaitName, type NewApproval, type RunRecord } from "../contract/index.ts";
+import { PAGE_BYTES_MAX, sliceWithin } from "../shared/byte-bounds.ts";
 
 export interface ApprovalRow {
   environment_id: number;
@@ -92,6 +93,24 @@ export function toApproval(row: ApprovalRow): Approval {
     decisionEventId: row.decision_event_id as EventId | null,
   };
 }
+
+/** One page of rows that were read in its order, one more than it may have: as many as its size allows. */
+export function approvalPage(rows: readonly ApprovalRow[], limit: number): { approvals: Approval[]; next: string | null } {
+  const page = sliceWithin(rows.slice(0, limit), limit, PAGE_BYTES_MAX, bytesOf).rows;
+  return { approvals: page.map(toApproval), next: rows.length > page.length ? (page.at(-1)?.approval_id ?? null) : null };
+}
+
+function bytesOf({ prompt, data, comment, decision_data }: ApprovalRow): number {
+  return prompt.length + data.length + (comment?.length ?? 0) + (decision_data?.length ?? 0);
+}
+
+/** Those that ended until then. A decision that is kept for a run outlasts every timeout that a run may have. */
+export function endedCondition(until: number): { text: string; values: number[] } {
+  const end = "coalesce(ended_at, expires_at)";
+  return { text: `${end} <= ? AND (is_pending = 0 OR status = 'open' OR ${end} <= ?)`, values: [until, until - KEPT_DECISION_MS] };
+}
+
+const KEPT_DECISION_MS = 366 * 86_400_000;
 
 /** The condition for rows with this status, in the SQL of both engines. */
 export function statusCondition(status: ApprovalStatus, now: number): { text: string; values: (number | string)[] } {

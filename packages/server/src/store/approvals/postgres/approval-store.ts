@@ -8,7 +8,7 @@ import type { EnvironmentId } from "@inlet/protocol";
 import type { ApprovalListParams, ApprovalStore } from "../../contract/index.ts";
 import { Conditions } from "../../postgres/conditions.ts";
 import type { Database } from "../../postgres/database.ts";
-import { type ApprovalRow, statusCondition, toApproval } from "../rows.ts";
+import { type ApprovalRow, approvalPage, endedCondition, statusCondition, toApproval } from "../rows.ts";
 import { decideApproval, requestApproval, type WriteApprovalParts } from "./write-approvals.ts";
 
 const GET = "SELECT * FROM approvals WHERE environment_id = $1 AND approval_id = $2";
@@ -55,8 +55,7 @@ async function listApprovals(database: Database, { environmentId, now, limit, st
   }
   const text = `SELECT * FROM approvals WHERE ${where.text} ORDER BY approval_id DESC LIMIT ${limit + 1}`;
   const rows = await database.read<ApprovalRow>(text, where.values);
-  const approvals = rows.slice(0, limit).map(toApproval);
-  return { approvals, next: rows.length > limit ? (approvals.at(-1)?.id ?? null) : null };
+  return approvalPage(rows, limit);
 }
 
 async function expireApprovals(
@@ -64,7 +63,8 @@ async function expireApprovals(
   { environmentId, until, limit }: { environmentId?: EnvironmentId; until: number; limit: number },
 ): Promise<number> {
   const where = new Conditions();
-  where.add("coalesce(ended_at, expires_at) <= ?", until);
+  const { text: ofEnded, values } = endedCondition(until);
+  where.add(ofEnded, ...values);
   if (environmentId !== undefined) where.add("environment_id = ?", environmentId);
   const ended = `SELECT environment_id, approval_id FROM approvals WHERE ${where.text} LIMIT ${limit}`;
   const text = `DELETE FROM approvals WHERE (environment_id, approval_id) IN (${ended}) RETURNING 1`;

@@ -16,7 +16,7 @@ import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";
 import type { RunParts } from "../../sqlite/run-parts.ts";
 import { answerValue, holdsSignal, outcomeOf, statusAtEnd } from "../policy.ts";
-import { type ApprovalRow, statusCondition, toApproval } from "../rows.ts";
+import { type ApprovalRow, approvalPage, endedCondition, statusCondition, toApproval } from "../rows.ts";
 
 export interface ApprovalStoreParts extends Pick<RunParts, "approvals" | "waits" | "entries" | "states" | "append" | "changed"> {
   writer: GroupCommit;
@@ -27,10 +27,6 @@ export function approvalStore(db: DatabaseSync, parts: ApprovalStoreParts): Appr
   const ofRun = db.prepare("SELECT * FROM approvals WHERE environment_id = ? AND run_id = ? ORDER BY approval_id");
   const openCount = db.prepare(`
     SELECT count(*) AS open FROM (SELECT 1 FROM approvals WHERE environment_id = ? AND status = 'open' AND expires_at > ? LIMIT ?)`);
-  const ended = "coalesce(ended_at, expires_at) <= ?";
-  const expire = db.prepare(`DELETE FROM approvals WHERE approval_id IN (SELECT approval_id FROM approvals WHERE ${ended} LIMIT ?)`);
-  const expireIn = db.prepare(`
-    DELETE FROM approvals WHERE approval_id IN (SELECT approval_id FROM approvals WHERE ${ended} AND environment_id = ? LIMIT ?)`);
   const all = (rows: unknown) => (rows as ApprovalRow[]).map(toApproval);
   return {
     approvalRequest: (params) => writer.submit(() => request(parts, params), 4),
@@ -43,11 +39,7 @@ export function approvalStore(db: DatabaseSync, parts: ApprovalStoreParts): Appr
     approvalList: async (params) => list(db, params),
     approvalCountOpen: async ({ environmentId, now, limit }) => (openCount.get(environmentId, now, limit) as { open: number }).open,
     approvalsOfRun: async ({ environmentId, runId }) => all(ofRun.all(environmentId, runId)),
-    approvalExpireMany: ({ environmentId, until, limit }) =>
-      writer.submit(
-        () => Number((environmentId === undefined ? expire.run(until, limit) : expireIn.run(until, environmentId, limit)).changes),
-        limit,
-      ),
+    approvalExpireMany: (params) => writer.submit(() => expire(db, params), params.limit),
   };
 }
 
@@ -105,6 +97,13 @@ function list(db: DatabaseSync, { environmentId, now, limit, status, after }: Ap
   const rows = db
     .prepare(`SELECT * FROM approvals WHERE ${text} ORDER BY approval_id DESC LIMIT ?`)
     .all(...where.flatMap(({ values }) => values), limit + 1) as unknown as ApprovalRow[];
-  const approvals = rows.slice(0, limit).map(toApproval);
-  return { approvals, next: rows.length > limit ? (approvals.at(-1)?.id ?? null) : null };
+  return approvalPage(rows, limit);
+}
+
+function expire(db: DatabaseSync, { environmentId, until, limit }: Parameters<ApprovalStore["approvalExpireMany"]>[0]): number {
+  const { text, values } = endedCondition(until);
+  const where = environmentId === undefined ? text : `${text} AND environment_id = ?`;
+  const ended = `SELECT approval_id FROM approvals WHERE ${where} LIMIT ?`;
+  const remove = db.prepare(`DELETE FROM approvals WHERE approval_id IN (${ended})`);
+  return Number(remove.run(...values, ...(environmentId === undefined ? [] : [environmentId]), limit).changes);
 }
