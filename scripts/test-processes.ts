@@ -43,6 +43,7 @@ const ALONE = [
   "flow-control-is-honoured.test.ts",
   // Version 3 of the published SDK leaves in a global what version 4 cannot work with.
   "parallel-steps-of-sdk-v3-complete.test.ts",
+  "a-build-of-sdk-v3-is-checked.test.ts",
   "realtime-reaches-subscribers.test.ts",
   "readers-cannot-exhaust-memory.test.ts",
   "overload-is-refused-at-once.test.ts",

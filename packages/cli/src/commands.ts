@@ -26,7 +26,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { word: "runs", sentence: "List, show, watch, cancel, rerun and release runs." },
   { word: "approvals", sentence: "List and decide approvals, which runs wait for." },
   { word: "jobs", sentence: "List, show, watch and cancel jobs, which work on many runs, events or requests." },
-  { word: "apps", sentence: "List, sync and remove apps." },
+  { word: "apps", sentence: "List, sync, check and remove apps." },
   { word: "functions", sentence: "List, pause and resume functions." },
   { word: "env", sentence: "List, create and archive environments." },
   { word: "keys", sentence: "List, create and revoke event, API and signing keys." },

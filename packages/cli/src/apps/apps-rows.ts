@@ -1,8 +1,9 @@
 /** `inlet apps …` and `inlet functions …`. */
 
+import { EXIT } from "../command-line/command-result.ts";
 import { type CommandRow, command } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
-import { LIMIT_FLAGS, RESUME_FLAGS } from "./apps-flags.ts";
+import { CHECK_FLAGS, LIMIT_FLAGS, RESUME_FLAGS } from "./apps-flags.ts";
 
 export const APPS_ROWS: readonly CommandRow[] = [
   command({
@@ -25,6 +26,26 @@ export const APPS_ROWS: readonly CommandRow[] = [
     ],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).syncApp(call),
+  }),
+  command({
+    words: ["apps", "check"],
+    operands: "<url>",
+    sentence: "Checks a new build before it is deployed: lists unfinished runs that wait in a step which it does not know.",
+    more: "Asks the build for the plan of each run, with the stored results, and runs no step. Code outside of steps runs, as in every call.\nBuilds with an SDK that cannot be asked in this way are not asked. The command itself must be able to reach the URL.",
+    namesMin: 1,
+    namesMax: 1,
+    examples: [
+      ["inlet apps check http://localhost:3001/api/inlet", "a build that runs beside the one in use"],
+      ["INLET_SIGNING_KEY=… inlet apps check https://next.example.com/api/inlet --app shop", "in CI; see the exit code"],
+    ],
+    exits: [
+      [0, "every run can go on"],
+      [1, "runs wait in unknown steps, or an error occurred"],
+      [2, "the build cannot be asked without running code"],
+    ],
+    usageExit: EXIT.failed,
+    flags: CHECK_FLAGS,
+    run: async (call) => (await import("./check/check-build.ts")).checkBuild(call),
   }),
   command({
     words: ["apps", "remove"],

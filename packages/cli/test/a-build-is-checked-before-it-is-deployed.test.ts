@@ -1,0 +1,37 @@
+/** `inlet apps check`: a new build is asked for the plan of unfinished runs, and runs no step. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { asDeployed, checkBuilds, inlet, listen, published, RUNS, sleepingRuns } from "./support/checked-build.ts";
+import { API_KEY, EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
+
+const SIGNING_KEY = `signkey-test-${"0c".repeat(32)}`;
+
+test("our SDK: a renamed step is a line for each run that waits in it, and no step runs", (t) => checkBuilds(t, inlet));
+
+test("SDK v4: a renamed step is a line for each run that waits in it, and no step runs", (t) => checkBuilds(t, published("inngest")));
+
+test("a build of an SDK that may run code is not asked; one that is not there, or wants a key, is an error", async (t) => {
+  const { url, rest } = await startServer(t, ["--signing-key", SIGNING_KEY]);
+  const variables = { INLET_BASE_URL: url, INLET_API_KEY: API_KEY, INLET_EVENT_KEY: EVENT_KEY };
+  const place = workingFolder(t, variables);
+  await sleepingRuns(t, place, await inlet(url, asDeployed, SIGNING_KEY));
+  const build = await listen(t, await inlet(url, asDeployed, SIGNING_KEY));
+  const signed = await place.inlet(["apps", "check", build, "--signing-key", SIGNING_KEY]);
+  assert.equal(signed.code, 0, signed.stderr + signed.stdout);
+  const unsigned = await place.inlet(["apps", "check", build]);
+  assert.deepEqual([unsigned.code, /--signing-key/.test(unsigned.stderr)], [1, true], unsigned.stdout);
+
+  let calls = 0;
+  const python = await listen(t, (request, response) => {
+    if (request.method !== "GET") calls++;
+    response.writeHead(200, { "x-inngest-sdk": "inngest-py:v0.5.0", "content-type": "application/json" }).end("{}");
+  });
+  const refused = await place.inlet(["apps", "check", python]);
+  assert.deepEqual([refused.code, calls], [2, 0]);
+  assert.match(refused.stdout, /^inngest-py:v0\.5\.0 cannot be asked for its steps without running code.* Nothing was asked\.$/m);
+  const page = await listen(t, (_, response) => response.end("hello"));
+  const other = await place.inlet(["apps", "check", page]);
+  assert.deepEqual([other.code, /is not the endpoint of an SDK/.test(other.stderr)], [1, true]);
+  assert.equal((await rest("GET", "/runs?status=sleeping")).length, RUNS);
+});
