@@ -47,7 +47,7 @@ export const RECONCILE_PRESETS = {
   stripe: {},
   github: {
     repository: REPOSITORY,
-    hook: { isRequired: true, isList: false, pattern: "^[0-9]{1,20}$", description: "The id of the hook, as text." },
+    hook: { isRequired: true, isList: false, pattern: "^[A-Za-z0-9_-]{1,64}$", description: "The id of the hook, as text." },
   },
   shopify: {
     shop: {
@@ -59,8 +59,8 @@ export const RECONCILE_PRESETS = {
     resources: {
       isRequired: false,
       isList: true,
-      pattern: "^(orders|products|customers|draft_orders|checkouts|custom_collections|smart_collections)$",
-      description: "What is listed; default `orders`.",
+      pattern: "^[a-z_]{1,64}$",
+      description: "What is listed, such as `orders` or `products`; default `orders`.",
     },
   },
   square: {},
