@@ -6,12 +6,13 @@
  */
 
 import { ENVIRONMENT_HEADER, environmentNamed, errorBody } from "@inlet/protocol";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { mayUse, principalOf } from "../access/principal.ts";
 import type { AccessRules } from "../access/rest-access.ts";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
-import { invalid, RestRefusal } from "../rest-errors.ts";
+import { invalid, refusalFor } from "../rest-errors.ts";
 import { RefusedAnswer } from "./ask.ts";
 import { cutError, cutWhole, sendCut } from "./cut-answer.ts";
 import type { Arguments, Tool, ToolAnswer } from "./tool.ts";
@@ -22,6 +23,7 @@ export interface CallToolParts {
   access: AccessRules;
   audit: AuditTrail;
   address: OwnAddressRules;
+  log: Logger;
 }
 
 const PASSED_ON = ["authorization", "x-forwarded-for", "x-forwarded-proto"] as const;
@@ -50,8 +52,9 @@ async function answerOf(parts: CallToolParts, request: FastifyRequest, tool: Too
     return answer.isError ? cutError(answer) : cutWhole(answer, null);
   } catch (error) {
     if (error instanceof RefusedAnswer) return error.answer;
-    if (!(error instanceof RestRefusal)) throw error;
-    return { isError: true, text: errorBody(error.refusal) };
+    const refused = refusalFor(error as FastifyError);
+    if (refused.code === "internal_error") parts.log.error({ err: error, tool: tool.name }, "a tool call failed unexpectedly");
+    return cutError({ isError: true, text: errorBody(refused) });
   }
 }
 

@@ -6,7 +6,6 @@
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Logger } from "pino";
 import { DEV_PRINCIPAL } from "../access/principal.ts";
 import { principalWithKey } from "../access/rest-access.ts";
 import { registerNoStore } from "../access/security-headers.ts";
@@ -27,7 +26,6 @@ export interface McpRouteParts extends Omit<CallToolParts, "app"> {
   documentation(): Promise<Documentation>;
   /** Of the program. */
   version: string;
-  log: Logger;
 }
 
 /** Revisions before 2025-06-18 allow several messages in a request. Each may cost as much as a request. */
@@ -77,7 +75,7 @@ async function answer({ version, log }: McpRouteParts, caller: McpCaller, reques
   const onError = (error: Error) => log.debug({ err: error }, "an MCP request was refused");
   const response = await answerMcp(caller, { version, onError }, webRequest(request, reply, body));
   const text = await response.text();
-  reply.code(response.status).headers(Object.fromEntries(response.headers));
+  reply.code(response.status).type(response.headers.get("content-type") ?? "application/json");
   return reply.send(text === "" ? undefined : text);
 }
 
