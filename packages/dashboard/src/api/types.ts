@@ -16,6 +16,15 @@ export interface Environment {
   retention: { events: string | null; runs: string | null; requests: string | null };
 }
 
+export const QUOTAS = ["eventsPerSecond", "eventsPerDay", "bytesPerDay", "callsAtOnce", "storedBytes"] as const;
+export type Quota = (typeof QUOTAS)[number];
+
+/** An environment with what is used of its quotas in the running second or day, or now. */
+export interface UsedEnvironment extends Environment {
+  quotas: Record<Quota, number | null>;
+  usage: Record<Quota, number>;
+}
+
 export interface EventSource {
   kind: "key" | "webhook" | "function" | "internal";
   id: string;

@@ -18,6 +18,7 @@ import { ACTIONS, type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
 import { EnvironmentSettings } from "./environment-settings.tsx";
+import { EnvironmentUsage } from "./environment-usage.tsx";
 
 export function EnvironmentsPage() {
   const { data, error, refetch } = useQuery(environmentsQuery);
@@ -108,6 +109,7 @@ function EnvironmentTable({ title, environments }: { title?: string; environment
 function EnvironmentRow({ environment }: { environment: Environment }) {
   const { name, kind, createdAt, archivedAt, bodyLimitBytes, retention } = environment;
   const [isEditing, setEditing] = useState(false);
+  const [isMeasuring, setMeasuring] = useState(false);
   const { env } = useParams({ from: "/env/$env" });
   const queries = useQueryClient();
   const mayChange = useMayManage();
@@ -156,6 +158,10 @@ function EnvironmentRow({ environment }: { environment: Environment }) {
         )}
       </td>
       <td className="right">
+        <button type="button" className="button small" onClick={() => setMeasuring(true)}>
+          Usage<span className="visually-hidden"> of {name}</span>
+        </button>{" "}
+        {isMeasuring && <EnvironmentUsage name={name} mayChange={mayChange} onClose={() => setMeasuring(false)} />}
         {mayChange && (
           <button type="button" className="button small" onClick={() => setEditing(true)}>
             Settings<span className="visually-hidden"> of {name}</span>

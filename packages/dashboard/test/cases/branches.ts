@@ -86,5 +86,16 @@ export function branchCases(browser: () => Browser): void {
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "As JSON lines" }).click()]);
     const [line = "", rest] = readFileSync(await download.path(), "utf8").split("\n");
     assert.deepEqual([JSON.parse(line).details.retention.events, rest], ["7d", ""]);
+
+    await page.getByRole("link", { name: "Environments" }).click();
+    await page.getByRole("button", { name: "Usage of feature/cart" }).click();
+    const usage = page.getByRole("dialog", { name: "Usage of feature/cart" });
+    await usage.getByRole("textbox", { name: "Quota: Events per day (UTC)" }).fill("1000");
+    await usage.getByRole("button", { name: "Save" }).click();
+    await usage.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Usage of feature/cart" }).click();
+    await usage.getByRole("progressbar", { name: "Events per day (UTC) used" }).waitFor();
+    await usage.getByText(/of 1,000 used/).waitFor();
+    await page.keyboard.press("Escape");
   });
 }
