@@ -23,10 +23,15 @@ const PATHS: Readonly<Record<string, (ids: Ids) => string>> = {
   "/v1/event-types/{name}/versions": () => `/event-types/${encodeURIComponent("shop/one")}/versions`,
   "/v1/find": ({ event }) => `/find?id=${event}`,
   "/v1/webhooks/{id}/versions": ({ webhook }) => `/webhooks/${webhook}/versions`,
+  "/v1/webhooks/{id}/reconciliations": ({ webhook }) => `/webhooks/${webhook}/reconciliations`,
   "/v1/webhooks/{id}/requests": ({ webhook }) => `/webhooks/${webhook}/requests`,
 };
 
+/** A provider would have to be asked for its items. */
+const EMPTY = "/v1/webhooks/{id}/reconciliations";
+
 const FILLED = [
+  "/v1/approvals",
   "/v1/apps",
   "/v1/functions",
   "/v1/runs",
@@ -38,7 +43,7 @@ const FILLED = [
   "/v1/sessions",
   "/v1/audit-log",
   "/v1/transforms/providers",
-  ...Object.keys(PATHS).filter((path) => path.includes("{id}")),
+  ...Object.keys(PATHS).filter((path) => path.includes("{id}") && path !== EMPTY),
 ];
 
 async function fill(t: TestContext, service: TestService): Promise<Ids> {
@@ -56,6 +61,7 @@ async function fill(t: TestContext, service: TestService): Promise<Ids> {
   for (const name of ["staging", "trial"]) await service.rest("POST", "/environments", { body: { name } });
   for (const name of ["a", "b", "c"]) await service.rest("POST", "/keys", { body: { kind: "event", name } });
   for (let n = 0; n < 2; n++) await openBrowser(service.url).signIn({ apiKey: API_KEY });
+  for (const signal of ["a", "b", "c"]) await service.rest("POST", "/approvals", { body: { signal, prompt: "Go?", timeout: "1h" } });
   await makeWebhook(service);
   const webhook = await makeWebhook(service);
   for (const n of [2, 3]) await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { transform: `${ECHO}\n// ${n}` } });
