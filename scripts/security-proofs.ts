@@ -9,6 +9,9 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   ],
   "an agent that reaches more than its key; frames of any content, many messages in one, answers that fill a model; ids that lead to other paths":
     ["packages/server/test/agents-use-mcp-within-their-key.test.ts"],
+  "a source of reconciliation that asks internal hosts, or sends a provider's key elsewhere; keys in errors and records": [
+    "packages/server/test/what-providers-list-is-received.test.ts",
+  ],
   "senders that fill the disk": ["packages/server/test/retention-has-rules.test.ts"],
   "payloads read in the store, by an operator or a thief": ["packages/sdk/test/encryption.test.ts"],
   "a placeholder such as `replace-me` left in the configuration": ["packages/server/test/only-real-signing-keys-open-the-door.test.ts"],
