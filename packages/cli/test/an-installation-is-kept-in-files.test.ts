@@ -289,6 +289,36 @@ test("an environment's admin plans and applies the part of their environments, a
   assert.equal((await place.inlet(["apply", "--dir", "own"])).code, 1, "which holds at once");
 });
 
+test("a viewer exports and plans; what cannot be told apart is left out, and what cannot be set yet says why", async (t) => {
+  const { url, rest, variables } = await startServer(t);
+  for (const role of ["viewer", "operator"]) await rest("POST", "/keys", { kind: "api", name: "twice", role });
+  const { key } = await rest("POST", "/keys", { kind: "api", name: "looks", role: "viewer" });
+  const place = workingFolder(t, { INLET_BASE_URL: url, INLET_API_KEY: key });
+  const exported = await place.inlet(["export"]);
+  assert.equal(exported.code, 0, exported.stderr);
+  assert.match(exported.stderr, /^warning: 2 objects of the kind API key are named "twice" and differ: they are left out; rename one$/m);
+  const planned = await place.inlet(["plan"]);
+  assert.deepEqual([planned.code, /API key "twice", API key "twice"/.test(planned.stdout)], [0, true], planned.stderr);
+  const limits = "environments:\n  production:\n    functions:\n      shop-none: { concurrency: 1 }\n";
+  place.write("limits/a.yaml", limits);
+  const denied = await place.inlet(["apply", "--dir", "limits"]);
+  assert.deepEqual([denied.code, /role_forbidden/.test(denied.stdout)], [1, true]);
+
+  const admin = workingFolder(t, variables);
+  admin.write("inlet/a.yaml", limits);
+  const early = await admin.inlet(["apply"]);
+  assert.equal(early.code, 1);
+  assert.match(early.stdout, /^failed: inlet\/a\.yaml:4:7: There is no function shop-none.*\(function_not_found\)$/m);
+  admin.write("inlet/a.yaml", "apiKeys:\n  twice: { role: metrics }\n");
+  assert.match((await admin.inlet(["apply"])).stdout, /^0 created, 2 changed, 0 deleted, 0 unchanged\.$/m, "it holds for both");
+  admin.write("inlet/a.yaml", "environments:\n  staging: { kind: branch }\n  production: { kind: custom }\n");
+  const wrong = await admin.inlet(["plan"]);
+  assert.deepEqual(
+    [wrong.code, /a\.yaml:3:3: "production" is a default environment; its kind cannot be changed/.test(wrong.stderr)],
+    [1, true],
+  );
+});
+
 test("the format has every field that REST takes, and no other", async (t) => {
   // biome-ignore lint/suspicious/noExplicitAny: the document is as deep as it is
   const { paths, components } = (await (await fetch(`${await startDev(t)}/v1/openapi.json`)).json()) as any;
