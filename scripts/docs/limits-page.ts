@@ -10,6 +10,8 @@ import {
   KEY_UNITS_MAX,
 } from "@inlet/protocol";
 import { RULES_MAX } from "../../packages/server/src/api/alerts/rule-fields.ts";
+import { ANSWER_UNITS_MAX } from "../../packages/server/src/api/mcp/cut-answer.ts";
+import { BATCH_MESSAGES_MAX } from "../../packages/server/src/api/mcp/mcp-route.ts";
 import { TOPICS_MAX } from "../../packages/server/src/api/realtime/read-topics.ts";
 import { SCHEMA_BYTES_MAX } from "../../packages/server/src/catalogue/compile-schema.ts";
 import { SETTINGS, shownDefault } from "../../packages/server/src/config/settings.ts";
@@ -54,6 +56,8 @@ const ROWS: readonly [string, string, string][] = [
   ["alert rules of an environment", count(RULES_MAX), ""],
   ["items on a page of a list", "100", ""],
   ["size of a page of a list", bytes(PAGE_BYTES_MAX), ""],
+  ["answer of a tool", `${count(ANSWER_UNITS_MAX)} characters`, ""],
+  ["messages in a request to `/mcp`", count(BATCH_MESSAGES_MAX), ""],
   ["events, ended runs and recorded requests", shown("eventRetention"), "`--event-retention`, `--run-retention`, `--request-retention`"],
 ];
 

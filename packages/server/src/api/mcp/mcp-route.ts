@@ -29,7 +29,7 @@ export interface McpRouteParts extends Omit<CallToolParts, "app"> {
 }
 
 /** Revisions before 2025-06-18 allow several messages in a request. Each may cost as much as a request. */
-const BATCH_MESSAGES_MAX = 20;
+export const BATCH_MESSAGES_MAX = 20;
 /** The headers that the protocol defines. Credentials stay here. */
 const HEADERS = /^(?:accept|content-type|mcp-[\w-]+)$/;
 
