@@ -90,6 +90,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
     "Nothing to do: the SDK asked for the state of a run that has ended. If a run was cancelled on purpose, this is expected.",
   step_not_found: "Check the id of the step. The page of the run lists its steps.",
   step_not_sleeping: "Nothing to do: the sleep is over, or the step is not a sleep. The page of the run shows the state of its steps.",
+  saved_filter_not_found: "`GET /v1/saved-filters` lists the filters of the environment.",
   alert_rule_not_found: "`GET /v1/alert-rules` lists the rules of the environment.",
   rhythm_unknown: 'Give `windowSeconds` as a number of seconds until the day that the message names; then change the rule to `"usual"`.',
   job_not_found: "`inlet jobs list` shows the jobs of the environment.",

@@ -78,6 +78,7 @@ export const ERRORS = {
   run_state_gone: terminal(410, "The run has ended. Its state is no longer available to the SDK."),
   step_not_found: terminal(404, "The run has no step with that id."),
   step_not_sleeping: terminal(409, "The step does not sleep."),
+  saved_filter_not_found: terminal(404, "No filter of that name is saved for this list in this environment."),
   alert_rule_not_found: terminal(404, "No alert rule with that id exists in this environment."),
   rhythm_unknown: terminal(400, "There is too little activity yet to know the usual rhythm."),
   job_not_found: terminal(404, "No job with that id exists in this environment."),

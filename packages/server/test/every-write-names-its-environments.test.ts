@@ -37,6 +37,8 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "PUT /webhooks/{id}": "webhook",
   "DELETE /webhooks/{id}": "webhook",
   "POST /webhooks/{id}/rotate": "webhook",
+  "PUT /saved-filters": "header",
+  "DELETE /saved-filters/{list}/{name}": "header",
   "POST /alert-rules": "header",
   "PUT /alert-rules/{id}": "header",
   "DELETE /alert-rules/{id}": "header",

@@ -33,6 +33,7 @@ const EMPTY = "/v1/webhooks/{id}/reconciliations";
 const FILLED = [
   "/v1/approvals",
   "/v1/apps",
+  "/v1/saved-filters",
   "/v1/functions",
   "/v1/runs",
   "/v1/events",
@@ -62,6 +63,7 @@ async function fill(t: TestContext, service: TestService): Promise<Ids> {
   for (const name of ["a", "b", "c"]) await service.rest("POST", "/keys", { body: { kind: "event", name } });
   for (let n = 0; n < 2; n++) await openBrowser(service.url).signIn({ apiKey: API_KEY });
   for (const signal of ["a", "b", "c"]) await service.rest("POST", "/approvals", { body: { signal, prompt: "Go?", timeout: "1h" } });
+  for (const name of ["c", "a", "b"]) await service.rest("PUT", "/saved-filters", { body: { list: "runs", name, search: {} } });
   await makeWebhook(service);
   const webhook = await makeWebhook(service);
   for (const n of [2, 3]) await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { transform: `${ECHO}\n// ${n}` } });

@@ -63,7 +63,7 @@ test("the role read may only read; ingest-admin has webhooks, transforms and rea
 });
 
 const REPAIRS =
-  /^\/(runs\/\{id\}\/(cancel|rerun|release)|holds\/\{id\}\/release|webhooks\/\{id\}\/(requests\/\{requestId\}\/replay|test|backtest|drill)|transforms\/test|apps$|session$|jobs|functions\/\{id\}\/(pause|resume))/;
+  /^\/(runs\/\{id\}\/(cancel|rerun|release|steps\/\{stepId\}\/wake)|holds\/\{id\}\/release|webhooks\/\{id\}\/(requests\/\{requestId\}\/replay|test|backtest|drill|reconcile)|transforms\/test|apps$|session$|jobs|functions\/\{id\}\/(pause|resume))/;
 
 test("operator reads and repairs, viewer reads, metrics does neither, owner does everything", async (t) => {
   const service = await startTestService(t);
@@ -72,7 +72,7 @@ test("operator reads and repairs, viewer reads, metrics does neither, owner does
     operator: (method, path) =>
       method === "GET" ||
       (method === "POST" && REPAIRS.test(path)) ||
-      /^\/(session$|signals$|alert-rules|failures$|functions\/\{id\}\/limits$)/.test(path),
+      /^\/(session$|signals$|alert-rules|saved-filters|approvals|failures$|functions\/\{id\}\/limits$)/.test(path),
     viewer: (method, path) => method === "GET" || path === "/session",
     metrics: (_method, path) => path === "/session",
   };

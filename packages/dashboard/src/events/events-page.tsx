@@ -76,7 +76,7 @@ export function EventsPage() {
                 }
               />
               <ExportList env={env} path="/events" query={filters} name={`events-${env}`} />
-              <SavedFilters page="events" search={search} onChoose={setSearch} />
+              <SavedFilters env={env} page="events" search={search} onChoose={setSearch} />
               {env !== SHARED && <SendEventButton env={env} />}
             </div>
           </div>

@@ -42,7 +42,7 @@ export function RunsPage() {
             <div className="actions">
               <JobMenu env={env} filter={filters} choices={CHOICES} />
               <ExportList env={env} path="/runs" query={filters} name={`runs-${env}`} />
-              <SavedFilters page="runs" search={search} onChoose={setSearch} />
+              <SavedFilters env={env} page="runs" search={search} onChoose={setSearch} />
             </div>
           </div>
           <RunFilters env={env} search={search} onChange={setSearch} />

@@ -87,6 +87,8 @@ export function listCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Saved filters" }).click();
     await page.getByRole("textbox", { name: "Name of the filter" }).fill("What failed");
     await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "What failed", exact: true }).waitFor();
+    assert.equal((await service.rest("GET", "/saved-filters?list=runs")).body.data[0].name, "What failed");
     await page.keyboard.press("Escape");
 
     await page.getByRole("combobox", { name: "Time range" }).selectOption("From … to …");

@@ -34,6 +34,7 @@ import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
 import { registerRunsRoutes } from "./runs/runs-routes.ts";
 import { registerSignalsRoutes, type SignalsRoutesParts } from "./runs/signals-routes.ts";
+import { registerSavedFiltersRoutes, type SavedFiltersRoutesParts } from "./saved-filters-routes.ts";
 import { registerUsageRoute, type UsageRouteParts } from "./usage-route.ts";
 import { type DrillRouteParts, registerDrillRoute } from "./webhooks/drill-route.ts";
 import { type ReconcileRoutesParts, registerReconcileRoutes } from "./webhooks/reconcile-routes.ts";
@@ -55,6 +56,7 @@ export type RestApiParts = EventStreamParts &
   SignalsRoutesParts &
   ApprovalsRoutesParts &
   FailuresRoutesParts &
+  SavedFiltersRoutesParts &
   FindRoutesParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
@@ -106,6 +108,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerSignalsRoutes(api, parts);
       registerApprovalsRoutes(api, parts);
       registerFailuresRoutes(api, parts);
+      registerSavedFiltersRoutes(api, parts);
       registerFindRoutes(api, parts);
       registerWebhooksRoutes(api, parts);
       registerWebhookHealthRoute(api, parts);

@@ -32,6 +32,7 @@ import { runAdvanceConformance } from "../runs/conformance/advance-run.ts";
 import { runReadConformance } from "../runs/conformance/read-runs.ts";
 import { runCallConformance } from "../runs/conformance/run-calls.ts";
 import { runStartConformance } from "../runs/conformance/start-runs.ts";
+import { savedFilterConformance } from "../saved-filters/conformance.ts";
 import { keyHashConformance } from "../secrets/conformance.ts";
 import { sessionConformance } from "../sessions/conformance.ts";
 import { signalConformance } from "../signals/conformance.ts";
@@ -90,6 +91,7 @@ export function runConformance(engine: Engine): void {
   heldCallConformance(engine);
   jobConformance(engine);
   failureStateConformance(engine);
+  savedFilterConformance(engine);
   alertConformance(engine);
   cancellationConformance(engine);
   realtimeConformance(engine);

@@ -30,6 +30,7 @@ export * from "../retention/contract.ts";
 export * from "../runs/contract/new-runs.ts";
 export * from "../runs/contract/runs.ts";
 export * from "../runs/contract/steps.ts";
+export * from "../saved-filters/contract.ts";
 export type * from "../sessions/contract.ts";
 export * from "../signals/contract.ts";
 export * from "../traffic/contract.ts";

@@ -33,6 +33,7 @@ import type { ReconciliationStore } from "../reconciliations/contract/reconcilia
 import type { ResumptionStore } from "../resumptions/contract.ts";
 import type { RetentionStore } from "../retention/contract.ts";
 import type { RunStore } from "../runs/contract/runs.ts";
+import type { SavedFilterStore } from "../saved-filters/contract.ts";
 import type { SessionStore } from "../sessions/contract.ts";
 import type { SignalStore } from "../signals/contract.ts";
 import type { TrafficStore } from "../traffic/contract.ts";
@@ -59,6 +60,7 @@ export interface Store
     RealtimeStore,
     RetentionStore,
     FailureStateStore,
+    SavedFilterStore,
     FunctionStartStore,
     SessionStore,
     AuditStore,

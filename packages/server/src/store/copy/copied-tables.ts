@@ -269,6 +269,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: same("environment_id failure_key decision decided_at decided_by"),
   },
   {
+    name: "saved_filters",
+    key: ["environment_id", "list", "name"],
+    columns: same("environment_id list name search saved_by saved_at"),
+  },
+  {
     name: "alert_rules",
     key: ["environment_id", "rule_id"],
     columns: same(`

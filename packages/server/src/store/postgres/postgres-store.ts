@@ -29,6 +29,7 @@ import { reconciliationStore } from "../reconciliations/postgres.ts";
 import { resumptionStore } from "../resumptions/postgres/continue-resumptions.ts";
 import { retentionStore } from "../retention/postgres.ts";
 import { runStore } from "../runs/postgres/runs.ts";
+import { savedFilterStore } from "../saved-filters/postgres.ts";
 import { sessionStore } from "../sessions/postgres.ts";
 import { NO_RULES, withoutRules } from "../shared/no-rules.ts";
 import { signalStore } from "../signals/postgres.ts";
@@ -106,6 +107,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...resumptionStore({ database, rules, notify, watch: (listener) => resumptions.add(listener) }),
     ...runStore({ database, writer: decisions, notify, compileWhere, box, watch: (listener) => notifications.runs.add(listener) }),
     ...failureStateStore(database),
+    ...savedFilterStore(database),
     ...alertStore(database),
     ...mirrorStore(database),
     ...jobStore({ database, notify }),

@@ -29,6 +29,7 @@ import { reconciliationStore } from "../reconciliations/sqlite.ts";
 import { resumptionStore } from "../resumptions/sqlite/continue-resumptions.ts";
 import { retentionStore } from "../retention/sqlite.ts";
 import { runStore } from "../runs/sqlite/runs.ts";
+import { savedFilterStore } from "../saved-filters/sqlite.ts";
 import { sessionStore } from "../sessions/sqlite.ts";
 import { NO_RULES } from "../shared/no-rules.ts";
 import { signalStore } from "../signals/sqlite.ts";
@@ -106,6 +107,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...orderStore(writer, order),
     ...runStore(db, { ...parts, writer, reader, box }),
     ...failureStateStore(db, writer),
+    ...savedFilterStore(db, writer),
     ...alertStore(db, writer),
     ...mirrorStore(db, writer),
     ...jobStore(db, { writer, startRuns: parts.startRuns }),

@@ -816,6 +816,17 @@ CREATE TABLE failure_states (
   PRIMARY KEY (environment_id, failure_key)
 );
 
+-- Filters of lists that people saved under a name.
+CREATE TABLE saved_filters (
+  environment_id integer NOT NULL,
+  list           text COLLATE "C" NOT NULL,
+  name           text COLLATE "C" NOT NULL,
+  search         text NOT NULL,
+  saved_by       text NOT NULL,
+  saved_at       bigint NOT NULL,
+  PRIMARY KEY (environment_id, list, name)
+);
+
 -- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.
 CREATE TABLE alert_rules (
   environment_id integer NOT NULL,

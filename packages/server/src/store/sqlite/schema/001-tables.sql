@@ -736,6 +736,17 @@ CREATE TABLE failure_states (
   PRIMARY KEY (environment_id, failure_key)
 ) STRICT, WITHOUT ROWID;
 
+-- Filters of lists that people saved under a name.
+CREATE TABLE saved_filters (
+  environment_id INTEGER NOT NULL,
+  list           TEXT NOT NULL,
+  name           TEXT NOT NULL,
+  search         TEXT NOT NULL,
+  saved_by       TEXT NOT NULL,
+  saved_at       INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, list, name)
+) STRICT, WITHOUT ROWID;
+
 -- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.
 CREATE TABLE alert_rules (
   environment_id INTEGER NOT NULL,
