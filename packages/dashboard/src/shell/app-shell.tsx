@@ -76,6 +76,9 @@ export function AppShell() {
             ))}
           </div>
         ))}
+        <a href="/docs" className="nav-link" target="_blank" rel="noreferrer">
+          <Icon name="book" /> Documentation
+        </a>
         <Version />
       </nav>
       <main className="main" id="main" tabIndex={-1}>

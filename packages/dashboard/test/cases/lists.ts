@@ -88,6 +88,8 @@ export function listCases(browser: () => Browser): void {
     await page.getByRole("textbox", { name: "Name of the filter" }).fill("What failed");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("button", { name: "What failed", exact: true }).waitFor();
+    const documentation = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Documentation" });
+    assert.equal(await documentation.getAttribute("href"), "/docs");
     assert.equal((await service.rest("GET", "/saved-filters?list=runs")).body.data[0].name, "What failed");
     await page.keyboard.press("Escape");
 
