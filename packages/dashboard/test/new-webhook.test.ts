@@ -21,9 +21,22 @@ test("a provider that the search hides is not chosen", async (t) => {
   assert.equal(await stripe.isChecked(), false);
   await page.getByRole("searchbox", { name: "Search providers" }).pressSequentially("stripe");
   await until("the one that is found to be chosen", () => stripe.isChecked());
+  await page.getByRole("combobox", { name: /no request comes/ }).selectOption("1 day");
   await page.getByRole("button", { name: /^Create/ }).click();
   await page.waitForURL("**/webhooks/*");
   await page.getByRole("heading", { name: "Stripe" }).first().waitFor();
+  const [rule] = (await service.rest("GET", "/alert-rules")).body.data;
+  assert.deepEqual(
+    [rule.kind, rule.windowSeconds, rule.webhook],
+    [
+      "silence",
+      86_400,
+      page
+        .url()
+        .split(/[/?]/)
+        .find((part) => part.startsWith("wh_")),
+    ],
+  );
   const body = page.getByRole("textbox", { name: "Body of the test request" });
   await until("an example of the provider", async () => /"object":\s*"event"/.test(await body.inputValue()));
   await page.getByRole("region", { name: "Result" }).getByText("Event accepted").waitFor();

@@ -3,6 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
+import { type AlertRuleFields, saveAlertRule } from "../api/alerts.ts";
 import { call } from "../api/client.ts";
 import { providersQuery } from "../api/queries.ts";
 import type { Provider, Webhook } from "../api/types.ts";
@@ -10,6 +11,7 @@ import { SHARED } from "../shell/environment-names.ts";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { ErrorState, messageOf, Notice, SkeletonRows } from "../ui/states.tsx";
+import { withToast } from "../ui/toasts.tsx";
 
 export function NewWebhookPage() {
   const { env } = useParams({ from: "/env/$env" });
@@ -41,6 +43,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
   const [search, setSearch] = useState("");
   const [secret, setSecret] = useState("");
   const [verifyToken, setVerifyToken] = useState("");
+  const [silenceSeconds, setSilenceSeconds] = useState(0);
   const [fault, setFault] = useState<unknown>(null);
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -58,6 +61,8 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
       const checks = checksOf(chosen, secret.trim(), verifyToken.trim());
       const body = { name: name.trim() || chosen.title, transform: chosen.transform, environment: env, ...checks };
       const created = await call<Webhook>("/webhooks", { method: "POST", env, body });
+      if (silenceSeconds > 0)
+        await withToast(saveAlertRule(env, null, silenceRule(created, silenceSeconds)), "An alert is raised when it is silent.");
       await queries.invalidateQueries({ queryKey: ["webhooks"] });
       await navigate({ to: "/env/$env/webhooks/$id", params: { env, id: created.id } });
     } catch (reason) {
@@ -117,6 +122,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
           <span className="quiet small">Choose any text, and enter it at the provider too.</span>
         </label>
       )}
+      {env !== SHARED && <SilenceField seconds={silenceSeconds} onChange={setSilenceSeconds} />}
       <p className="quiet">Where to enter the URL: {chosen.setUp}.</p>
       <ProviderFacts provider={chosen} />
       {fault !== null && (
@@ -133,6 +139,35 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
       <CodeBlock text={chosen.transform} label="Copy transform" />
     </form>
   );
+}
+
+const SILENCES = [
+  [0, "Never"],
+  [3_600, "1 hour"],
+  [86_400, "1 day"],
+  [604_800, "1 week"],
+] as const;
+
+/** A provider that stops sending makes no error: only an alert rule notices. */
+function SilenceField({ seconds, onChange }: { seconds: number; onChange: (seconds: number) => void }) {
+  return (
+    <label className="field" style={{ maxWidth: 420 }}>
+      <span>Raise an alert when no request comes for</span>
+      <select className="input" value={seconds} onChange={({ target }) => onChange(Number(target.value))}>
+        {SILENCES.map(([value, title]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </select>
+      <span className="quiet small">A provider that disabled the webhook sends nothing, not even errors.</span>
+    </label>
+  );
+}
+
+function silenceRule({ id, name }: Webhook, windowSeconds: number): AlertRuleFields {
+  const subject = { function: null, webhook: id, event: null, threshold: null };
+  return { name: `${name} is silent`, kind: "silence", ...subject, windowSeconds, quietHours: null, enabled: true };
 }
 
 function ProviderFacts({ provider: { note, timeout, retries, documentation } }: { provider: Provider }) {
