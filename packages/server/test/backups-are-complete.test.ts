@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { HEADER_BYTES } from "../src/store/sqlite/backup/backup-file.ts";
 import { makeBackup } from "../src/store/sqlite/backup/make-backup.ts";
@@ -192,6 +193,21 @@ test("killed at any moment, backup and restore leave nothing half done and can b
   }
   const revived = await startInlet(t, start(target));
   assert.equal(await statusOf(revived.url, kept), 200);
+});
+
+test("a backup contains nothing of what is left in unused space of the file", async (t) => {
+  const folder = temporaryFolder(t);
+  const dataDir = join(folder, "data");
+  await (await startInlet(t, start(dataDir))).end("SIGTERM");
+  const file = join(dataDir, "inlet.db");
+  const db = new DatabaseSync(file);
+  db.exec("PRAGMA secure_delete = OFF; CREATE TABLE moved (text TEXT)");
+  db.exec("INSERT INTO moved VALUES ('long forgotten'); DELETE FROM moved; PRAGMA wal_checkpoint(TRUNCATE)");
+  db.close();
+  assert.ok(readFileSync(file).includes("long forgotten"), "the file still has it");
+  const backup = join(folder, "later.backup");
+  await makeBackup({ folder: dataDir, to: backup });
+  assert.ok(!readFileSync(backup).includes("long forgotten"));
 });
 
 test("a backup is private, whatever others have prepared where it is made", async (t) => {

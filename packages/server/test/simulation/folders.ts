@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunId } from "@inlet/protocol";
 import { waitRules } from "../../src/fan-out/waits.ts";
 import type { RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
@@ -63,8 +64,7 @@ export function createFolders({ isErasing }: { isErasing: boolean }): SimStores 
     close: (store) => store.stop(),
     async traces(_, numbers) {
       if (numbers.length === 0) return [];
-      const files = FILES.map((file) => join(folder, file)).filter((file) => existsSync(file));
-      const text = files.map((file) => readFileSync(file, "latin1")).join(" ");
+      const text = textInUse(join(folder, DATABASE_FILE));
       return numbers.filter((n) => text.includes(String(n)));
     },
     async read({ store, environmentId }) {
@@ -77,6 +77,17 @@ export function createFolders({ isErasing }: { isErasing: boolean }): SimStores 
       rmSync(root, { recursive: true, force: true });
     },
   };
+}
+
+/** Of all tables and indexes: a new file has no unused space. */
+function textInUse(database: string): string {
+  const copy = `${database}-in-use`;
+  const db = new DatabaseSync(database, { readOnly: true });
+  db.prepare("VACUUM INTO ?").run(copy);
+  db.close();
+  const text = readFileSync(copy, "latin1");
+  rmSync(copy);
+  return text;
 }
 
 export async function readAll(store: Store, environmentId: EnvironmentId): Promise<Omit<StoreContent, "broken">> {

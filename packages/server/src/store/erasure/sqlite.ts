@@ -1,6 +1,7 @@
 /**
- * Erasure in SQLite. The writer overwrites freed space (`secure_delete`), so the database file keeps no copy; `erasureSettle` truncates the
- * write-ahead log, which still contains the old pages.
+ * Erasure in SQLite. The writer overwrites what is deleted or replaced (`secure_delete`), and `erasureSettle` truncates the write-ahead log,
+ * which still contains the old pages. What SQLite does not overwrite: when it moves a row to another page to make room, its bytes stay in
+ * the old page, unused, until that page needs them. Backups contain no unused bytes.
  */
 
 import type { DatabaseSync } from "node:sqlite";

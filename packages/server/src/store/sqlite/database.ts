@@ -2,7 +2,7 @@
  * Opens the database file, for the one writer or for a reader.
  *
  * `synchronous = FULL` makes every commit wait for the disk, so accepted events are durable. WAL lets readers on other threads
- * continue while the writer commits. `secure_delete` overwrites deleted content, so that erased payloads are gone from the file.
+ * continue while the writer commits. `secure_delete` overwrites deleted content; erasure/sqlite.ts says what it leaves.
  */
 
 import type { DatabaseSync } from "node:sqlite";

@@ -1,5 +1,5 @@
 /**
- * What was erased is nowhere in the store, in no table and no free space, unless it came after the list of what to erase was made. Its
+ * What was erased is nowhere in the store, in no table and no index, unless it came after the list of what to erase was made. Its
  * event is still there, without its data. Runs of others are judged as if nothing had been erased.
  */
 

@@ -1,6 +1,7 @@
 /**
- * Makes a backup of a data folder, even while a service uses it: SQLite's online backup, in one step, of a snapshot taken at the start.
- * It contains everything acknowledged before. A file under the final name is always complete.
+ * Makes a backup of a data folder, even while a service uses it: `VACUUM INTO` writes the rows of a snapshot taken at the start into a new
+ * file. It contains everything acknowledged before, and nothing of the unused bytes of pages, where copies of erased rows may be left. A
+ * file under the final name is always complete.
  *
  * A backup holds every payload and the encryption key, and may be made in a folder that others can write to. It is therefore written in a
  * folder that only its owner can enter, with files that did not exist before: nothing prepared by others is opened or followed.
@@ -8,7 +9,7 @@
 
 import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { backup, DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../../contract/index.ts";
 import { DATABASE_FILE } from "../database.ts";
 import { diskFault } from "../failures.ts";
@@ -16,9 +17,6 @@ import { KEY_FILE } from "../folder/key-file.ts";
 import { readMove } from "../folder/moved-folder.ts";
 import { type BackupHeader, copyHashed, HEADER_BYTES, writeHeader } from "./backup-file.ts";
 import { checkDatabase } from "./check-database.ts";
-
-/** All pages in one step: a backup in several steps restarts whenever another process writes. */
-const ALL_PAGES = 2 ** 31 - 1;
 
 export interface MakeBackupOptions {
   folder: string;
@@ -39,7 +37,7 @@ export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<Bac
   const [copy, part] = [join(folderMade, "copy"), join(folderMade, "backup")];
   try {
     makeFolder(folderMade);
-    const schema = await copyDatabase(path, copy);
+    const schema = copyDatabase(path, copy);
     const header = writeBackup(copy, part, { schema, encryptionKey: keyIn(folder) });
     renameSync(part, to);
     syncFolder(dirname(resolve(to)));
@@ -68,11 +66,11 @@ function makeFolder(folder: string): void {
   mkdirSync(folder, { mode: 0o700 });
 }
 
-async function copyDatabase(path: string, copy: string): Promise<number> {
+function copyDatabase(path: string, copy: string): number {
   closeSync(openSync(copy, "wx", 0o600));
   const source = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
   try {
-    await backup(source, copy, { rate: ALL_PAGES });
+    source.prepare("VACUUM INTO ?").run(copy);
   } finally {
     source.close();
   }
