@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { benchDisk } from "./disk.ts";
 import { fillStore } from "./fill-store.ts";
 import { type DriveResult, drive, load, residentMb, type Server, startFloor, startInlet } from "./processes.ts";
+import { benchQuotas } from "./quotas.ts";
 import { median, type Row } from "./report.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
@@ -42,6 +43,7 @@ export async function benchIngest(options: IngestOptions): Promise<Row[]> {
     const rows = await startUp(join(folder, "start-up"));
     const empty = await compare(options, join(folder, "empty"), "empty store");
     rows.push(...empty.rows);
+    rows.push(...(await benchQuotas(join(folder, "quotas"), options)));
     if (options.stored > 0) rows.push(...(await full(options, join(folder, "full"), empty.perSecond)));
     return rows;
   });

@@ -80,7 +80,8 @@ export class QuotaLedger {
     let wanted: Amount = request;
     let { countNew } = request;
     for (;;) {
-      const taken = await this.#reserve(request, limits, wanted);
+      const isAlone = this.#nodes <= 1;
+      const taken = isAlone ? this.#reserveAlone(request, limits, wanted) : await this.#reserveLeased(request, limits, wanted);
       if (!Array.isArray(taken)) return taken;
       if (use.hasUnsettled) await use.settled();
       else if (countNew) {
@@ -91,15 +92,17 @@ export class QuotaLedger {
     }
   }
 
-  async #reserve(request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): Promise<QuotaTaken | Exceeded[]> {
+  #reserveAlone(request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): QuotaTaken | Exceeded[] {
+    const { use } = this.#of(request.environmentId);
+    return use.hasRoom(quotas, request.at, wanted) ? this.#reserved(request, wanted) : use.exceeded(quotas, request.at, wanted);
+  }
+
+  /** Of nodes that share a quota of a day, none knows what the others used: the leases decide. */
+  async #reserveLeased(request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): Promise<QuotaTaken | Exceeded[]> {
     const { environmentId, at } = request;
     const { use, leases } = this.#of(environmentId);
-    const isAlone = this.#nodes <= 1;
-    // Of nodes that share a quota, none knows what the others used: the leases decide.
-    const asked = isAlone ? quotas : { ...quotas, eventsPerDay: null, bytesPerDay: null };
-    const exceeded = use.exceeded(asked, at, wanted);
+    const exceeded = use.exceeded({ ...quotas, eventsPerDay: null, bytesPerDay: null }, at, wanted);
     if (exceeded.length > 0) return exceeded;
-    if (isAlone) return this.#reserved(request, wanted);
     const denied = await leases.take(quotas, at, wanted);
     if (denied.length > 0) return denied;
     const reserved = this.#reserved(request, wanted);

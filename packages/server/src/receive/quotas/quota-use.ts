@@ -71,6 +71,14 @@ export class QuotaUse {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** Whether nothing is exceeded. Asked for every request. */
+  hasRoom({ eventsPerSecond, eventsPerDay, bytesPerDay }: EnvironmentQuotas, now: number, { events, bytes }: Amount): boolean {
+    this.#turn(now);
+    if (eventsPerSecond !== null && events > 0 && this.second.used(now) + events > eventsPerSecond) return false;
+    if (eventsPerDay !== null && events > 0 && this.#used.events + events > eventsPerDay) return false;
+    return bytesPerDay === null || bytes === 0 || this.#used.bytes + bytes <= bytesPerDay;
+  }
+
   exceeded(quotas: EnvironmentQuotas, now: number, wanted: Amount): Exceeded[] {
     this.#turn(now);
     const found: Exceeded[] = [];

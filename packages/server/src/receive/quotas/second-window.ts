@@ -6,6 +6,8 @@ const SECOND_MS = 1_000;
 export interface Moment {
   at: number;
   events: number;
+  /** It has left the window. */
+  isOver: boolean;
 }
 
 export class SecondWindow {
@@ -15,9 +17,10 @@ export class SecondWindow {
   /** Of the second before `now`. */
   used(now: number): number {
     let gone = 0;
-    for (const { at, events } of this.#moments) {
-      if (at > now - SECOND_MS) break;
-      this.#sum -= events;
+    for (const moment of this.#moments) {
+      if (moment.at > now - SECOND_MS) break;
+      this.#sum -= moment.events;
+      moment.isOver = true;
       gone++;
     }
     if (gone > 0) this.#moments.splice(0, gone);
@@ -33,7 +36,7 @@ export class SecondWindow {
       last.events += events;
       return last;
     }
-    const moment = { at: now, events };
+    const moment = { at: now, events, isOver: false };
     this.#moments.push(moment);
     return moment;
   }
@@ -41,7 +44,7 @@ export class SecondWindow {
   /** Events that were not stored after all. */
   remove(moment: Moment, events: number): void {
     moment.events -= events;
-    if (this.#moments.includes(moment)) this.#sum -= events;
+    if (!moment.isOver) this.#sum -= events;
   }
 
   /** When as many events as `room` will have left the window; when all have, if there are fewer. */
