@@ -1,16 +1,20 @@
-/** Approvals: the open ones are counted in the navigation and decided in the inbox and on the page of the run; viewers only look. */
+/**
+ * Approvals: the open ones are counted in the navigation and decided in the inbox, on the page of the run
+ * and on their own page; viewers only look.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
 import { runsOf, startApp } from "../../../server/test/support/app.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
+import { assertAccessible } from "../support/axe.ts";
 import { openPage } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
 export function approvalCases(browser: () => Browser): void {
-  test("approvals are counted, decided in the inbox and on the page of the run, and shown to viewers", async (t) => {
+  test("approvals are counted, decided in the inbox, on the page of the run and by the link on a phone, and shown to viewers", async (t) => {
     const service = await startTestService(t);
     await startApp(t, service, (inlet) => [
       inlet.createFunction({ id: "deploy", name: "Deploy" }, { event: "ci/built" }, ({ event, step }) =>
@@ -63,11 +67,21 @@ export function approvalCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "All", exact: true }).click();
     await page.getByRole("row").filter({ hasText: "Deploy v3?" }).getByText("Rejected").waitFor();
     const { key } = (await service.rest("POST", "/keys", { body: { kind: "api", name: "viewer", role: "viewer" } })).body.data;
-    await ask("v4");
+    const fourth = await ask("v4");
     const other = await openPage(t, browser(), `${service.url}/login?next=%2Fenv%2Fproduction%2Fapprovals`, { allow: /40[13]/ });
     await other.getByLabel("API key").fill(key);
     await other.getByRole("button", { name: "Sign in" }).click();
     await other.getByText("Deploy v4?").first().waitFor();
     assert.equal(await other.getByRole("button", { name: /^(Approve|Reject)/ }).count(), 0);
+
+    const { url } = (await service.rest("GET", `/runs/${fourth.run.id}`)).body.data.steps[0];
+    const link = await openPage(t, browser(), url, { colorScheme: "dark", viewport: { width: 360, height: 640 } });
+    await link.getByRole("heading", { name: "Deploy v4?" }).waitFor();
+    assert.equal(await link.evaluate("document.documentElement.scrollWidth <= innerWidth"), true, "it fits a phone");
+    await assertAccessible(link, "the page of an approval");
+    await link.getByLabel("Comment (optional)").fill("by link");
+    await link.getByRole("button", { name: "Approve" }).click();
+    await link.getByRole("heading", { name: "Thank you: approved" }).waitFor();
+    assert.deepEqual(await fourth.output(), { decision: "approved", by: "link", comment: "by link", data: null });
   });
 }
