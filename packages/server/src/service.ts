@@ -177,6 +177,7 @@ async function serve(
     attempts,
     loginTokens,
     oidc,
+    disk,
     isStopping: () => signals.stopping.signal.aborted,
     drained: signals.draining.signal,
     heartbeatMs,

@@ -18,11 +18,20 @@ export interface RealtimeMessage<Data = unknown> {
   runId?: string;
   /** ISO 8601. */
   createdAt: string;
+  /** Its number in the environment: `after` of the next subscription, if the connection ends. */
+  id: number;
+}
+
+export interface SubscribeOptions {
+  /** The `id` of the last message received: the messages that were published since come first. */
+  after?: number | undefined;
+  /** Some of the messages since `after` are no longer kept. */
+  onGap?: (() => void) | undefined;
 }
 
 export interface Subscription {
   close(): void;
-  /** Resolves with the reason when the connection ends. Messages published after that are missed: subscribe again with a new token. */
+  /** Resolves with the reason when the connection ends. Subscribe again with a new token, and `after` to miss nothing. */
   readonly closed: Promise<string>;
 }
 
@@ -30,16 +39,19 @@ export interface Subscription {
 export async function subscribe<Messages = RealtimeMessage>(
   { key, baseUrl }: Pick<RealtimeToken<Messages>, "key" | "baseUrl" | "types">,
   onMessage: (message: Messages) => void,
+  { after, onGap }: SubscribeOptions = {},
 ): Promise<Subscription> {
   if (typeof WebSocket === "undefined") throw new TypeError("This runtime has no WebSocket");
   const url = new URL("/v1/realtime/connect", baseUrl);
   url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
   url.searchParams.set("token", key);
+  if (after !== undefined) url.searchParams.set("after", String(after));
   const socket = new WebSocket(url);
   socket.onmessage = ({ data }) => {
-    const { kind, channel, topic, run_id, created_at, data: value } = JSON.parse(String(data));
-    const message: RealtimeMessage = { channel, topic, data: value, createdAt: created_at, ...(run_id ? { runId: run_id } : {}) };
+    const { id, kind, channel, topic, run_id, created_at, data: value } = JSON.parse(String(data));
+    const message: RealtimeMessage = { channel, topic, data: value, createdAt: created_at, id, ...(run_id ? { runId: run_id } : {}) };
     if (kind === "data") onMessage(message as Messages);
+    if (kind === "gap") onGap?.();
   };
   let isClosedHere = false;
   const closed = new Promise<string>((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * A subscription that goes on: when the connection ends it asks for a new token and connects again. Holds the state of `useRealtime`, outside
+ * A subscription that goes on: when the connection ends it asks for a new token, connects again, and gets the messages it missed. Holds the state of `useRealtime`, outside
  * of React, so that it can be used without it.
  */
 
@@ -9,6 +9,8 @@ export interface RealtimeState<Message = RealtimeMessage> {
   status: "connecting" | "open" | "closed";
   /** The newest last, at most `messagesMax`. */
   messages: readonly Message[];
+  /** Messages were missed that are no longer kept: load what they would have told. */
+  hasGap: boolean;
   /** Why the last attempt to connect failed. */
   error: Error | undefined;
 }
@@ -25,10 +27,11 @@ const DELAY_MS_MAX = 15_000;
 
 export class RealtimeFollower {
   readonly #options: FollowOptions;
-  #state: RealtimeState = { status: "connecting", messages: [], error: undefined };
+  #state: RealtimeState = { status: "connecting", messages: [], hasGap: false, error: undefined };
   #subscription: Subscription | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
+  #lastId: number | undefined;
   #isStopped = false;
 
   constructor(options: FollowOptions) {
@@ -48,7 +51,9 @@ export class RealtimeFollower {
 
   async #connect(): Promise<void> {
     try {
-      const subscription = await subscribe(await this.#options.token(), (message) => this.#receive(message));
+      const onGap = () => this.#change({ hasGap: true });
+      const token = await this.#options.token();
+      const subscription = await subscribe(token, (message) => this.#receive(message), { after: this.#lastId, onGap });
       if (this.#isStopped) return subscription.close();
       this.#subscription = subscription;
       this.#failures = 0;
@@ -69,7 +74,9 @@ export class RealtimeFollower {
   }
 
   #receive(message: RealtimeMessage): void {
-    if (!this.#isStopped) this.#change({ messages: [...this.#state.messages, message].slice(-this.#options.messagesMax) });
+    if (this.#isStopped) return;
+    this.#lastId = message.id;
+    this.#change({ messages: [...this.#state.messages, message].slice(-this.#options.messagesMax) });
   }
 
   #change(change: Partial<RealtimeState>): void {

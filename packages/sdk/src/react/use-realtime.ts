@@ -17,7 +17,7 @@ export interface UseRealtimeOptions {
   messagesMax?: number | undefined;
 }
 
-const NOTHING: RealtimeState = { status: "connecting", messages: [], error: undefined };
+const NOTHING: RealtimeState = { status: "connecting", messages: [], hasGap: false, error: undefined };
 
 /** `Message` is the type of the messages: `ChannelMessage<typeof userChannel>`. */
 export function useRealtime<Message extends RealtimeMessage = RealtimeMessage>(options: UseRealtimeOptions): RealtimeState<Message> {

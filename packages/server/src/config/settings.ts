@@ -117,6 +117,12 @@ export const SETTINGS = {
     shown: "24h",
     sentence: "Deduplication window: an event whose id was seen within this time is a duplicate.",
   }),
+  streamRetention: setting({
+    reading: duration(1_000, 366 * DAY_MS),
+    default: DAY_MS,
+    shown: "24h",
+    sentence: "How long realtime messages are kept for subscribers that come back; at most 10,000 of a channel.",
+  }),
   bodyLimit: setting({
     reading: size(1, 256 * MIB),
     default: BODY_BYTES_MAX_DEFAULT,

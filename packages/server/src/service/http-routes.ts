@@ -24,6 +24,7 @@ import { registerPeerApi } from "../api/inngest/peer-api.ts";
 import { registerMcpRoute } from "../api/mcp/mcp-route.ts";
 import { registerMetricsRoute } from "../api/metrics-route.ts";
 import type { DocumentedRoute } from "../api/open-api.ts";
+import type { PublishParts } from "../api/realtime/publish-messages.ts";
 import { registerRealtimeRoutes } from "../api/realtime/realtime-routes.ts";
 import { RealtimeTokens } from "../api/realtime/tokens.ts";
 import { type RestApiParts, registerRestApi } from "../api/rest-api.ts";
@@ -74,6 +75,7 @@ export interface HttpRoutesParts
   attempts: AttemptBudget;
   loginTokens: LoginTokens;
   oidc: OidcRoutesParts["oidc"];
+  disk: PublishParts["disk"];
   /** The environment of requests that name none. */
   defaultEnvironment: string;
   ids: EventIdGenerator;
@@ -127,7 +129,12 @@ function registerForSdks(app: FastifyInstance, shared: Shared): void {
   registerSdkRoutes(app, { ...shared, version: packageFile.version, sdk: functions.sdk });
   const devSecret = randomBytes(32).toString("hex");
   const secrets = (id: EnvironmentId) => (isDev ? [devSecret] : directory.signingKeys(id).map(({ text }) => text));
-  registerRealtimeRoutes(app, { ...shared, environmentUuid, tokens: new RealtimeTokens({ secrets, now }) });
+  registerRealtimeRoutes(app, {
+    ...shared,
+    environmentUuid,
+    retentionMs: shared.config.streamRetention,
+    tokens: new RealtimeTokens({ secrets, now }),
+  });
   registerPeerApi(app, {
     ...shared,
     ...functions.inngest,

@@ -15,6 +15,7 @@ import { expireJobs } from "../maintenance/expire-jobs.ts";
 import { expireMarks } from "../maintenance/expire-marks.ts";
 import { expireProofs } from "../maintenance/expire-proofs.ts";
 import { expireReconciliations } from "../maintenance/expire-reconciliations.ts";
+import { expireRealtimeMessages } from "../maintenance/expire-realtime-messages.ts";
 import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireToolCalls } from "../maintenance/expire-tool-calls.ts";
@@ -83,5 +84,6 @@ export function createMaintenance({
     expireJobs(swept),
     expireReconciliations(swept),
     expireCancellations(swept),
+    expireRealtimeMessages({ ...swept, publishedUntil: () => now() - config.streamRetention }),
   ];
 }

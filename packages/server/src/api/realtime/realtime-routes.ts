@@ -1,6 +1,6 @@
 /**
  * Realtime: messages from functions to subscribers, for example in a browser. `token` and `publish` require a signing
- * key, `sse` and `connect` (web-sockets.ts) require a token. Nothing is stored: a message reaches the current subscribers.
+ * key, `sse` and `connect` (web-sockets.ts) require a token. Messages are kept for a time: a subscriber that comes back gets what it missed.
  */
 
 import { isEventId } from "@inlet/protocol";
@@ -10,6 +10,7 @@ import { requestEnvironment } from "../access/request-environment.ts";
 import { invalid, sendRefusal } from "../rest-errors.ts";
 import { acceptSdks, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
 import { type PublishParts, type PublishTarget, publish, publishStream } from "./publish-messages.ts";
+import { readAfter } from "./read-after.ts";
 import { readTopics, TOPIC_UNITS_MAX } from "./read-topics.ts";
 import { followAsStream } from "./server-sent.ts";
 import { Subscribers } from "./subscribers.ts";
@@ -18,6 +19,8 @@ import { serveWebSockets } from "./web-sockets.ts";
 
 export interface RealtimeParts extends PublishParts, Pick<SdkRoutesParts, "isDev" | "directory" | "defaultEnvironment" | "attempts"> {
   tokens: RealtimeTokens;
+  /** How long messages are kept. */
+  retentionMs: number;
   /** Aborted when the service drains. */
   drained: AbortSignal;
   /** Of server-sent events; absent: the usual. */
@@ -29,7 +32,7 @@ const MESSAGE_BYTES_MAX = 512 * 1024;
 const TOKEN_BODY_BYTES_MAX = 64 * 1024;
 
 export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimeParts): void {
-  const subscribers = new Subscribers(parts.store);
+  const subscribers = new Subscribers(parts);
   parts.drained.addEventListener("abort", () => subscribers.cutAll());
   serveWebSockets(app.server, { ...parts, subscribers });
 
@@ -51,10 +54,12 @@ export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimePart
     });
   });
 
-  app.get<{ Querystring: { token?: string } }>("/v1/realtime/sse", async (request, reply) => {
+  app.get<{ Querystring: { token?: string; after?: string } }>("/v1/realtime/sse", async (request, reply) => {
     const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
     const claims = parts.tokens.read(bearer ?? request.query.token ?? "");
-    return claims ? followAsStream(reply, subscribers, claims, parts.heartbeatMs) : sendRefusal(reply, tokenInvalid());
+    if (!claims) return sendRefusal(reply, tokenInvalid());
+    const after = readAfter(request.headers["last-event-id"] ?? request.query.after);
+    return followAsStream(reply, subscribers, { claims, after, heartbeatMs: parts.heartbeatMs });
   });
 }
 

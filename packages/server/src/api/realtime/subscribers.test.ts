@@ -9,30 +9,46 @@ const CLAIMS = { tokenId: "t", environmentId: ENVIRONMENT, topics: [{ channel: "
 
 function makeStore(): { store: RealtimeStore; publish(topic?: string): void } {
   const listeners = new Set<RealtimeListener>();
+  let number = 0;
   const store: RealtimeStore = {
-    realtimePublish: async () => undefined,
+    realtimePublish: async () => [],
+    realtimeLast: async () => number,
+    realtimeHas: async () => true,
+    realtimeFloor: async () => 0,
+    realtimeRead: async ({ until }) => ({ messages: [], reached: until }),
+    realtimeExpireMany: async () => 0,
     realtimeWatch(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
   const publish = (topic = "b") => {
-    for (const listener of listeners) listener({ environmentId: ENVIRONMENT, channel: "a", topic, text: "{}" });
+    number++;
+    for (const listener of listeners) listener({ environmentId: ENVIRONMENT, number, channel: "a", topic, text: "{}" });
   };
   return { store, publish };
+}
+
+const drained = () => Promise.resolve();
+
+/** With a tail that is open: nothing published is missed. */
+async function subscribersOf(store: RealtimeStore): Promise<Subscribers> {
+  const subscribers = new Subscribers({ store, retentionMs: 1_000, now: () => 0 });
+  await subscribers.prepare(CLAIMS);
+  return subscribers;
 }
 
 let tokens = 0;
 
 function connect(subscribers: Subscribers, waiting = 0, tokenId = `token ${++tokens}`) {
   const log: string[] = [];
-  const connection: Connection = { send: () => log.push("sent"), waitingBytes: () => waiting, cut: (reason) => log.push(reason) };
+  const connection: Connection = { send: () => log.push("sent"), waitingBytes: () => waiting, drained, cut: (reason) => log.push(reason) };
   return { log, connection, isAdded: subscribers.add(connection, { ...CLAIMS, tokenId }) === null };
 }
 
-test("a message reaches those subscribed to its topic, until they leave", () => {
+test("a message reaches those subscribed to its topic, until they leave", async () => {
   const { store, publish } = makeStore();
-  const subscribers = new Subscribers(store);
+  const subscribers = await subscribersOf(store);
   const [one, two] = [connect(subscribers), connect(subscribers)];
   publish();
   publish("another");
@@ -42,9 +58,9 @@ test("a message reaches those subscribed to its topic, until they leave", () => 
   assert.deepEqual([one.log, two.log], [["sent"], ["sent"]]);
 });
 
-test("who has too much waiting is cut, and so is who has some while all together have too much", () => {
+test("who has too much waiting is cut, and so is who has some while all together have too much", async () => {
   const { store, publish } = makeStore();
-  const subscribers = new Subscribers(store);
+  const subscribers = await subscribersOf(store);
   const slow = connect(subscribers, 600 * 1024);
   const quick = connect(subscribers);
   publish();
@@ -56,9 +72,9 @@ test("who has too much waiting is cut, and so is who has some while all together
   assert.deepEqual(quick.log, ["sent", "sent"]);
 });
 
-test("there are so many subscribers and topics of one, and none once the service stops", () => {
+test("there are so many subscribers and topics of one, and none once the service stops", async () => {
   const { store } = makeStore();
-  const subscribers = new Subscribers(store);
+  const subscribers = await subscribersOf(store);
   const first = connect(subscribers);
   const topics = Array.from({ length: 101 }, (_, n) => ({ channel: "a", name: String(n) }));
   assert.match(subscribers.subscribe(first.connection, { environmentId: ENVIRONMENT, topics })?.message ?? "", /at most 100 topics/);
@@ -69,8 +85,8 @@ test("there are so many subscribers and topics of one, and none once the service
   assert.equal(connect(subscribers).isAdded, false);
 });
 
-test("a token has twenty connections; one that has closed makes room", () => {
-  const subscribers = new Subscribers(makeStore().store);
+test("a token has twenty connections; one that has closed makes room", async () => {
+  const subscribers = await subscribersOf(makeStore().store);
   const opened = Array.from({ length: 20 }, () => connect(subscribers, 0, "one"));
   assert.ok(opened.every(({ isAdded }) => isAdded));
   assert.equal(connect(subscribers, 0, "one").isAdded, false);
@@ -80,13 +96,14 @@ test("a token has twenty connections; one that has closed makes room", () => {
   assert.deepEqual([connect(subscribers, 0, "one").isAdded, connect(subscribers, 0, "one").isAdded], [true, false]);
 });
 
-test("a subscriber that cannot be written to is cut, and the others get the message", () => {
+test("a subscriber that cannot be written to is cut, and the others get the message", async () => {
   const { store, publish } = makeStore();
-  const subscribers = new Subscribers(store);
+  const subscribers = await subscribersOf(store);
   const reasons: string[] = [];
   const broken: Connection = {
     send: () => assert.fail("broken"),
     waitingBytes: () => 0,
+    drained,
     cut: (reason) => reasons.push(reason),
   };
   subscribers.add(broken, CLAIMS);

@@ -1,19 +1,31 @@
 /**
  * The subscribers of this node and their topics. Bounded in subscribers, connections per token, topics per subscriber, and unread bytes. A
- * subscriber that reads more slowly than messages arrive is disconnected with a message: it can connect again, and misses messages
- * published in between. One that cannot be written to is disconnected too; the others get the message.
+ * subscriber that reads more slowly than messages arrive is disconnected with a message: it can connect again, and name the last message
+ * that it got. One that cannot be written to is disconnected too; the others get the message.
  */
 
 import { type EnvironmentId, Refusal } from "@inlet/protocol";
-import type { RealtimeStore } from "../../store/contract/index.ts";
+import type { RealtimeMessage, RealtimeStore } from "../../store/contract/index.ts";
+import { catchUp } from "./catch-up.ts";
+import { MessageTails } from "./message-tails.ts";
 import type { RealtimeTopic, TokenClaims } from "./tokens.ts";
 
 export interface Connection {
-  send(text: string): void;
+  /** `number` is that of the message; null: it has none. */
+  send(text: string, number: number | null): void;
   /** How many bytes are not read yet. */
   waitingBytes(): number;
+  /** Resolves once few bytes wait, or the connection has ended. */
+  drained(): Promise<void>;
   /** Ends it with a reason. */
   cut(reason: string): void;
+}
+
+export interface SubscribersParts {
+  store: RealtimeStore;
+  /** How long messages are kept. */
+  retentionMs: number;
+  now(): number;
 }
 
 const SUBSCRIBERS_MAX = 1_000;
@@ -25,42 +37,92 @@ const ALL_WAITING_BYTES_MAX = 64 * 1024 * 1024;
 export const TOO_SLOW = "This subscriber reads too slowly. Connect again.";
 const FAULTY = "This subscriber cannot be written to. Connect again.";
 export const STOPPING = "The service is stopping. Connect again.";
+const GAP = JSON.stringify({ kind: "gap" });
 
 interface Subscriber {
   tokenId: string;
   /** Keys of its topics. */
   topics: Set<string>;
+  /** Environments whose messages it follows. */
+  environments: Set<EnvironmentId>;
+  /** While it catches up, it gets nothing else. `number`: the last message of the environment that it has, `joinedAt`: the last that others had. */
+  resumed: { environmentId: EnvironmentId; number: number; joinedAt: number; isOpen: boolean } | null;
 }
 
 export class Subscribers {
+  readonly #parts: SubscribersParts;
   readonly #subscribers = new Map<Connection, Subscriber>();
   readonly #connectionsByToken = new Map<string, number>();
   readonly #byTopic = new Map<string, Set<Connection>>();
+  readonly #tails: MessageTails;
   readonly #stopWatching: () => void;
   #isStopped = false;
 
   /** Watches from the start, so that a connected subscriber receives every message, from any node. */
-  constructor(store: RealtimeStore) {
-    this.#stopWatching = store.realtimeWatch(({ environmentId, channel, topic, text }) =>
-      this.#deliver(keyOf(environmentId, { channel, name: topic }), text),
-    );
+  constructor(parts: SubscribersParts) {
+    this.#parts = parts;
+    this.#tails = new MessageTails({
+      store: parts.store,
+      channelsOf: (environmentId) => this.#channelsOf(environmentId),
+      deliver: (message) => this.#deliver(message),
+    });
+    this.#stopWatching = parts.store.realtimeWatch((message) => this.#tails.hear(message));
   }
 
-  /** Null once it is added: messages are sent from this moment on. Otherwise the reason, in few enough bytes for a WebSocket to close with. */
-  add(connection: Connection, claims: TokenClaims): Refusal | null {
+  /** Resolves once a connection that is added then misses no message. The result lets go of what is held until it is added. */
+  async prepare({ environmentId }: Pick<TokenClaims, "environmentId">): Promise<() => void> {
+    await this.#tails.open(environmentId);
+    return () => this.#tails.release(environmentId);
+  }
+
+  /**
+   * Null once it is added: messages are sent from this moment on, before them those that follow `after`, if it is given. Otherwise the
+   * reason, in few enough bytes for a WebSocket to close with. `prepare` comes first.
+   */
+  add(connection: Connection, claims: TokenClaims, after: number | null = null): Refusal | null {
     if (this.#isStopped) return new Refusal("overloaded", STOPPING);
     if (this.#subscribers.size >= SUBSCRIBERS_MAX) return new Refusal("overloaded", `There are ${SUBSCRIBERS_MAX} subscribers already.`);
     const open = this.#connectionsByToken.get(claims.tokenId) ?? 0;
     if (open >= CONNECTIONS_PER_TOKEN_MAX)
       return new Refusal("overloaded", `This token has ${CONNECTIONS_PER_TOKEN_MAX} connections open. Use another token.`);
     this.#connectionsByToken.set(claims.tokenId, open + 1);
-    this.#subscribers.set(connection, { tokenId: claims.tokenId, topics: new Set() });
+    const { environmentId } = claims;
+    const joinedAt = this.#tails.cursor(environmentId);
+    const resumed = after === null ? null : { environmentId, number: after, joinedAt, isOpen: true };
+    this.#subscribers.set(connection, { tokenId: claims.tokenId, topics: new Set(), environments: new Set(), resumed });
     const refused = this.subscribe(connection, claims);
     if (refused) this.remove(connection);
     return refused;
   }
 
-  /** A refusal if it would have too many topics. */
+  /** Sends what a connection that was added with `after` has missed. To be called when it can be written to. */
+  async resume(connection: Connection): Promise<void> {
+    const subscriber = this.#subscribers.get(connection);
+    const resumed = subscriber?.resumed;
+    if (!subscriber || !resumed?.isOpen) return;
+    const { environmentId, number: after, joinedAt } = resumed;
+    try {
+      await catchUp(this.#parts, {
+        environmentId,
+        after,
+        joinedAt,
+        channels: [...new Set(topicsOf(subscriber, environmentId).map(({ channel }) => channel))],
+        delivered: () => this.#tails.cursor(environmentId),
+        send: (message) => subscriber.topics.has(keyOf(environmentId, topicOf(message))) && connection.send(message.text, message.number),
+        sendGap: () => connection.send(GAP, null),
+        drained: () => connection.drained(),
+        isGone: () => !this.#subscribers.has(connection),
+        goLive(reached) {
+          resumed.number = reached;
+          resumed.isOpen = false;
+        },
+      });
+    } catch {
+      this.#cut(connection, FAULTY);
+    }
+  }
+
+  /** A refusal if it would have too many topics. `prepare` comes first. */
   subscribe(connection: Connection, { environmentId, topics }: Pick<TokenClaims, "environmentId" | "topics">): Refusal | null {
     const subscriber = this.#subscribers.get(connection);
     if (!subscriber) return null;
@@ -68,6 +130,8 @@ export class Subscribers {
     if (subscriber.topics.size > TOPICS_PER_SUBSCRIBER_MAX)
       return new Refusal("overloaded", `A subscriber has at most ${TOPICS_PER_SUBSCRIBER_MAX} topics.`);
     for (const key of subscriber.topics) this.#byTopic.set(key, (this.#byTopic.get(key) ?? new Set()).add(connection));
+    if (!subscriber.environments.has(environmentId) && this.#tails.hold(environmentId)) subscriber.environments.add(environmentId);
+    this.#tails.noteSubscription();
     return null;
   }
 
@@ -81,6 +145,7 @@ export class Subscribers {
     if (!subscriber) return;
     for (const key of subscriber.topics) this.#leave(connection, key);
     this.#subscribers.delete(connection);
+    for (const environmentId of subscriber.environments) this.#tails.release(environmentId);
     const left = (this.#connectionsByToken.get(subscriber.tokenId) ?? 0) - 1;
     if (left > 0) this.#connectionsByToken.set(subscriber.tokenId, left);
     else this.#connectionsByToken.delete(subscriber.tokenId);
@@ -93,11 +158,19 @@ export class Subscribers {
     for (const connection of [...this.#subscribers.keys()]) this.#cut(connection, STOPPING);
   }
 
-  #deliver(key: string, text: string): void {
-    for (const connection of [...(this.#byTopic.get(key) ?? [])]) {
+  #channelsOf(environmentId: EnvironmentId): readonly string[] {
+    const topics = [...this.#subscribers.values()].flatMap((subscriber) => topicsOf(subscriber, environmentId));
+    return [...new Set(topics.map(({ channel }) => channel))];
+  }
+
+  #deliver(message: RealtimeMessage): void {
+    const { environmentId, number, text } = message;
+    for (const connection of [...(this.#byTopic.get(keyOf(environmentId, topicOf(message))) ?? [])]) {
+      const resumed = this.#subscribers.get(connection)?.resumed;
+      if (resumed?.environmentId === environmentId && (resumed.isOpen || number <= resumed.number)) continue;
       try {
         if (this.#isTooSlow(connection.waitingBytes())) this.#cut(connection, TOO_SLOW);
-        else connection.send(text);
+        else connection.send(text, number);
       } catch {
         this.#cut(connection, FAULTY);
       }
@@ -125,6 +198,15 @@ export class Subscribers {
   }
 }
 
+function topicOf({ channel, topic }: RealtimeMessage): RealtimeTopic {
+  return { channel, name: topic };
+}
+
 function keyOf(environmentId: EnvironmentId, { channel, name }: RealtimeTopic): string {
   return JSON.stringify([environmentId, channel, name]);
+}
+
+function topicsOf({ topics }: Subscriber, environmentId: EnvironmentId): RealtimeTopic[] {
+  const keys = [...topics].map((key) => JSON.parse(key) as [EnvironmentId, string, string]);
+  return keys.filter(([id]) => id === environmentId).map(([, channel, name]) => ({ channel, name }));
 }

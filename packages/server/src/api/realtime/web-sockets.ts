@@ -1,13 +1,15 @@
 /**
- * Subscribing over WebSocket: `GET /v1/realtime/connect?token=…`. The token is the credential, so pages of any origin may connect with one.
+ * Subscribing over WebSocket: `GET /v1/realtime/connect?token=…&after=…`. Messages carry their number as `id`; `after` names the last one received. The token is the credential, so pages of any origin may connect with one.
  * A connection that answers no ping is closed. A fault in handling one closes that connection and nothing else.
  */
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import { errorBody, Refusal } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { type WebSocket, WebSocketServer } from "ws";
+import { readAfter } from "./read-after.ts";
 import { readFrame } from "./read-frame.ts";
 import type { Connection, Subscribers } from "./subscribers.ts";
 import { type RealtimeTokens, type TokenClaims, tokenInvalid } from "./tokens.ts";
@@ -26,6 +28,7 @@ const RECEIVED_BYTES_MAX = 64 * 1024;
 /** How long a disconnected subscriber may take to read the reason. */
 const CUT_AFTER_MS = 1_000;
 const TRY_AGAIN_LATER = 1013;
+const DRAIN_LOOK_MS = 20;
 
 /** Other upgrade requests, such as those of HTTP/2 clients, are handled as ordinary requests. */
 export function isRealtimeConnect({ url = "", headers }: Pick<IncomingMessage, "url" | "headers">): boolean {
@@ -43,7 +46,16 @@ export function serveWebSockets(server: Server, parts: WebSocketsParts): void {
     const claims = isRealtimeConnect(request) ? claimsOf(parts, request) : notHere(request);
     if (claims instanceof Refusal) return refuse(socket, claims);
     request.socket.setTimeout(0);
-    sockets.handleUpgrade(request, socket, head, (connected) => follow(parts, connected, claims));
+    const after = readAfter(parametersOf(request)?.get("after"));
+    const connect = contained(
+      parts.log,
+      () => socket.destroy(),
+      (release: () => void) => {
+        sockets.handleUpgrade(request, socket, head, (connected) => follow(parts, connected, claims, after));
+        release();
+      },
+    );
+    parts.subscribers.prepare(claims).then(connect, () => refuse(socket, storeUnavailable()));
   };
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy());
@@ -68,8 +80,15 @@ function contained<Values extends unknown[]>(
 }
 
 function claimsOf({ tokens }: WebSocketsParts, request: IncomingMessage): TokenClaims | Refusal {
-  const token = URL.parse(request.url ?? "", "http://localhost")?.searchParams.get("token") ?? "";
-  return tokens.read(token) ?? tokenInvalid();
+  return tokens.read(parametersOf(request)?.get("token") ?? "") ?? tokenInvalid();
+}
+
+function parametersOf({ url = "" }: IncomingMessage): URLSearchParams | undefined {
+  return URL.parse(url, "http://localhost")?.searchParams;
+}
+
+function storeUnavailable(): Refusal {
+  return new Refusal("store_unavailable", "The store cannot be read right now. Connect again in a moment.");
 }
 
 function notHere({ url = "" }: IncomingMessage): Refusal {
@@ -82,13 +101,14 @@ function refuse(socket: Duplex, refused: Refusal): void {
   socket.end(`${[...head, "connection: close"].join("\r\n")}\r\n\r\n${body}`);
 }
 
-function follow(parts: WebSocketsParts, socket: WebSocket, claims: TokenClaims): void {
+function follow(parts: WebSocketsParts, socket: WebSocket, claims: TokenClaims, after: number | null): void {
   const { subscribers, log } = parts;
   let isAlive = true;
   let cutting: NodeJS.Timeout | null = null;
   const connection: Connection = {
-    send: (text) => socket.send(text),
+    send: (text, number) => socket.send(number === null ? text : `{"id":${number},${text.slice(1)}`),
     waitingBytes: () => socket.bufferedAmount,
+    drained: () => drained(socket),
     cut(reason) {
       socket.close(TRY_AGAIN_LATER, reason);
       cutting ??= setTimeout(() => socket.terminate(), CUT_AFTER_MS);
@@ -114,14 +134,26 @@ function follow(parts: WebSocketsParts, socket: WebSocket, claims: TokenClaims):
     "message",
     contained(log, () => socket.terminate(), receive),
   );
-  const refused = subscribers.add(connection, claims);
+  const refused = subscribers.add(connection, claims, after);
   if (refused) connection.cut(refused.message);
+  else void subscribers.resume(connection);
+}
+
+/** The socket does not say when it has been read: it is looked at. A peer that reads nothing answers no ping either, and is closed. */
+async function drained(socket: WebSocket): Promise<void> {
+  while (socket.bufferedAmount > 0 && socket.readyState === socket.OPEN) await pause(DRAIN_LOOK_MS);
 }
 
 function change({ tokens, subscribers }: WebSocketsParts, connection: Connection, { environmentId }: TokenClaims, text: string): void {
   const frame = readFrame(text);
   if (frame?.kind === "unsub") subscribers.unsubscribe(connection, environmentId, frame.topics);
   const more = frame?.kind === "sub" ? tokens.read(frame.token) : null;
-  const refused = more && subscribers.subscribe(connection, more);
+  if (more) void subscribeMore(subscribers, connection, more);
+}
+
+async function subscribeMore(subscribers: Subscribers, connection: Connection, claims: TokenClaims): Promise<void> {
+  const release = await subscribers.prepare(claims).catch(() => null);
+  const refused = release ? subscribers.subscribe(connection, claims) : storeUnavailable();
+  release?.();
   if (refused) connection.cut(refused.message);
 }

@@ -264,6 +264,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     convert: { leased_by: () => null, leased_until: () => 0 },
   },
   {
+    name: "realtime_messages",
+    key: ["environment_id", "number"],
+    columns: same("environment_id number channel topic text bytes run_id published_at"),
+  },
+  { name: "realtime_numbers", key: ["environment_id"], columns: same("environment_id last_number") },
+  {
     name: "failure_states",
     key: ["environment_id", "failure_key"],
     columns: same("environment_id failure_key decision decided_at decided_by"),

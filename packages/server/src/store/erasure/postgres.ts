@@ -81,6 +81,7 @@ const ERASE_RESULTS = `
 /** Also of runs that invoked others: responses and log lines of their apps contain the events. */
 const ERASE_ANSWERS = `UPDATE calls SET answer = NULL, logs = NULL WHERE ${OF_RUNS}`;
 const ERASE_RUNS = [
+  `DELETE FROM realtime_messages WHERE environment_id = $1 AND run_id IN (SELECT run_id FROM runs WHERE ${OF_RUNS})`,
   `UPDATE steps SET detail = CASE WHEN kind = 'invoke' THEN detail END, value = CASE WHEN value IS NOT NULL THEN 'null' END WHERE ${OF_RUNS}`,
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE ${OF_RUNS}`,
   `UPDATE runs SET output = CASE WHEN output IS NOT NULL THEN 'null' END, error = CASE WHEN error IS NOT NULL THEN '${ERASED_ERROR}' END, order_key = NULL
@@ -100,6 +101,7 @@ const TABLES = [
   "queue",
   "webhook_requests",
   "idempotency_keys",
+  "realtime_messages",
 ];
 /** The tables themselves or their partitions: each is vacuumed in a statement of its own, which bounds how long one takes. */
 const PARTS = `

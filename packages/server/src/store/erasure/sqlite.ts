@@ -83,6 +83,7 @@ const ERASE_RESULTS = `
 /** Also of runs that invoked others: responses and log lines of their apps contain the events. */
 const ERASE_ANSWERS = `UPDATE calls SET answer = NULL, logs = NULL WHERE run_no ${AMONG}`;
 const ERASE_RUNS = [
+  `DELETE FROM realtime_messages WHERE (environment_id, run_id) IN (SELECT environment_id, run_id FROM runs WHERE run_no ${AMONG})`,
   `UPDATE steps SET detail = iif(kind = 'invoke', detail, NULL), value = iif(value IS NULL, NULL, 'null') WHERE run_no ${AMONG}`,
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE run_no ${AMONG}`,
   `UPDATE runs SET output = iif(output IS NULL, NULL, 'null'), error = iif(error IS NULL, NULL, '${ERASED_ERROR}'), order_key = NULL

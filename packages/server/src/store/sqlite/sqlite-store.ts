@@ -89,7 +89,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...environmentStore(db, writer),
     ...keyStore(db, writer, box),
     ...cancellationStore(db, writer),
-    ...realtimeStore(),
+    ...realtimeStore(db, writer),
     ...sessionStore(db, writer),
     ...auditStore(db, writer, reader),
     ...idempotencyStore(db, writer),

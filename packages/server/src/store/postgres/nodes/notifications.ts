@@ -12,7 +12,8 @@ import type { RunNo } from "@inlet/protocol";
 import type { Client } from "pg";
 import { type QueueListener, type RealtimeListener, STORE_TOPICS, type StoreTopic, TIMER_LANE } from "../../contract/index.ts";
 import { LANE_WALK } from "../../queue/postgres/lane-walk.ts";
-import { MessagePieces, REALTIME_CHANNEL } from "../../realtime/postgres.ts";
+import { MessagePieces } from "../../realtime/message-pieces.ts";
+import { REALTIME_CHANNEL } from "../../realtime/postgres.ts";
 import type { Database } from "../database.ts";
 import { type Notices, noNotices, noteLane } from "../group-writes.ts";
 import { CHANNEL } from "./announce.ts";
@@ -207,6 +208,7 @@ export class Notifications {
       const now = this.#database.now();
       for (const { lane } of await this.#database.query<{ lane: string }>(LANES_DUE, [now])) this.queue.notify(lane, now);
       this.events.notify();
+      this.realtime.notify(null);
       for (const topic of STORE_TOPICS) this.topics.notify(topic);
     } catch {
       // The next poll finds it.

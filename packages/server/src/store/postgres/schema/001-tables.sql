@@ -797,6 +797,27 @@ CREATE TABLE reconciliations (
 );
 CREATE INDEX reconciliations_by_age ON reconciliations (environment_id, at);
 
+-- Realtime messages, numbered without gaps within an environment in the order of their commits. `bytes` is what one counts for.
+CREATE TABLE realtime_messages (
+  environment_id integer NOT NULL,
+  number         bigint NOT NULL,
+  channel        text NOT NULL,
+  topic          text NOT NULL,
+  text           text NOT NULL,
+  bytes          integer NOT NULL,
+  run_id         text COLLATE "C",
+  published_at   bigint NOT NULL,
+  PRIMARY KEY (environment_id, number)
+);
+CREATE INDEX realtime_messages_by_channel ON realtime_messages (environment_id, channel, number);
+CREATE INDEX realtime_messages_by_run ON realtime_messages (environment_id, run_id) WHERE run_id IS NOT NULL;
+
+-- The highest number given to a message: it stays when the messages go. Its row is locked until the messages are committed.
+CREATE TABLE realtime_numbers (
+  environment_id integer PRIMARY KEY,
+  last_number    bigint NOT NULL
+) WITH (fillfactor = 50);
+
 -- Events of webhooks that are still to be copied to branches: recorded in the transaction of the event, removed once the copies are stored.
 CREATE TABLE pending_mirrors (
   environment_id integer NOT NULL,

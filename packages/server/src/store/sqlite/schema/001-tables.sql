@@ -717,6 +717,28 @@ CREATE TABLE reconciliations (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX reconciliations_by_age ON reconciliations (environment_id, at);
 
+-- Realtime messages, numbered without gaps within an environment in the order of their commits. `bytes` is what one counts for.
+CREATE TABLE realtime_messages (
+  environment_id INTEGER NOT NULL,
+  number         INTEGER NOT NULL,
+  channel        TEXT NOT NULL,
+  topic          TEXT NOT NULL,
+  text           TEXT NOT NULL,
+  bytes          INTEGER NOT NULL,
+  run_id         TEXT,
+  published_at   INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX realtime_messages_by_channel ON realtime_messages (environment_id, channel, number);
+CREATE INDEX realtime_messages_by_run ON realtime_messages (environment_id, run_id) WHERE run_id IS NOT NULL;
+
+-- The highest number given to a message: it stays when the messages go.
+CREATE TABLE realtime_numbers (
+  environment_id INTEGER PRIMARY KEY,
+  last_number    INTEGER NOT NULL
+) STRICT;
+
 -- Events of webhooks that are still to be copied to branches: recorded in the transaction of the event, removed once the copies are stored.
 CREATE TABLE pending_mirrors (
   environment_id INTEGER NOT NULL,
