@@ -9,6 +9,7 @@ import { benchLists } from "./lists.ts";
 import { benchNodes } from "./nodes.ts";
 import { benchParallelSteps } from "./parallel-steps.ts";
 import { type BenchPostgres, benchOnPostgres } from "./postgres.ts";
+import { benchRealtime } from "./realtime.ts";
 import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
 import { benchSandbox } from "./sandbox.ts";
@@ -17,7 +18,7 @@ import { benchTracing } from "./tracing.ts";
 import { benchWaits } from "./waits.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- <ingest | webhooks | sandbox | runs | parallel | jobs | waits | lists | schemas | tracing | compare> [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks | sandbox | runs | parallel | jobs | waits | lists | schemas | tracing | realtime | compare> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
@@ -48,6 +49,9 @@ waits only: what one event that ends many waits costs live traffic
 lists only:
   --events <n>       events in the store (10000000; 200000 with --quick)
   --data-dir <path>  fills this folder and keeps it, or takes it as it was filled before
+
+realtime only: messages published, beside another commit if there is one
+  --base <commit>    the other commit
 
 compare only: another commit and this checkout in turn, both stores
   --base <commit>    the other commit; it is checked out into a temporary worktree
@@ -94,6 +98,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
   sandbox: () => benchSandbox({ rounds }),
   schemas: () => benchSchemas({ seconds, rounds }),
   tracing: () => benchTracing({ seconds, rounds }),
+  realtime: () => benchRealtime({ seconds, rounds, base: values.base }),
   runs: (postgres) =>
     benchRuns({
       runs,

@@ -1,7 +1,9 @@
 /** The live lists of events and runs have no gap: after pauses, scrolling and bursts they show what the store has, in the same order. */
 
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { before, type TestContext, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
@@ -138,3 +140,36 @@ async function untilComplete(page: Page, service: TestService, count: number, wh
   assert.equal(all.length, count);
   await until(`all runs ${when}`, async () => isDeepStrictEqual(await page.evaluate(READ_LIST), all));
 }
+
+/** A page of its own, not the dashboard's: examples/chat-stream. */
+async function startChat(t: TestContext, service: TestService): Promise<string> {
+  const cwd = new URL("../../../examples/chat-stream/", import.meta.url);
+  const env = { ...process.env, PORT: "0", INLET_BASE_URL: service.url };
+  const app = spawn(process.execPath, ["--env-file=dev.env", "server.ts"], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  onEnd(t, () => app.kill());
+  for await (const line of createInterface(app.stdout)) {
+    const [, url] = /^listening on (http:\S+)$/.exec(line) ?? [];
+    if (!url) continue;
+    app.stdout.resume();
+    return url;
+  }
+  return assert.fail("the example ended before it was listening");
+}
+
+test("a chat that is reloaded while its answer streams from a step shows every token once", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  const url = await startChat(t, service);
+  assert.equal((await service.rest("POST", "/apps", { body: { url: `${url}/api/inlet` } })).status, 201);
+  const page = await openPage(t, browser, url);
+  await page.locator("body[data-connected]").waitFor();
+  await page.getByRole("button", { name: "Ask" }).click();
+  for (const part of ["You asked", "long answer", "so that"]) {
+    await page.getByLabel("Answer").filter({ hasText: part }).waitFor();
+    await page.reload();
+  }
+  await page.getByRole("status").filter({ hasText: "answered" }).waitFor();
+  assert.equal(
+    await page.getByLabel("Answer").textContent(),
+    "You asked: What is an event? Here is a long answer, one word at a time, so that there is time to reload the page in the middle of it. ",
+  );
+});

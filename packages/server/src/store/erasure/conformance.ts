@@ -82,6 +82,20 @@ export function erasureConformance(engine: Engine): void {
     assert.deepEqual(await eraseAll(), NOTHING_LEFT, "twice does no harm");
   });
 
+  test(`${engine.name}: realtime messages of an erased run are removed, those of others stay`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const environmentId = scene.environment.id;
+    const event = sampleEvent();
+    const begun = await beginOne(scene, {}, event);
+    const message = (runId: string | null) => ({ channel: "user:1", topic: "status", text: "{}", runId });
+    await store.realtimePublish({ environmentId, messages: [message(begun.run.id), message(null)], now: 2_000 });
+    await advance(scene, begun, { end: sampleEnd() });
+    assert.deepEqual(await erase(scene, event), NOTHING_LEFT);
+    const kept = (number: number) => store.realtimeHas({ environmentId, number, publishedAfter: 0 });
+    assert.deepEqual([await kept(1), await kept(2)], [false, true]);
+  });
+
   test(`${engine.name}: an erased event starts nothing any more, alone or among others`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
