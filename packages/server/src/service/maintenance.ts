@@ -14,8 +14,8 @@ import { expireIdempotencyKeys } from "../maintenance/expire-idempotency-keys.ts
 import { expireJobs } from "../maintenance/expire-jobs.ts";
 import { expireMarks } from "../maintenance/expire-marks.ts";
 import { expireProofs } from "../maintenance/expire-proofs.ts";
-import { expireReconciliations } from "../maintenance/expire-reconciliations.ts";
 import { expireRealtimeMessages } from "../maintenance/expire-realtime-messages.ts";
+import { expireReconciliations } from "../maintenance/expire-reconciliations.ts";
 import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireToolCalls } from "../maintenance/expire-tool-calls.ts";
