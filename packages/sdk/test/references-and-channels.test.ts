@@ -8,6 +8,7 @@ import { runFunction } from "@inlet/sdk/testing";
 import { createElement } from "react";
 import { renderToString } from "react-dom/server";
 import * as v from "valibot";
+import { startTestService, temporaryFolder } from "../../server/test/support/service.ts";
 import { RealtimeFollower, type RealtimeState } from "../src/react/follow-realtime.ts";
 import { setStage } from "./service-stage.ts";
 import { operationsOf, run, testApp } from "./test-app.ts";
@@ -103,6 +104,40 @@ test("topics of a channel have types, for those who publish and those who subscr
   assert.equal(states.at(-1)?.status, "closed");
   assert.throws(() => user("7").topic("absent" as "done"), /has no topic "absent"\. It has: progress, done/);
   assert(service.url);
+});
+
+test("a follower whose service restarts gets the messages that it missed, each once", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startTestService(t, { mode: "dev", dataDir });
+  const port = Number(new URL(first.url).port);
+  const inlet = new Inlet({ id: "shop", baseUrl: first.url, isDev: true });
+  const progress = user("9").topic("progress");
+  let state: RealtimeState | undefined;
+  const reached = async (what: string, isThere: () => boolean) => {
+    for (const deadline = Date.now() + 60_000; !isThere(); await new Promise((resolve) => setTimeout(resolve, 20)))
+      assert.ok(Date.now() < deadline, `${what}: ${JSON.stringify(state)}`);
+  };
+  const follower = new RealtimeFollower({
+    token: () => inlet.realtime.token(user("9")),
+    messagesMax: 10,
+    onChange: (now) => {
+      state = now;
+    },
+  });
+  follower.start();
+  t.after(() => follower.stop());
+  await reached("the connection", () => state?.status === "open");
+  await inlet.realtime.publish(progress, { percent: 1 });
+  await reached("the first message", () => state?.messages.length === 1);
+  await first.stop();
+  await startTestService(t, { mode: "dev", dataDir, port });
+  for (const percent of [2, 3]) await inlet.realtime.publish(progress, { percent });
+  await reached("the others", () => (state?.messages.length ?? 0) >= 3);
+  assert.deepEqual(
+    state?.messages.map(({ id, data }) => [id, data]),
+    [1, 2, 3].map((percent) => [percent, { percent }]),
+  );
+  assert.equal(state?.hasGap, false);
 });
 
 test("a follower asks for another token until one works, and says why it could not connect", async () => {

@@ -8,7 +8,7 @@ import type { RealtimeTopic } from "../events/realtime-topic.ts";
 import { askService } from "../serving/ask-service.ts";
 import { currentRun } from "./run-context.ts";
 import type { Settings } from "./settings.ts";
-import { type RealtimeMessage, type RealtimeToken, type Subscription, subscribe } from "./subscribe.ts";
+import { type RealtimeMessage, type RealtimeToken, type SubscribeOptions, type Subscription, subscribe } from "./subscribe.ts";
 
 /** `Messages` is the type of the messages, for channels of `realtimeChannel`. */
 export interface RealtimeTopics<Messages = RealtimeMessage> {
@@ -46,8 +46,9 @@ export class Realtime {
   async subscribe<Messages = RealtimeMessage>(
     topics: RealtimeTopics<Messages>,
     onMessage: (message: Messages) => void,
+    options: SubscribeOptions = {},
   ): Promise<Subscription> {
-    return subscribe(await this.token(topics), onMessage);
+    return subscribe(await this.token(topics), onMessage, options);
   }
 
   async #ask(path: string, body: unknown): Promise<{ jwt?: unknown }> {
