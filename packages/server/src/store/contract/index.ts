@@ -22,7 +22,7 @@ export * from "../mirrors/contract/mirrored-source.ts";
 export * from "../mirrors/contract/mirrors.ts";
 export * from "../orders/contract.ts";
 export * from "../queue/contract.ts";
-export type * from "../realtime/contract.ts";
+export * from "../realtime/contract.ts";
 export * from "../reconciliations/contract/reconciled-source.ts";
 export type * from "../reconciliations/contract/reconciliations.ts";
 export * from "../resumptions/contract.ts";

@@ -24,7 +24,7 @@ import { leadershipStore } from "../leadership/postgres.ts";
 import { mirrorStore } from "../mirrors/postgres.ts";
 import { orderStore } from "../orders/postgres.ts";
 import { queueStore } from "../queue/postgres/queue.ts";
-import { realtimeStore } from "../realtime/postgres.ts";
+import { realtimeStore } from "../realtime/postgres/realtime-store.ts";
 import { reconciliationStore } from "../reconciliations/postgres.ts";
 import { resumptionStore } from "../resumptions/postgres/continue-resumptions.ts";
 import { retentionStore } from "../retention/postgres.ts";

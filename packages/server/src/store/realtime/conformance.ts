@@ -3,8 +3,7 @@ import { test } from "node:test";
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Engine } from "../conformance/engine.ts";
 import { makeEnvironment } from "../conformance/samples.ts";
-import type { NewRealtimeMessage, RealtimeMessage, Store } from "../contract/index.ts";
-import { CHANNEL_MESSAGES_MAX } from "./policy.ts";
+import { CHANNEL_MESSAGES_MAX, type NewRealtimeMessage, type RealtimeMessage, type Store } from "../contract/index.ts";
 
 function message(text: string, channel = "user:1"): NewRealtimeMessage {
   return { channel, topic: "status", text, runId: null };

@@ -6,6 +6,9 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 
+/** Of a channel, this many are delivered. One more is stored, which shows whether there were others. */
+export const CHANNEL_MESSAGES_MAX = 10_000;
+
 export interface NewRealtimeMessage {
   channel: string;
   topic: string;

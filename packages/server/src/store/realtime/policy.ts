@@ -3,8 +3,6 @@
 import type { EnvironmentId } from "@inlet/protocol";
 import type { NewRealtimeMessage, RealtimeMessage } from "../contract/index.ts";
 
-/** Of a channel, this many are delivered. One more is stored, which shows whether there were others. */
-export const CHANNEL_MESSAGES_MAX = 10_000;
 /** Of all channels of an environment. */
 export const ENVIRONMENT_BYTES_MAX = 256 * 1024 * 1024;
 /** Less than what a subscriber may have unread. */

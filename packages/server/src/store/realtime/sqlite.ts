@@ -1,9 +1,16 @@
 /** Realtime messages in SQLite. There are no other nodes: listeners are called once the messages are on disk. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { NewRealtimeMessage, RealtimeListener, RealtimeMessage, RealtimeReadParams, RealtimeStore } from "../contract/index.ts";
+import {
+  CHANNEL_MESSAGES_MAX,
+  type NewRealtimeMessage,
+  type RealtimeListener,
+  type RealtimeMessage,
+  type RealtimeReadParams,
+  type RealtimeStore,
+} from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
-import { bytesOf, CHANNEL_MESSAGES_MAX, cutPage, ENVIRONMENT_BYTES_MAX, TrimMeter } from "./policy.ts";
+import { bytesOf, cutPage, ENVIRONMENT_BYTES_MAX, TrimMeter } from "./policy.ts";
 import { type RealtimeRow, toRealtimeMessage } from "./rows.ts";
 
 type Published = Parameters<RealtimeStore["realtimePublish"]>[0];

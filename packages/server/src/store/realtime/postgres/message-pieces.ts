@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import type { RealtimeMessage } from "../contract/index.ts";
+import type { RealtimeMessage } from "../../contract/index.ts";
 
 const PIECE_UNITS = 7_000;
 /** Maximum number of incomplete messages. They accumulate only if publishers die while sending: the oldest are dropped. */

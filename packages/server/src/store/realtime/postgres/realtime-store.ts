@@ -5,12 +5,19 @@
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import type { NewRealtimeMessage, RealtimeListener, RealtimeMessage, RealtimeReadParams, RealtimeStore } from "../contract/index.ts";
-import type { Database } from "../postgres/database.ts";
-import type { Listeners } from "../postgres/nodes/listeners.ts";
+import {
+  CHANNEL_MESSAGES_MAX,
+  type NewRealtimeMessage,
+  type RealtimeListener,
+  type RealtimeMessage,
+  type RealtimeReadParams,
+  type RealtimeStore,
+} from "../../contract/index.ts";
+import type { Database } from "../../postgres/database.ts";
+import type { Listeners } from "../../postgres/nodes/listeners.ts";
+import { bytesOf, cutPage, ENVIRONMENT_BYTES_MAX, TrimMeter } from "../policy.ts";
+import { type RealtimeRow, toRealtimeMessage } from "../rows.ts";
 import { piecesOf } from "./message-pieces.ts";
-import { bytesOf, CHANNEL_MESSAGES_MAX, cutPage, ENVIRONMENT_BYTES_MAX, TrimMeter } from "./policy.ts";
-import { type RealtimeRow, toRealtimeMessage } from "./rows.ts";
 
 export const REALTIME_CHANNEL = "inlet_realtime";
 /** A lost notification does no harm, so nothing waits for the disk. */
