@@ -49,7 +49,7 @@ test("the role read may only read; ingest-admin has webhooks, transforms and rea
   const forIngest = (method: string, path: string) =>
     /^\/(webhooks|transforms|session$|event-schemas|event-types\/\{name\}($|\/check$))/.test(path) ||
     (method === "GET" &&
-      /^\/(events($|\/\{id\}$|\/stream)|event-types(?!\/\{name\}\/waiting)|environments(\/\{name\})?$|stats)/.test(path));
+      /^\/(events($|\/\{id\}$|\/stream)|event-types(?!\/\{name\}\/waiting)|environments(\/\{name\})?$|stats|usage$)/.test(path));
   const forRead = (method: string, path: string) => method === "GET" || path === "/session";
   assert.ok(all.length > 20);
   for (const [method, path] of all) {
@@ -160,7 +160,7 @@ test("a limited key reaches its environments and nothing else", async (t) => {
 /** Found by their ids, in whichever environment: each handler checks, which the tests around this one hold it to. */
 const BY_ID = /^\/(webhooks|keys|environments)\/\{|^\/transforms\/|^\/session$/;
 /** Answered with what the key may see; or made where the body says. */
-const ANSWERED: readonly string[] = ["GET /environments", "GET /audit-log", "POST /keys", "POST /webhooks"];
+const ANSWERED: readonly string[] = ["GET /environments", "GET /audit-log", "GET /usage", "POST /keys", "POST /webhooks"];
 
 test("every other call outside the limits is refused, whichever it is", async (t) => {
   const service = await startTestService(t);
