@@ -142,6 +142,7 @@ test("a limited key reaches its environments and nothing else", async (t) => {
     ["GET", "/requests"],
     ["GET", "/requests/none"],
     ["GET", "/requests/stream"],
+    ["GET", "/stats"],
     ["POST", "/requests/none/replay"],
     ["POST", "/test", {}],
     ["POST", "/backtest", { transform: ECHO }],
