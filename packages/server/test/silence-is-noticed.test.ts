@@ -7,6 +7,7 @@ import { migratedDatabase } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
 import { call, startTestService } from "./support/service.ts";
 
+const DAY_MS = 86_400_000;
 const TRANSFORM = "transform = (evt) => ({ name: 'bank/paid', data: evt })";
 
 test("a webhook, an event name and a function that fall silent raise an alert, and the next one resolves it", async (t, engine) => {
@@ -44,6 +45,24 @@ test("a webhook, an event name and a function that fall silent raise an alert, a
   await until("their ends", () => (seen.length >= 6 ? true : undefined));
   const ends = seen.slice(3).filter((line) => line.startsWith("resolved"));
   assert.deepEqual(ends.sort(), ["resolved event active_again", "resolved function active_again", "resolved webhook active_again"]);
+
+  const rhythms = () =>
+    Promise.all(
+      [`/webhooks/${webhook.id}/rhythm`, "/event-types/shop%2Forder/rhythm"].map(
+        async (path) => (await service.rest("GET", path)).body.data,
+      ),
+    );
+  for (const { week, longestGapSeconds, since, knownFrom } of await rhythms()) {
+    assert.deepEqual([week, longestGapSeconds, since], [null, null, null]);
+    assert.ok(Date.parse(knownFrom) > Date.now() + 13 * DAY_MS);
+  }
+  if (engine === "postgres") return;
+  aheadMs = 15 * DAY_MS;
+  await act();
+  for (const { week, longestGapSeconds } of await rhythms()) {
+    assert.deepEqual([week.length, week.some((share: number) => share > 0)], [168, true]);
+    assert.ok(Math.abs(longestGapSeconds - 15 * 86_400) < 600, String(longestGapSeconds));
+  }
 });
 
 test("a rule about silence takes one subject, a window and no threshold", async (t, engine) => {
@@ -68,7 +87,7 @@ test("a rule about silence takes one subject, a window and no threshold", async 
   assert.deepEqual([unknown.status, unknown.body.code], [404, "webhook_not_found"]);
   const early = await post({ event: "a/b", windowSeconds: "usual" });
   assert.deepEqual([early.status, early.body.code], [400, "rhythm_unknown"]);
-  assert.ok(early.body.error.includes(new Date(Date.now() + 14 * 86_400_000).toISOString().slice(0, 8)), early.body.error);
+  assert.ok(early.body.error.includes(new Date(Date.now() + 14 * DAY_MS).toISOString().slice(0, 8)), early.body.error);
   const rule = (await post({ event: "a/b" })).body.data;
   const put = (body: object) => service.rest("PUT", `/alert-rules/${rule.id}`, { body });
   assert.equal((await put({ windowSeconds: 86_400 * 7 })).body.data.windowSeconds, 86_400 * 7);

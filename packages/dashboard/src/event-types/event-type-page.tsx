@@ -3,7 +3,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { UsualRhythm } from "../alerts/usual-rhythm.tsx";
 import { eventTypeQuery } from "../api/queries.ts";
+import { eventRhythmQuery } from "../api/rhythm.ts";
 import type { EventTypeDetails } from "../api/types.ts";
 import { PageTitle } from "../shell/page-title.tsx";
 import { ChartCard } from "../ui/chart-card.tsx";
@@ -68,6 +70,7 @@ function TypeDetails({ env, type }: { env: string; type: EventTypeDetails }) {
         </Fact>
       </dl>
       <ChartCard title="Last 7 days" series={series} times={times} bars onRange={choose} label={plural(week, "event")} />
+      <UsualRhythm query={eventRhythmQuery(env, name)} />
       <TypeSamples env={env} name={name} />
       <DeclaredSchema env={env} type={type} />
       <InferredShape env={env} type={type} />

@@ -3,9 +3,11 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { UsualRhythm } from "../alerts/usual-rhythm.tsx";
 import { call } from "../api/client.ts";
 import { readJsonText } from "../api/json-text.ts";
 import { requestsQuery } from "../api/queries.ts";
+import { webhookRhythmQuery } from "../api/rhythm.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Webhook, WebhookRequest } from "../api/types.ts";
 import { CodeBlock } from "../ui/copy.tsx";
@@ -37,6 +39,7 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
   return (
     <div className="stack">
       <RequestsChart webhookId={webhook.id} from={filters.from} to={filters.to} onRange={(from, to) => filter({ ...filters, from, to })} />
+      <UsualRhythm query={webhookRhythmQuery(webhook.id)} />
       <RequestFilters webhook={webhook} search={filters} onChange={filter} />
       {requests.isPending || isSearching ? (
         <SkeletonRows rows={6} />

@@ -9,6 +9,7 @@ import { registerAccess } from "./access/rest-access.ts";
 import { registerNoStore } from "./access/security-headers.ts";
 import { registerSessionRoutes, type SessionRoutesParts } from "./access/session-routes.ts";
 import { type AlertsRoutesParts, registerAlertsRoutes } from "./alerts/alerts-routes.ts";
+import { type RhythmRoutesParts, registerRhythmRoutes } from "./alerts/rhythm-routes.ts";
 import { type ApprovalsRoutesParts, registerApprovalsRoutes } from "./approvals/approvals-routes.ts";
 import { registerLinkMask } from "./approvals/mask-links.ts";
 import { registerCompression } from "./compress-answers.ts";
@@ -53,6 +54,7 @@ export type RestApiParts = EventStreamParts &
   RunStreamParts &
   JobsRoutesParts &
   AlertsRoutesParts &
+  RhythmRoutesParts &
   SignalsRoutesParts &
   ApprovalsRoutesParts &
   FailuresRoutesParts &
@@ -105,6 +107,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerRunStream(api, parts);
       registerJobsRoutes(api, parts);
       registerAlertsRoutes(api, parts);
+      registerRhythmRoutes(api, parts);
       registerSignalsRoutes(api, parts);
       registerApprovalsRoutes(api, parts);
       registerFailuresRoutes(api, parts);

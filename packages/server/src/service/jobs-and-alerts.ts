@@ -6,6 +6,7 @@ import { AlertWatch } from "../alerts/alert-watch.ts";
 import { measure } from "../alerts/measure.ts";
 import { Silences } from "../alerts/silence.ts";
 import type { AlertsRoutesParts } from "../api/alerts/alerts-routes.ts";
+import type { RhythmRoutesParts } from "../api/alerts/rhythm-routes.ts";
 import type { JobsRoutesParts } from "../api/jobs/jobs-routes.ts";
 import { gatheringWithout } from "../fan-out/starts/decide-start.ts";
 import { DRIFT_EVENT } from "../flows/report-drift.ts";
@@ -49,7 +50,7 @@ export interface JobsAndAlerts {
   jobs: JobsRoutesParts["jobs"];
   reconciliations: ReconcileOrders;
   alerts: AlertsRoutesParts["alerts"];
-  silences: AlertsRoutesParts["silences"];
+  silences: RhythmRoutesParts["silences"];
   work: BackgroundService[];
 }
 
