@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { type AlertRule, type NewJob, StoreRefused } from "../src/store/contract/index.ts";
+import { type AlertRule, type NewJob, type Reconciliation, StoreRefused } from "../src/store/contract/index.ts";
 import { COPIED_TABLES } from "../src/store/copy/copied-tables.ts";
 import { copyStore } from "../src/store/copy/copy-store.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
@@ -287,6 +287,8 @@ async function fill(service: TestService): Promise<Sent> {
   await post(webhook.url, { second: 2 });
   await post(webhook.url, "not json");
   await service.rest("POST", `/webhooks/${webhook.id}/rotate`);
+  await service.rest("POST", "/approvals", { body: { signal: "back\\slash", prompt: "May we?", data: { a: "\\" }, timeout: "1d" } });
+  await service.rest("PUT", "/saved-filters", { body: { list: "runs", name: "failed\\today", search: { status: "failed" } } });
   return { sleep, wait, fail, exact, strange, webhook: webhook.id, oldToken: webhook.url };
 }
 
@@ -306,6 +308,8 @@ async function everythingTold(service: TestService, webhook: string): Promise<Re
     "/functions",
     "/audit-log",
     "/event-types",
+    "/approvals",
+    "/saved-filters",
   ];
   paths.push(`/webhooks/${webhook}/versions`, `/webhooks/${webhook}/requests`);
   for (const { id } of (await service.rest("GET", "/runs?limit=100")).body.data) paths.push(`/runs/${id}`);
@@ -314,7 +318,7 @@ async function everythingTold(service: TestService, webhook: string): Promise<Re
   for (const path of paths) {
     const { status, text } = await service.rest("GET", path);
     assert.equal(status, 200, `${path}: ${text}`);
-    told[path] = text.replaceAll(service.url, "http://here");
+    told[path] = text.replace(/http:\/\/127\.0\.0\.1:\d+/g, "http://here");
   }
   return told;
 }
@@ -359,8 +363,25 @@ const JOB = {
   createdAt: 5,
   items: [999_999_999],
   listCursor: "c\\1",
+  series: "s\\1",
   lease: null,
 } as never as NewJob;
+const PASS = {
+  environmentId: 1,
+  webhookId: "whk_1",
+  jobId: "01HZZZZZZZZZZZZZZZZZZZZZZY",
+  at: 4_000_000_000_000,
+  startedAt: 3,
+  since: 1,
+  until: 2,
+  isScheduled: true,
+  listed: 4,
+  seen: 3,
+  recovered: 1,
+  failed: 0,
+  error: "back\\slash",
+} as never as Reconciliation;
+const MESSAGE = { channel: "orders\\1", topic: "paid", text: '{"data":"\\\\"}', runId: null };
 
 const MIRROR = { environmentId: 1, eventId: "01ARYZ6S41TSV4RRFFQ69G5FAV", webhookId: "whk_1", targets: [2] };
 
@@ -392,6 +413,8 @@ async function addRest(folder: string): Promise<void> {
   await store.idempotencyClaim(CALL);
   await store.idempotencyAnswer({ owner: CALL.owner, key: CALL.key, status: 201, body: '{"a":"\\\\"}' });
   await store.jobInsert(JOB);
+  await store.reconciliationAdd(PASS);
+  await store.realtimePublish({ environmentId: PASS.environmentId, messages: [MESSAGE], now: 1 });
   await store.alertRuleInsert(ALERT_RULE);
   await store.stop();
   const db = new DatabaseSync(join(folder, "inlet.db"));
@@ -409,6 +432,13 @@ async function checkRest(url: string): Promise<void> {
   const store = await openPostgresStore({ url, ...hooks });
   assert.deepEqual(await store.alertRuleList(), [ALERT_RULE]);
   assert.deepEqual(await store.mirrorList({ limit: 5 }), [MIRROR]);
+  assert.deepEqual((await store.reconciliationList({ ...PASS, limit: 5 })).passes, [PASS]);
+  const cursors = [{ channel: MESSAGE.channel, after: 0 }];
+  const stream = { environmentId: PASS.environmentId, cursors, until: 1, publishedAfter: 0, limit: 5 };
+  assert.deepEqual(
+    (await store.realtimeRead(stream)).messages.map(({ number, text }) => [number, text]),
+    [[1, MESSAGE.text]],
+  );
   assert.deepEqual(await store.resumptionList({ limit: 5 }), [{ environmentId: 1, eventName: "shop/rest" }]);
   const job = await store.jobGet(JOB);
   const { items, lease: _lease, ...facts } = JOB;
