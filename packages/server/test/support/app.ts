@@ -26,16 +26,17 @@ export async function startApp(
   t: TestContext,
   service: ServiceClient,
   make: (client: Inlet) => AnyFunction[],
-  { id = "shop", environment }: { id?: string; environment?: string } = {},
+  { id = "shop", environment, signingKey = SIGNING_KEY }: { id?: string; environment?: string; signingKey?: string } = {},
 ): Promise<TestApp> {
   const client = new Inlet({
     id,
     baseUrl: service.url,
     eventKey: EVENT_KEY,
-    signingKey: SIGNING_KEY,
+    signingKey,
     isDev: false,
     ...(environment !== undefined && { env: environment }),
   });
+  const keyed = signingKey === SIGNING_KEY ? undefined : environment;
   let handler = serve({ client, functions: make(client) });
   const server = createServer((request, response) => void handler(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -46,21 +47,22 @@ export async function startApp(
     });
   onEnd(t, stop);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inlet`;
-  await sync(service, url);
+  await sync(service, url, keyed);
   return {
     url,
     client,
     stop,
     async replace(functions) {
       handler = serve({ client, functions });
-      await sync(service, url);
+      await sync(service, url, keyed);
     },
   };
 }
 
-/** Where it registers is for the app to say. */
-async function sync(service: ServiceClient, url: string): Promise<void> {
-  const { status, text } = await service.rest("POST", "/apps", { body: { url } });
+/** Where it registers is for the app to say. An app with a key of its environment is asked to by that key. */
+async function sync(service: ServiceClient, url: string, keyed: string | undefined): Promise<void> {
+  const headers = keyed === undefined ? {} : { "x-service-env": keyed };
+  const { status, text } = await service.rest("POST", "/apps", { body: { url }, headers });
   assert.equal(status, 201, text);
 }
 
