@@ -77,11 +77,7 @@ test("the live tail shows what the store has after a pause, after scrolling and 
   await assertComplete(page, service, "after a pause");
 
   await page.evaluate("document.querySelector('.list-scroll').scrollTo(0, 900)");
-  await rows
-    .filter({ hasText: "a/first" })
-    .or(rows.filter({ hasText: "a/paused" }))
-    .first()
-    .waitFor();
+  await page.locator('.list-scroll[data-held="true"]').waitFor();
   await send(service, "a/scrolled", 1_100);
   await page.getByRole("button", { name: "1,100 new events" }).waitFor();
   await page.evaluate("document.querySelector('.list-scroll').scrollTo(0, 0)");

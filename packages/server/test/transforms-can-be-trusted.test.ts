@@ -25,6 +25,7 @@ test("create, read, list, update, delete", async (t) => {
     "handshake",
     "answer",
     "mirror",
+    "reconcile",
     "state",
     "version",
     "createdAt",

@@ -45,7 +45,8 @@ export function EventsPage() {
   const filters = filtersOf(search);
   // Nobody erases everything: a filter says what.
   const mayErase = useMayErase() && Object.entries(filters).some(([name, value]) => value && !OWN_FILTERS.has(name));
-  const list = useEventList(env, filters, paused || scrolled);
+  const isHeld = paused || scrolled;
+  const list = useEventList(env, filters, isHeld);
   useKeptPosition(scroller, { path: "/env/$env/events", env, search, isReady: list.events.length > 0 });
   const setSearch = (next: EventSearch) =>
     void navigate({
@@ -86,7 +87,12 @@ export function EventsPage() {
         <Suspense fallback={<div className="events-chart" />}>
           <EventsChart env={env} search={search} onRange={(from, to) => setSearch({ ...withoutRange(search), from, to })} />
         </Suspense>
-        <div className="list-scroll" ref={scroller} onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > SCROLLED_PX)}>
+        <div
+          className="list-scroll"
+          data-held={isHeld}
+          ref={scroller}
+          onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > SCROLLED_PX)}
+        >
           {list.waiting > 0 && (
             <button
               type="button"
