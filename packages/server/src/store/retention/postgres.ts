@@ -9,7 +9,7 @@ import type { Database } from "../postgres/database.ts";
 import { eventRemovalLock, LockSet } from "../postgres/locks.ts";
 import { maintainPartitions, tablesUntil } from "../postgres/schema/partitions.ts";
 import { DAY_MS } from "../runs/postgres/run-number.ts";
-import { ROW_BYTES } from "./policy.ts";
+import { STORED_ROWS, type StoredRows } from "./policy.ts";
 
 interface WalkRow {
   examined: number;
@@ -87,37 +87,9 @@ const REMOVE_RUNS = (table: string, where = "(environment_id, run_no) > ($4, $1)
     last.run_no AS last, last.created_at AS last_at
   FROM (SELECT 1) AS always LEFT JOIN last ON true`;
 
-interface StoredRows {
-  table: string;
-  /** Bytes of one row. */
-  size: string;
-  time: string;
-  /** In which rows are removed. */
-  order: string;
-}
-
-/** The same sizes as in SQLite. */
-const STORED_ROWS: Readonly<Record<StoredKind, StoredRows>> = {
-  events: {
-    table: "events",
-    size: `octet_length(data) + coalesce(octet_length(extras), 0) + ${ROW_BYTES}`,
-    time: "received_at",
-    order: "received_at, sequence",
-  },
-  runs: {
-    table: "runs",
-    size: `state_bytes + coalesce(octet_length(output), 0) + coalesce(octet_length(error), 0) + ${ROW_BYTES}`,
-    time: "created_at",
-    order: "run_no",
-  },
-  requests: {
-    table: "webhook_requests",
-    size: `coalesce(octet_length(body), 0) + coalesce(octet_length(body_base64), 0) + octet_length(headers) + ${ROW_BYTES}`,
-    time: "received_at",
-    order: "received_at, sequence",
-  },
-};
-const OLDEST_ROWS = ({ table, size, time, order }: StoredRows) => `
+/** In which rows are removed, oldest first: that of an index. */
+const ORDER: Readonly<Record<StoredKind, string>> = { events: "received_at, sequence", runs: "run_no", requests: "received_at, sequence" };
+const OLDEST_ROWS = ({ table, size, time }: StoredRows, order: string) => `
   SELECT count(*) AS rows, max(at) AS until FROM (
     SELECT ${time} AS at, ${size} AS size, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS total
     FROM ${table} WHERE environment_id = $1) AS walked
@@ -213,7 +185,7 @@ export function retentionStore(database: Database): RetentionStore {
       return { events: await of("events"), runs: await of("runs"), requests: await of("requests") };
     },
     async retentionOldestRows({ environmentId, kind, bytes }) {
-      const [row] = await database.read<OldestRows>(OLDEST_ROWS(STORED_ROWS[kind]), [environmentId, Math.ceil(bytes)]);
+      const [row] = await database.read<OldestRows>(OLDEST_ROWS(STORED_ROWS[kind], ORDER[kind]), [environmentId, Math.ceil(bytes)]);
       return row ?? { rows: 0, until: null };
     },
     // Space is freed when a partition is dropped: the oldest partition can be dropped first.

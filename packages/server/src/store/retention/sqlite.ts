@@ -9,42 +9,14 @@ import type { EnvironmentId } from "@inlet/protocol";
 import type { EventRemovalParams, OldestRows, Removal, RemovalParams, RetentionStore, StoredKind } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import type { Reader } from "../sqlite/reader.ts";
-import { ROW_BYTES } from "./policy.ts";
+import { STORED_ROWS, type StoredRows } from "./policy.ts";
 
 /** The weight of removing a run in a group: its steps, attempts and calls are removed too. */
 const ROWS_PER_RUN = 8;
 
-interface StoredRows {
-  table: string;
-  /** Bytes of one row. */
-  size: string;
-  time: string;
-  /** In which rows are removed. */
-  order: string;
-}
-
-/** The same sizes as in PostgreSQL. */
-const STORED_ROWS: Readonly<Record<StoredKind, StoredRows>> = {
-  events: {
-    table: "events",
-    size: `octet_length(data) + coalesce(octet_length(extras), 0) + ${ROW_BYTES}`,
-    time: "received_at",
-    order: "received_at, sequence",
-  },
-  runs: {
-    table: "runs",
-    size: `state_bytes + coalesce(octet_length(output), 0) + coalesce(octet_length(error), 0) + ${ROW_BYTES}`,
-    time: "created_at",
-    order: "run_id",
-  },
-  requests: {
-    table: "webhook_requests",
-    size: `coalesce(octet_length(body), 0) + coalesce(octet_length(body_base64), 0) + octet_length(headers) + ${ROW_BYTES}`,
-    time: "received_at",
-    order: "received_at, sequence",
-  },
-};
-const OLDEST_ROWS = ({ table, size, time, order }: StoredRows) => `
+/** In which rows are removed, oldest first: that of an index. */
+const ORDER: Readonly<Record<StoredKind, string>> = { events: "received_at, sequence", runs: "run_id", requests: "received_at, sequence" };
+const OLDEST_ROWS = ({ table, size, time }: StoredRows, order: string) => `
   SELECT count(*) AS rows, max(at) AS until FROM (
     SELECT ${time} AS at, ${size} AS size, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS total
     FROM ${table} WHERE environment_id = ?) AS walked
@@ -107,7 +79,7 @@ export function storedBytes(db: DatabaseSync, { environmentId }: { environmentId
 }
 
 export function countOldest(db: DatabaseSync, { environmentId, kind, bytes }: OldestRowsParams): OldestRows {
-  return db.prepare(OLDEST_ROWS(STORED_ROWS[kind])).get(environmentId, bytes) as unknown as OldestRows;
+  return db.prepare(OLDEST_ROWS(STORED_ROWS[kind], ORDER[kind])).get(environmentId, bytes) as unknown as OldestRows;
 }
 
 /** In order of receipt for a single environment, otherwise in storage order. */
