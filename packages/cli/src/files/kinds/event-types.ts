@@ -3,7 +3,7 @@
 import { parseDuration } from "@inlet/protocol";
 import type { RestClient } from "../../rest/rest-client.ts";
 import type { Fields } from "../format/definition.ts";
-import type { NamedKind, ServerObject } from "./named-object.ts";
+import { type NamedKind, type ServerObject, setAsWhole } from "./named-object.ts";
 
 export const EVENT_TYPE_DEFAULTS = { schema: null, mode: "observe", description: null, retention: null } as const;
 
@@ -20,18 +20,8 @@ export function eventTypes(rest: RestClient): NamedKind {
     rest.call({ method: "PUT", path: `/event-types/${encodeURIComponent(name)}`, env: environment, body });
   return {
     section: "eventTypes",
-    defaults: EVENT_TYPE_DEFAULTS,
+    ...setAsWhole(EVENT_TYPE_DEFAULTS, put),
     comparable: (field, value) => (field === "retention" ? durationOf(value) : value),
-    async create({ environment, name }, fields) {
-      await put(environment, name, fields);
-      return [];
-    },
-    async change({ environment, name }, _, fields) {
-      await put(environment, name, fields);
-    },
-    async remove({ environment, name }) {
-      await put(environment, name, EVENT_TYPE_DEFAULTS);
-    },
   };
 }
 

@@ -3,7 +3,7 @@
 import type { RestClient } from "../../rest/rest-client.ts";
 import type { Fields } from "../format/definition.ts";
 import { durationOf } from "./event-types.ts";
-import type { NamedKind, ServerObject } from "./named-object.ts";
+import { type NamedKind, type ServerObject, setAsWhole } from "./named-object.ts";
 
 export const FUNCTION_DEFAULTS = { concurrency: null, throttle: null, rateLimit: null } as const;
 
@@ -17,20 +17,10 @@ export function functionLimits(rest: RestClient): NamedKind {
     rest.call({ method: "PUT", path: `/functions/${encodeURIComponent(name)}/limits`, env: environment, body });
   return {
     section: "functions",
-    defaults: FUNCTION_DEFAULTS,
+    ...setAsWhole(FUNCTION_DEFAULTS, put),
     comparable(_, value) {
       const rate = value as { limit: number; period: string } | number | null;
       return typeof rate === "object" && rate !== null ? { limit: rate.limit, period: durationOf(rate.period) } : rate;
-    },
-    async create({ environment, name }, fields) {
-      await put(environment, name, fields);
-      return [];
-    },
-    async change({ environment, name }, _, fields) {
-      await put(environment, name, fields);
-    },
-    async remove({ environment, name }) {
-      await put(environment, name, FUNCTION_DEFAULTS);
     },
   };
 }

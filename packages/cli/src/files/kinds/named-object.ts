@@ -32,6 +32,26 @@ export interface NamedKind {
 
 type NamedStep = Step<Definition, ServerObject>;
 
+/** For settings of what exists by itself: setting all fields creates and changes them, setting the defaults removes them. */
+export function setAsWhole(
+  defaults: Fields,
+  set: (environment: string | null, name: string, fields: Fields) => Promise<unknown>,
+): Pick<NamedKind, "defaults" | "create" | "change" | "remove"> {
+  return {
+    defaults,
+    async create({ environment, name }, fields) {
+      await set(environment, name, fields);
+      return [];
+    },
+    async change({ environment, name }, _, fields) {
+      await set(environment, name, fields);
+    },
+    async remove({ environment, name }) {
+      await set(environment, name, defaults);
+    },
+  };
+}
+
 export function matchNamed(
   objects: readonly Definition[],
   places: readonly SectionPlace[],
