@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
 import type { DiskGuard } from "../maintenance/disk-guard.ts";
 import { expireApprovals } from "../maintenance/expire-approvals.ts";
+import { expireAuditEntries } from "../maintenance/expire-audit-entries.ts";
 import { expireCancellations } from "../maintenance/expire-cancellations.ts";
 import { expireDedupKeys } from "../maintenance/expire-dedup-keys.ts";
 import { expireEvents } from "../maintenance/expire-events.ts";
@@ -13,12 +14,10 @@ import { expireFigures } from "../maintenance/expire-figures.ts";
 import { expireIdempotencyKeys } from "../maintenance/expire-idempotency-keys.ts";
 import { expireJobs } from "../maintenance/expire-jobs.ts";
 import { expireMarks } from "../maintenance/expire-marks.ts";
-import { expireProofs } from "../maintenance/expire-proofs.ts";
 import { expireRealtimeMessages } from "../maintenance/expire-realtime-messages.ts";
 import { expireReconciliations } from "../maintenance/expire-reconciliations.ts";
 import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
-import { expireToolCalls } from "../maintenance/expire-tool-calls.ts";
 import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
 import { BEGIN_ABOVE, keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
 import { keepStoredBytes } from "../maintenance/keep-stored-bytes.ts";
@@ -75,8 +74,7 @@ export function createMaintenance({
     ...(keepBudget ? [keepBudget] : []),
     ...(disk ? [disk] : []),
     keepStoredBytes({ ...swept, meter }),
-    expireProofs(swept),
-    expireToolCalls(swept),
+    ...expireAuditEntries(swept),
     expireSessions(swept),
     expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures(swept),
