@@ -1,13 +1,12 @@
 /** When a webhook or an event type is usually active, and its longest silence: what an alert rule for silence goes by. */
 
-import { type UseQueryOptions, useQuery } from "@tanstack/react-query";
-import type { Rhythm } from "../api/rhythm.ts";
+import { useQuery } from "@tanstack/react-query";
+import type { RhythmQuery } from "../api/rhythm.ts";
 import { messageOf } from "../ui/states.tsx";
 import { duration, Time } from "../ui/time.tsx";
 import { DAYS, WeekMap } from "../ui/week-map.tsx";
 
-// biome-ignore lint/suspicious/noExplicitAny: the key of the query plays no role here
-export function UsualRhythm({ query }: { query: UseQueryOptions<Rhythm, Error, Rhythm, any> }) {
+export function UsualRhythm({ query }: { query: RhythmQuery }) {
   const { data, error } = useQuery(query);
   if (error) return <p className="quiet small">The usual rhythm could not be loaded: {messageOf(error)}</p>;
   if (!data) return null;

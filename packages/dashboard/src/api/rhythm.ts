@@ -17,6 +17,8 @@ const STALE_MS = 600_000;
 export const webhookRhythmQuery = (id: string) => rhythmQuery(`/webhooks/${encodeURIComponent(id)}/rhythm`, null);
 export const eventRhythmQuery = (env: string, name: string) => rhythmQuery(`/event-types/${encodeURIComponent(name)}/rhythm`, env);
 
+export type RhythmQuery = ReturnType<typeof rhythmQuery>;
+
 function rhythmQuery(path: string, env: string | null) {
   return queryOptions({
     queryKey: ["rhythm", env, path],

@@ -4,12 +4,11 @@
  */
 
 import { randomInt } from "node:crypto";
-import type { EnvironmentId } from "@inlet/protocol";
 import type { UsageHour, UsageListParams, UsageStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import type { GroupWrites } from "../postgres/group-writes.ts";
 import { grantLease, type LeasedOfQuota } from "./policy.ts";
-import { toUsageFigures, USAGE_COLUMNS, type UsageRow, usageColumns } from "./rows.ts";
+import { toUsageHour, USAGE_COLUMNS, type UsageRow, usageColumns } from "./rows.ts";
 
 const WRITERS = { events: 0, decisions: 1, figures: 2 } as const;
 /** Of this process. Two with the same number only wait for each other. */
@@ -67,13 +66,7 @@ export function writeUsage(writes: GroupWrites): void {
 
 async function listUsage(database: Database, { environmentIds, kind, from, to, intervalMs }: UsageListParams): Promise<UsageHour[]> {
   const rows = await database.read<UsageRow>(LIST, [intervalMs, [...environmentIds], kind, from, to]);
-  return rows.map((row) => ({
-    environmentId: row.environment_id as EnvironmentId,
-    kind,
-    subject: row.subject,
-    at: row.at,
-    figures: toUsageFigures(row),
-  }));
+  return rows.map((row) => toUsageHour(kind, row));
 }
 
 function valuesOf(hours: readonly UsageHour[]): unknown[] {

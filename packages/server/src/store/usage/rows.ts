@@ -1,6 +1,7 @@
-/** Converts rows of usage to the contract's figures. */
+/** Converts rows of usage to records. */
 
-import { USAGE_FIGURES, type UsageFigures } from "../contract/index.ts";
+import type { EnvironmentId } from "@inlet/protocol";
+import { USAGE_FIGURES, type UsageFigures, type UsageHour, type UsageKind } from "../contract/index.ts";
 
 /** One for each figure, in their order. */
 export const USAGE_COLUMNS = ["accepted", "duplicates", "refused", "bytes", "runs", "calls", "transform_ms"] as const;
@@ -11,6 +12,6 @@ export function usageColumns(figures: UsageFigures): number[] {
   return USAGE_FIGURES.map((figure) => figures[figure]);
 }
 
-export function toUsageFigures({ accepted, duplicates, refused, bytes, runs, calls, transform_ms }: UsageRow): UsageFigures {
-  return { accepted, duplicates, refused, bytes, runs, calls, transformMs: transform_ms };
+export function toUsageHour(kind: UsageKind, { environment_id, at, subject, transform_ms: transformMs, ...figures }: UsageRow): UsageHour {
+  return { environmentId: environment_id as EnvironmentId, kind, subject, at, figures: { ...figures, transformMs } };
 }

@@ -1,12 +1,11 @@
 /** Usage in SQLite. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EnvironmentId } from "@inlet/protocol";
 import type { UsageHour, UsageListParams, UsageStore } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import { UsageSums } from "./policy.ts";
-import { toUsageFigures, USAGE_COLUMNS, type UsageRow, usageColumns } from "./rows.ts";
+import { toUsageHour, USAGE_COLUMNS, type UsageRow, usageColumns } from "./rows.ts";
 
 /** Adds to the figures inside a transaction. What units of a group note is added once, before the group commits. */
 export class UsageRows {
@@ -59,11 +58,5 @@ export function listUsage(db: DatabaseSync, { environmentIds, kind, from, to, in
       FROM usage_hours WHERE environment_id IN (SELECT value FROM json_each(?2)) AND kind = ?3 AND at >= ?4 AND at < ?5
       GROUP BY 1, 2, 3 ORDER BY 2, 1, 3`)
     .all(intervalMs, JSON.stringify(environmentIds), kind, from, to) as unknown as UsageRow[];
-  return rows.map((row) => ({
-    environmentId: row.environment_id as EnvironmentId,
-    kind,
-    subject: row.subject,
-    at: row.at,
-    figures: toUsageFigures(row),
-  }));
+  return rows.map((row) => toUsageHour(kind, row));
 }
