@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
 import { startTestService } from "../../../server/test/support/service.ts";
-import { makeWebhook } from "../../../server/test/support/webhooks.ts";
+import { makeWebhook, post } from "../../../server/test/support/webhooks.ts";
 import { openPage } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
 const NAME = "shop/order.created";
+const DAY_MS = 86_400_000;
 
 export function eventTypeCases(browser: () => Browser): void {
   test("an event type shows its shape and drift, and its schema is declared there", async (t) => {
@@ -36,6 +37,25 @@ export function eventTypeCases(browser: () => Browser): void {
     );
     assert.equal((await service.send({ name: NAME, data: { amount: 1 } })).body.code, "event_schema");
     await untilPolled(schema.getByText("1 event did not match"));
+  });
+
+  test("a webhook and an event type show their usual rhythm once it is known", async (t) => {
+    let aheadMs = -16 * DAY_MS;
+    const service = await startTestService(t, { mode: "dev", now: () => Date.now() + aheadMs });
+    const webhook = await makeWebhook(service, `function transform(evt) { return { name: "${NAME}", data: evt }; }`);
+    await post(webhook.url, { n: 1 });
+    aheadMs = 0;
+    await post(webhook.url, { n: 2 });
+    await service.send({ name: "shop/new", data: {} });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${webhook.id}?tab=requests`);
+    const rhythm = page.getByRole("region", { name: "Usual rhythm" });
+    for (const path of [null, `event-types/${encodeURIComponent(NAME)}`]) {
+      if (path !== null) await page.goto(`${service.url}/env/dev/${path}`);
+      await rhythm.getByRole("img", { name: /^Activity by hour of the week/ }).waitFor();
+      await rhythm.getByText("16.0 days").waitFor();
+    }
+    await page.goto(`${service.url}/env/dev/event-types/shop%2Fnew`);
+    await rhythm.getByText("It is known after two weeks of activity").waitFor();
   });
 
   test("the tester marks an event that would be refused", async (t) => {
