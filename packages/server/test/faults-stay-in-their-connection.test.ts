@@ -13,7 +13,7 @@ import { attackInRounds, attackPlan } from "./support/attacks/attack-plan.ts";
 import { encodeFrame, frameOf, KNOWN_FRAMES } from "./support/attacks/web-socket-frames.ts";
 import { cuttingProxy } from "./support/cutting-proxy.ts";
 import { onEnd } from "./support/on-end.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, temporaryFolder } from "./support/service.ts";
 
@@ -88,7 +88,7 @@ test("whatever a subscriber sends, the process goes on and others get every mess
 });
 
 test("a notification that is none of ours harms no node", { skip: whyNoPostgres() ?? false }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const service = await startTestService(t, { databaseUrl });
   const controller = new AbortController();
   t.after(() => controller.abort());
@@ -119,9 +119,9 @@ test("a notification that is none of ours harms no node", { skip: whyNoPostgres(
 });
 
 test("a stream that is resumed while the database is away ends, and nothing else does", { skip: whyNoPostgres() ?? false }, async (t) => {
-  const proxy = await cuttingProxy(t, await freshDatabase(t));
+  const proxy = await cuttingProxy(t, await migratedDatabase(t));
   const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
-  const inlet = await startInlet(t, ["start", "--port", "0", "--database-url", proxy.url, "--database-timeout", "1s", ...keys]);
+  const inlet = await startInlet(t, ["start", "--port", "0", "--database-url", proxy.url, ...keys]);
   const headers = { authorization: `Bearer ${API_KEY}`, "last-event-id": "0" };
   const made = await call(`${inlet.url}/v1/webhooks`, {
     method: "POST",
