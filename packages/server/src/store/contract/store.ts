@@ -146,6 +146,12 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/**
+ * The database refused the write because the environment is moving to another, or has moved. Nothing was written there. The placement that
+ * led there may be out of date: with the current one the write may succeed elsewhere.
+ */
+export class EnvironmentMoved extends StoreUnavailable {}
+
 /** The store must not be used: in use by another process, damaged, or newer than this program. The message says what to do. */
 export class StoreRefused extends Error {
   readonly retry = "terminal";

@@ -3,7 +3,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { Client, Pool } from "pg";
 import { freshDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
-import { isCollision, isConnectionLost, serverFault } from "./failures.ts";
+import { EnvironmentMoved, StoreUnavailable } from "../contract/index.ts";
+import { isCollision, isConnectionLost, serverFault, translate } from "./failures.ts";
 
 const skip = whyNoPostgres() ?? false;
 
@@ -29,6 +30,14 @@ test("codes say what is an outage, what met another transaction, and what is our
     assert.notEqual(serverFault(withCode(code)), null, code);
   for (const code of ["40P01", "40001"]) assert.deepEqual([serverFault(withCode(code)), isCollision(withCode(code))], [null, true], code);
   for (const code of ["42601", "42P01", "23505", "22P02", "ERR_INVALID_ARG_TYPE"]) assert.equal(serverFault(withCode(code)), null, code);
+});
+
+test("an environment that may not be written here is no fault of the server", () => {
+  const refused = withCode("IN001");
+  assert.equal(serverFault(refused), null);
+  assert.ok(translate(refused) instanceof EnvironmentMoved);
+  assert.ok(translate(refused) instanceof StoreUnavailable);
+  assert.ok(!(translate(withCode("57P01")) instanceof EnvironmentMoved));
 });
 
 test("what was sent may have been done when the connection broke, and not when it was never made", () => {

@@ -4,7 +4,7 @@
  * text. Any other error is a bug and is rethrown.
  */
 
-import { StoreUnavailable } from "../contract/index.ts";
+import { EnvironmentMoved, StoreUnavailable } from "../contract/index.ts";
 
 /** Classes and codes of https://www.postgresql.org/docs/current/errcodes-appendix.html that are not caused by our statements. */
 const UNAVAILABLE: readonly [prefix: string, meaning: string][] = [
@@ -20,6 +20,9 @@ const UNAVAILABLE: readonly [prefix: string, meaning: string][] = [
   ["57014", "a statement took too long"],
   ["XX", "PostgreSQL reported an internal error"],
 ];
+
+/** Raised by note_moving_row: the environment may not be written in this database. Says nothing about the server. */
+const ENVIRONMENT_FENCED = "IN001";
 
 /** Node's codes for a connection that was not established: nothing was sent. */
 const NOT_CONNECTED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENOENT", "EACCES"]);
@@ -81,8 +84,9 @@ export function isTimeout(error: unknown): boolean {
 /** The node closed the connection, because PostgreSQL did not even report that a limit was reached. */
 export class NoAnswer extends Error {}
 
-/** StoreUnavailable if the server caused the error, otherwise the error itself. */
+/** StoreUnavailable if the server, or the move of an environment, caused the error, otherwise the error itself. */
 export function translate(error: unknown): unknown {
+  if (sqlStateOf(error) === ENVIRONMENT_FENCED) return new EnvironmentMoved((error as Error).message, error);
   const fault = serverFault(error);
   return fault ? new StoreUnavailable(fault, error) : error;
 }
