@@ -122,6 +122,17 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   checkpoint_invalid: "This request is made by an SDK. If it is an SDK of your own, send a list of step results.",
   call_superseded: "Nothing to do: another call of the same run has taken over, and its results count.",
   environment_exists: "Choose another name, or use the environment that exists. An archived environment keeps its name: unarchive it.",
+  database_invalid:
+    "A URL of a database has the form `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Characters such as `@`, `/` and `#` in a password are percent-encoded.",
+  database_unreachable:
+    "Every node of the service must be able to connect to the database. Try the URL from the machine of the service with `psql`, correct what the message names, and repeat the request.",
+  database_taken:
+    "Give the installation an empty database of its own: `CREATE DATABASE`. A database that already belongs to this installation is listed by `inlet databases`.",
+  database_exists: "Choose another name. `inlet databases` lists the databases of the installation.",
+  database_not_found: "`inlet databases` lists the databases of the installation. The first is called `directory`.",
+  databases_too_many: "Use the databases that exist. Beyond that, run another installation.",
+  databases_unsupported:
+    "Move the store to PostgreSQL with `inlet migrate-store`, start the service with `--database-url`, and repeat the request.",
   environment_permanent: "Archive a custom or branch environment instead. The default environment always exists.",
   idempotency_key_reused: "Use a new `Idempotency-Key` for each different request.",
   idempotency_key_busy: "Wait for the seconds in `Retry-After` and send the same request again: it returns the first response.",

@@ -103,6 +103,16 @@ export const ERRORS = {
   call_superseded: terminal(409, "The call that sent these results has been superseded by a new one. They were discarded."),
   environment_exists: terminal(409, "An environment with that name already exists."),
   environment_permanent: terminal(409, "The default environment cannot be archived."),
+  database_invalid: terminal(400, "The URL is not one of a PostgreSQL database. Nothing was added."),
+  database_unreachable: terminal(
+    502,
+    "The database cannot be reached, or cannot be used. The message contains the reason. Nothing was added.",
+  ),
+  database_taken: terminal(409, "The database is in use: by another installation, or already by this one. Nothing was added."),
+  database_exists: terminal(409, "A database with that name already exists."),
+  database_not_found: terminal(404, "No database with that name exists."),
+  databases_too_many: terminal(409, "The installation has as many databases as it may have."),
+  databases_unsupported: terminal(501, "Several databases need PostgreSQL as the store. This service uses an embedded store."),
   idempotency_key_reused: terminal(422, "The Idempotency-Key was already used with a different request."),
   idempotency_key_busy: retryable(409, "The first request with this Idempotency-Key is still in progress."),
   idempotency_key_used: terminal(

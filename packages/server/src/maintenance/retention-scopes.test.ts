@@ -14,6 +14,7 @@ const environment = (id: number, kind: EnvironmentKind, retention = {}): Environ
   bodyBytesMax: null,
   retention: { ...none, ...retention },
   quotas: { eventsPerSecond: null, eventsPerDay: null, bytesPerDay: null, callsAtOnce: null, storedBytes: null },
+  databaseNo: 0,
 });
 const rules = (more: Partial<RetentionRules>): RetentionRules => ({
   installation: { eventsMs: 30, runsMs: 20, requestsMs: null },

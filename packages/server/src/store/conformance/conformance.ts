@@ -7,6 +7,7 @@ import { approvalConformance } from "../approvals/conformance.ts";
 import { appConformance } from "../apps/conformance.ts";
 import { auditConformance } from "../audit-log/conformance.ts";
 import { cancellationConformance } from "../cancellations/conformance.ts";
+import { databaseConformance } from "../databases/conformance.ts";
 import { dedupConformance } from "../dedup-keys/conformance.ts";
 import { environmentConformance } from "../environments/conformance.ts";
 import { erasureConformance } from "../erasure/conformance.ts";
@@ -57,6 +58,7 @@ export function eventConformance(engine: Engine): void {
   pageBytesConformance(engine);
   dedupConformance(engine);
   environmentConformance(engine);
+  databaseConformance(engine);
   keyConformance(engine);
   keyHashConformance(engine);
   sessionConformance(engine);

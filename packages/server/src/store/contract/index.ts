@@ -5,6 +5,7 @@ export * from "../approvals/contract.ts";
 export type * from "../apps/contract.ts";
 export type * from "../audit-log/contract.ts";
 export type * from "../cancellations/contract.ts";
+export * from "../databases/contract.ts";
 export type * from "../dedup-keys/contract.ts";
 export * from "../environments/contract.ts";
 export type * from "../erasure/contract.ts";

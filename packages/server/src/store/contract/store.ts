@@ -12,6 +12,7 @@ import type { ApprovalStore } from "../approvals/contract.ts";
 import type { AppStore } from "../apps/contract.ts";
 import type { AuditStore } from "../audit-log/contract.ts";
 import type { CancellationStore } from "../cancellations/contract.ts";
+import type { DatabaseStore } from "../databases/contract.ts";
 import type { DedupKeyStore } from "../dedup-keys/contract.ts";
 import type { EnvironmentStore } from "../environments/contract.ts";
 import type { ErasureStore } from "../erasure/contract.ts";
@@ -46,6 +47,7 @@ export interface Store
     DedupKeyStore,
     ErasureStore,
     EnvironmentStore,
+    DatabaseStore,
     KeyStore,
     WebhookStore,
     WebhookRequestStore,
@@ -125,7 +127,7 @@ export interface NodeReport {
   isGone: boolean;
 }
 
-/** What nodes cache in memory: environments, keys and webhooks; apps and functions; declared schemas. */
+/** What nodes cache in memory: environments, databases, keys and webhooks; apps and functions; declared schemas. */
 export const STORE_TOPICS = ["directory", "registry", "catalogue"] as const;
 export type StoreTopic = (typeof STORE_TOPICS)[number];
 

@@ -35,6 +35,7 @@ export const TARGET_OWN: readonly string[] = [
   "leaders",
   "time_partitions",
   "quota_leases",
+  "databases",
   // copy-store.ts copies the key that is stored next to the embedded store.
   "store_copy",
   "store_copy_tables",
@@ -48,7 +49,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["environment_id"],
     columns: same(`
       environment_id name kind created_at archived_at body_bytes_max event_retention_ms run_retention_ms
-      request_retention_ms events_per_second_max events_per_day_max bytes_per_day_max calls_at_once_max stored_bytes_max`),
+      request_retention_ms events_per_second_max events_per_day_max bytes_per_day_max calls_at_once_max stored_bytes_max
+      database_no`),
   },
   {
     name: "keys",

@@ -21,6 +21,7 @@ export function environmentConformance(engine: Engine): void {
       bodyBytesMax: 10,
       retention,
       quotas: NO_QUOTAS,
+      databaseNo: 0,
     });
     assert.equal(await store.environmentInsert({ name: "feature/cart", kind: "custom", createdAt: 6, bodyBytesMax: null }), null);
     assert.deepEqual(await store.environmentUpdate({ id: made.id, archivedAt: 7 }), { ...made, archivedAt: 7 });

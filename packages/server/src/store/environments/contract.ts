@@ -15,6 +15,8 @@ export interface Environment {
   bodyBytesMax: number | null;
   retention: EnvironmentRetention;
   quotas: EnvironmentQuotas;
+  /** The database that holds its data: 0 is the directory. */
+  databaseNo: number;
 }
 
 /** Events and bytes are refused beyond a quota, calls wait, and the oldest stored data is removed. */
@@ -38,10 +40,13 @@ export interface EnvironmentChanges {
   quotas?: Partial<EnvironmentQuotas>;
 }
 
+/** Without a number of a database, it is placed on the directory. */
+export type NewEnvironment = Pick<Environment, "name" | "kind" | "createdAt" | "bodyBytesMax"> & { databaseNo?: number };
+
 export interface EnvironmentStore {
   environmentList(): Promise<Environment[]>;
   /** Null if the name is taken. */
-  environmentInsert(params: Omit<Environment, "id" | "archivedAt" | "retention" | "quotas">): Promise<Environment | null>;
+  environmentInsert(params: NewEnvironment): Promise<Environment | null>;
   /** Changes the fields given. Null if there is no such environment. */
   environmentUpdate(params: EnvironmentChanges & { id: EnvironmentId }): Promise<Environment | null>;
 }

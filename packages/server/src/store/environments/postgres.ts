@@ -1,12 +1,12 @@
 /** Environments in PostgreSQL. Few rows, read whole. */
 
-import type { EnvironmentStore } from "../contract/index.ts";
+import { DIRECTORY_NO, type EnvironmentStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Announced } from "../postgres/nodes/announce.ts";
 import { changedColumns, type EnvironmentRow, toEnvironment } from "./rows.ts";
 
 const INSERT = `
-  INSERT INTO environments (name, kind, created_at, body_bytes_max) VALUES ($1, $2, $3, $4)
+  INSERT INTO environments (name, kind, created_at, body_bytes_max, database_no) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT DO NOTHING RETURNING *`;
 /** Each column with two values: whether it changes, and to what. */
 const COLUMNS = Object.keys(changedColumns({}));
@@ -23,7 +23,8 @@ export function environmentStore(database: Database, announced: Announced): Envi
   return {
     environmentList: async () =>
       (await database.query<EnvironmentRow>("SELECT * FROM environments ORDER BY environment_id")).map(toEnvironment),
-    environmentInsert: ({ name, kind, createdAt, bodyBytesMax }) => one(INSERT, [name, kind, createdAt, bodyBytesMax]),
+    environmentInsert: ({ name, kind, createdAt, bodyBytesMax, databaseNo = DIRECTORY_NO }) =>
+      one(INSERT, [name, kind, createdAt, bodyBytesMax, databaseNo]),
     environmentUpdate: ({ id, ...changes }) => one(UPDATE, [...Object.values(changedColumns(changes)).flatMap(change), id]),
   };
 }

@@ -18,6 +18,7 @@ export interface EnvironmentRow {
   bytes_per_day_max: number | null;
   calls_at_once_max: number | null;
   stored_bytes_max: number | null;
+  database_no: number;
 }
 
 /** The columns that a change may set, with the values it gives them; undefined leaves a column as it is. */
@@ -52,5 +53,6 @@ export function toEnvironment(row: EnvironmentRow): Environment {
       callsAtOnce: row.calls_at_once_max,
       storedBytes: row.stored_bytes_max,
     },
+    databaseNo: row.database_no,
   };
 }

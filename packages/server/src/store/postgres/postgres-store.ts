@@ -8,6 +8,7 @@ import { appStore } from "../apps/postgres.ts";
 import { auditStore } from "../audit-log/postgres.ts";
 import { cancellationStore } from "../cancellations/postgres.ts";
 import type { CommitFigures, CompileWhere, LeasedEntry, Store, WaitRules } from "../contract/index.ts";
+import { databaseStore } from "../databases/postgres.ts";
 import { dedupKeyStore } from "../dedup-keys/postgres.ts";
 import { environmentStore } from "../environments/postgres.ts";
 import { erasureStore } from "../erasure/postgres.ts";
@@ -84,6 +85,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...eventStore({ database, writer: events, watch: (listener) => notifications.events.add(listener), compileWhere }),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
+    ...databaseStore(database, announced, box),
     ...keyStore(database, announced, box),
     ...cancellationStore(database),
     ...realtimeStore(database, node, notifications.realtime),

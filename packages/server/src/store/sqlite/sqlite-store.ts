@@ -8,6 +8,7 @@ import { appStore } from "../apps/sqlite.ts";
 import { auditStore } from "../audit-log/sqlite.ts";
 import { cancellationStore } from "../cancellations/sqlite.ts";
 import type { CommitFigures, Store, WaitRules } from "../contract/index.ts";
+import { databaseStore } from "../databases/sqlite.ts";
 import { dedupKeyStore } from "../dedup-keys/sqlite.ts";
 import { environmentStore } from "../environments/sqlite.ts";
 import { erasureStore } from "../erasure/sqlite.ts";
@@ -87,6 +88,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...eventStore({ events: parts.events, writer, reader, effects }),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
+    ...databaseStore(),
     ...keyStore(db, writer, box),
     ...cancellationStore(db, writer),
     ...realtimeStore(db, writer),

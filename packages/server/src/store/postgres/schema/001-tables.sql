@@ -62,7 +62,19 @@ CREATE TABLE environments (
   events_per_day_max    bigint,
   bytes_per_day_max     bigint,
   calls_at_once_max     bigint,
-  stored_bytes_max      bigint
+  stored_bytes_max      bigint,
+  -- The database that holds its data; 0: the directory.
+  database_no    integer NOT NULL DEFAULT 0
+);
+
+-- The databases on which environments are placed, besides the directory, which is this database. Only the directory has rows. URLs are
+-- encrypted.
+CREATE TABLE databases (
+  database_no integer PRIMARY KEY CHECK (database_no BETWEEN 1 AND 63),
+  name        text COLLATE "C" NOT NULL UNIQUE,
+  url         text NOT NULL,
+  read_url    text,
+  created_at  bigint NOT NULL
 );
 
 -- The key that encrypts secrets, unless a setting provides one: one row, created by the first node without a key.

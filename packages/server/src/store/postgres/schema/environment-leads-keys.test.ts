@@ -19,6 +19,7 @@ const REFERENCE_TABLES: Record<string, string> = {
   webhook_tokens: "the address of a webhook says nothing but its token, which leads to the environment",
   event_names: "interned ids, of all environments",
   event_sources: "interned ids, of all environments",
+  databases: "of the whole service",
   sessions: "people sign in to the service, not to an environment",
   audit_log: "what was done to the service",
   idempotency_keys: "calls of the management interface, by who made them",

@@ -6,7 +6,7 @@
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
 import type { Database } from "../../postgres/database.ts";
 import { resealedDetail } from "../rows/sealed-requests.ts";
-import { resealed, SEALED_COLUMNS, type SealedRow } from "../rows/sealed-rows.ts";
+import { resealed, SEALED_COLUMNS, type SealedRow, SHARED_SEALED_COLUMNS } from "../rows/sealed-rows.ts";
 import { createSecretBox, newEncryptionKey, type SecretBox } from "../rows/secret-box.ts";
 
 export async function openSecretBox(database: Database, given: readonly string[]): Promise<SecretBox> {
@@ -22,7 +22,7 @@ export async function openSecretBox(database: Database, given: readonly string[]
 
 /** Another node may change a secret at the same time: a row is written only if it is unchanged since it was read. */
 async function reseal(database: Database, box: SecretBox): Promise<void> {
-  for (const { table, id, column } of SEALED_COLUMNS) {
+  for (const { table, id, column } of [...SEALED_COLUMNS, ...SHARED_SEALED_COLUMNS]) {
     const rows = await database.read<SealedRow>(`SELECT ${id} AS id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL`);
     for (const { id: rowId, before, after } of resealed(box, table, rows)) {
       await database.query(`UPDATE ${table} SET ${column} = $1 WHERE ${id} = $2 AND ${column} = $3`, [after, rowId, before]);

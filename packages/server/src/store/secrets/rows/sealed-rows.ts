@@ -9,19 +9,25 @@ export const SEALED_COLUMNS = [
   { table: "webhooks", id: "webhook_id", column: "secrets" },
   { table: "store_secrets", id: "name", column: "secret" },
 ] as const;
+/** Those that only the shared store has. */
+export const SHARED_SEALED_COLUMNS = [
+  { table: "databases", id: "database_no", column: "url" },
+  { table: "databases", id: "database_no", column: "read_url" },
+] as const;
+export type SealedTable = (typeof SEALED_COLUMNS | typeof SHARED_SEALED_COLUMNS)[number]["table"];
 
 export interface SealedRow {
-  id: string;
+  id: string | number;
   sealed: string;
 }
 
 /** The owner that an encrypted text is bound to. */
-export function ownerOf(table: (typeof SEALED_COLUMNS)[number]["table"], id: string): string {
+export function ownerOf(table: SealedTable, id: string | number): string {
   return `${table}/${id}`;
 }
 
 /** The rows that have to be written again. Throws StoreRefused if one cannot be decrypted. */
-export function resealed(box: SecretBox, table: (typeof SEALED_COLUMNS)[number]["table"], rows: readonly SealedRow[]) {
+export function resealed(box: SecretBox, table: SealedTable, rows: readonly SealedRow[]) {
   return rows
     .filter(({ sealed }) => !box.isCurrent(sealed))
     .map(({ id, sealed }) => {

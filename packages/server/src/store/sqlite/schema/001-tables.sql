@@ -17,7 +17,9 @@ CREATE TABLE environments (
   events_per_day_max    INTEGER,
   bytes_per_day_max     INTEGER,
   calls_at_once_max     INTEGER,
-  stored_bytes_max      INTEGER
+  stored_bytes_max      INTEGER,
+  -- The database that holds its data: an embedded store has only its own.
+  database_no    INTEGER NOT NULL DEFAULT 0 CHECK (database_no = 0)
 ) STRICT;
 
 -- Keys are looked up by their hash. Only signing keys store their text, encrypted: signing requires it.
