@@ -34,6 +34,8 @@ export interface ExecutorParts extends RunCallsParts, RunAdvancesParts {
   rulesOf(lane: string): LaneRules;
   /** Null for a lane that is not a gate. */
   gateOf(lane: string): GateRule | null;
+  /** Undefined if it is not known. */
+  environmentOf(lane: string): EnvironmentId | undefined;
   /** How many entries of a lane are claimed ahead. */
   prefetch: number;
   /** On a store that nodes share, how long a lease lasts unless it is renewed. */
@@ -72,7 +74,7 @@ export class Executor {
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
-    const { store, rulesOf, gateOf, prefetch, leaseMs, clock } = parts;
+    const { store, rulesOf, gateOf, environmentOf, prefetch, leaseMs, clock } = parts;
     const lease = () => this.lease();
     const isStopping = () => this.#isStopping;
     const untilWritten = createUntilWritten(clock, () => this.#isCut);
@@ -89,7 +91,8 @@ export class Executor {
     this.#gates = new Gates({ store, gateOf, clock });
     this.#scheduler = new Scheduler({
       work: (entry, signal) => this.#workSafely(entry, signal),
-      claim: (lane, limit, limits) => store.queueClaimMany({ lane, limit, limits, now: clock.now(), lease: lease() }),
+      claim: (lane, limit, limits) =>
+        store.queueClaimMany({ environmentId: environmentOf(lane), lane, limit, limits, now: clock.now(), lease: lease() }),
       rulesOf,
       release,
       prefetch,

@@ -25,6 +25,7 @@ export type KeyHash = (key: string) => string;
 /** The lane in which the runs of a gate continue, and how many of them are admitted. */
 export interface Gate {
   name: string;
+  environmentId: EnvironmentId | undefined;
   functionNo: FunctionNo;
   limit: LimitRule | null;
   /** Runs of this key, a hash, are admitted in order; null: by rank. */
@@ -85,6 +86,7 @@ export function gateOfLane(registry: Registry, lane: string): Gate | null {
   const freedBy = orderKey === null ? (limit?.id ?? null) : orderId(functionNo, orderKey);
   return {
     name: `${no}:${freedBy ?? ""}:${key ?? ""}`,
+    environmentId: registered?.environmentId,
     functionNo,
     limit,
     orderKey,
@@ -93,6 +95,12 @@ export function gateOfLane(registry: Registry, lane: string): Gate | null {
       throttle && key !== null ? { key, admit: (now) => (remembered, wanted) => throttleAdmit(remembered, now, throttle, wanted) } : null,
     home,
   };
+}
+
+/** Undefined for the lane of a function that is not registered any more. */
+export function environmentOfLane(registry: Registry, lane: string): EnvironmentId | undefined {
+  const [kind, no] = lane.split(":", 2);
+  return kind === "app" ? registry.app(Number(no) as AppNo)?.environmentId : registry.function(Number(no) as FunctionNo)?.environmentId;
 }
 
 function runLimit(no: number, concurrency: FunctionConfig["concurrency"], values: readonly (string | null)[]): LimitRule | null {

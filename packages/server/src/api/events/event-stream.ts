@@ -68,7 +68,9 @@ async function eventSource(parts: EventStreamParts, environment: Environment, wa
   const names = { environment: environment.name, source: parts.sourceName };
   const { name, cursor, receivedFrom, shown } = wanted;
   const since = () =>
-    receivedFrom === null ? store.eventSequence() : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
+    receivedFrom === null
+      ? store.eventSequence({ environmentId: environment.id })
+      : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
   return {
     from: cursor ?? (await since()),
     async read(after) {

@@ -54,7 +54,9 @@ async function requestSource(
   receivedFrom: number | null,
 ): Promise<MessageSource> {
   const since = () =>
-    receivedFrom === null ? store.webhookRequestSequence() : store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
+    receivedFrom === null
+      ? store.webhookRequestSequence({ environmentId })
+      : store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
   return {
     from: cursor ?? (await since()),
     async read(after) {

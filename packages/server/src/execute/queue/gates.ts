@@ -4,13 +4,15 @@
  * admit runs. Only the list of gates to ask for is kept here.
  */
 
-import type { FunctionNo } from "@inlet/protocol";
+import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { AdmissionStore, LimitRule, RunThrottle } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
 
 /** Gates with the same name are asked for together. */
 export interface GateRule {
   name: string;
+  /** Absent: the function is not registered any more. */
+  environmentId?: EnvironmentId | undefined;
   functionNo: FunctionNo;
   /** Null: any number of runs may be active. */
   limit: LimitRule | null;
@@ -123,7 +125,7 @@ export class Gates {
   async #admit(gate: Gate): Promise<number | null> {
     gate.wasNoted = false;
     const { store, clock } = this.#parts;
-    const { functionNo, limit, orderKey, throttle } = gate.rule;
+    const { environmentId, functionNo, limit, orderKey, throttle } = gate.rule;
     const now = clock.now();
     const lanes = [...gate.lanes].map(([lane, home]) => ({ lane, home }));
     // The store may have to wait before it asks. By then, the state of an earlier period may have expired: it is the time of the answer that
@@ -132,7 +134,15 @@ export class Gates {
       key: throttle.key,
       admit: (remembered: string | null, wanted: number) => throttle.admit(clock.now())(remembered, wanted),
     };
-    const { waiting, more, nextAt } = await store.runAdmitMany({ functionNo, limit, orderKey, throttle: rate, gates: lanes, now });
+    const { waiting, more, nextAt } = await store.runAdmitMany({
+      environmentId,
+      functionNo,
+      limit,
+      orderKey,
+      throttle: rate,
+      gates: lanes,
+      now,
+    });
     if (more) gate.wasNoted = true;
     if (!gate.wasNoted) for (const { lane } of lanes) if (!waiting.includes(lane)) gate.lanes.delete(lane);
     return nextAt;

@@ -46,8 +46,8 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
       await erase(environmentId, items as readonly number[]);
       return { starts: [], failures: [] };
     },
-    async settle() {
-      await store.erasureSettle().catch((error: Error) => {
+    async settle({ environmentId }) {
+      await store.erasureSettle({ environmentId }).catch((error: Error) => {
         throw new Error(`Everything is erased, but the space it took in the store could not be cleaned: ${error.message}`, {
           cause: error,
         });

@@ -8,6 +8,8 @@ import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { LimitRule } from "../queue/contract.ts";
 
 export interface RunAdmitParams {
+  /** The environment of the function. Absent: it is not known. */
+  environmentId?: EnvironmentId | undefined;
   functionNo: FunctionNo;
   /** Null: any number of runs may be active. */
   limit: LimitRule | null;

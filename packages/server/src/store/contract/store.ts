@@ -5,6 +5,7 @@
  * reached or written to, it throws StoreUnavailable, which is retryable: nothing was stored.
  */
 
+import type { EnvironmentId } from "@inlet/protocol";
 import type { ActivityStore } from "../activity/contract.ts";
 import type { AdmissionStore } from "../admissions/contract.ts";
 import type { AlertStore } from "../alerts/contract.ts";
@@ -106,6 +107,21 @@ export interface StoreItself {
   storeBytes(): Promise<number>;
   /** The status of the store and of the nodes that share it. */
   storeReport(): Promise<StoreReport>;
+  /** The databases that hold its environments, the directory first. Work that keeps its progress per database asks each by itself. */
+  storeDatabases(): readonly StoreDatabase[];
+  /** The number of the database that holds this environment. What is written for several environments of one database is written whole or not at all. */
+  storeDatabaseOf(environmentId: EnvironmentId): number;
+}
+
+/** One of the databases of a store. */
+export interface StoreDatabase {
+  /** 0: the directory. */
+  no: number;
+  name: string;
+  /** False: it did not answer when it was last asked. Calls fail at once until it does. */
+  isReachable: boolean;
+  /** The store of this database alone. */
+  store: Store;
 }
 
 export interface StoreReport {

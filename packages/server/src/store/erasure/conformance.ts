@@ -73,7 +73,7 @@ export function erasureConformance(engine: Engine): void {
     });
     await advance(scene, begun, { steps: [doneStep("a")], call, end: sampleEnd({ output: '{"secret":1}' }) });
     assert.deepEqual(await eraseAll(), NOTHING_LEFT);
-    await store.erasureSettle();
+    await store.erasureSettle({ environmentId });
     const [erased] = (await store.eventList({ environmentId, limit: 10 })).events;
     assert.deepEqual([erased?.id, erased?.name, erased?.data, erased?.extras], [events[0]?.id, events[0]?.name, "{}", null]);
     const run = await detailsOf(scene, begun.run.id);

@@ -27,6 +27,6 @@ export interface ErasureStore {
    * not been decided are cancelled, whatever the outcome. Idempotent.
    */
   eventErase(params: EventEraseParams): Promise<ErasureOutcome>;
-  /** Removes the overwritten bytes from the store's files as far as the engine can: from the write-ahead log and dead row versions. */
-  erasureSettle(): Promise<void>;
+  /** Removes the overwritten bytes from the files that hold the environment as far as the engine can: from the write-ahead log and dead row versions. */
+  erasureSettle(params: { environmentId: EnvironmentId }): Promise<void>;
 }

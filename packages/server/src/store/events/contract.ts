@@ -120,8 +120,8 @@ export interface EventStore {
   eventList(params: EventListParams): Promise<EventPage>;
   /** Events committed after a sequence number, oldest first. `reached` is where to continue, even if nothing matched. */
   eventFollow(params: EventFollowParams): Promise<{ events: StoredEvent[]; reached: number }>;
-  /** The highest sequence number in use, 0 in an empty store. */
-  eventSequence(): Promise<number>;
+  /** The highest sequence number in use where the environment is, 0 in an empty store. */
+  eventSequence(params: { environmentId: EnvironmentId }): Promise<number>;
   /**
    * A sequence number below everything that the environment received at or after a time. Events received slightly earlier may
    * follow it too: events are not committed in the order in which they are received.

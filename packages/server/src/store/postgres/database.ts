@@ -21,6 +21,8 @@ export interface DatabaseOptions {
   listenUrl: string | null;
   /** How long a transaction may take that events and runs wait for; absent: five seconds. */
   timeoutMs?: number;
+  /** The time that counts; absent: this server's. */
+  now?: () => number;
   /** Called when PostgreSQL stops responding, and when it responds again. */
   onFault(reason: string): void;
   onRecovery(): void;
@@ -163,6 +165,7 @@ export class Database {
 
   /** PostgreSQL's time: the same on every node, even if a node's own clock is wrong or is changed. */
   now(): number {
+    if (this.#options.now) return this.#options.now();
     return Math.round((this.#originMs ?? performance.timeOrigin) + performance.now());
   }
 

@@ -1,5 +1,6 @@
 /** The shared store: PostgreSQL, for any number of nodes. */
 
+import type { EnvironmentId } from "@inlet/protocol";
 import { activityStore } from "../activity/postgres.ts";
 import { admissionStore } from "../admissions/postgres.ts";
 import { alertStore } from "../alerts/postgres.ts";
@@ -51,6 +52,8 @@ export interface PostgresStoreOptions extends NodeOptions {
   rules?: WaitRules;
   /** How payloads are searched. Not needed if they are not. */
   compileWhere?: CompileWhere;
+  /** Environments that have rows in this database, although another one holds them: a move is not over. Nothing of theirs is claimed. */
+  elsewhere?(): readonly EnvironmentId[];
   onCommitted?(figures: CommitFigures): void;
 }
 
@@ -58,7 +61,7 @@ const ANALYZE_INTERVAL_MS = 5_000;
 
 /** Throws StoreRefused if the database must not be used, or cannot be reached. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { rules = NO_RULES, compileWhere = withoutRules, onCommitted } = options;
+  const { rules = NO_RULES, compileWhere = withoutRules, elsewhere = () => [], onCommitted } = options;
   const opened = await openNode(options);
   const { node, database, notifications, box } = opened;
   const announced = createAnnounced(database, node);
@@ -72,6 +75,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     notify,
     watch: (listener) => notifications.queue.add(listener),
     watchLimits: (listener) => notifications.limits.add(listener),
+    elsewhere,
   });
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
   const { events, decisions, parts } = createWriters({ database, rules, notify, release, onCommitted });
@@ -81,7 +85,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await Promise.all([events.stop(), decisions.stop()]);
     await opened.close();
   }
-  return {
+  const store: Store = {
     ...eventStore({ database, writer: events, watch: (listener) => notifications.events.add(listener), compileWhere }),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
@@ -112,12 +116,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...savedFilterStore(database),
     ...alertStore(database),
     ...mirrorStore(database),
-    ...jobStore({ database, notify }),
+    ...jobStore({ database, notify, elsewhere }),
     ...reconciliationStore(database),
     ...retentionStore(database),
     ...erasureStore(database),
     ...functionStartStore(database, decisions),
     ...leadershipStore(database),
-    ...storeItself(opened, stop),
+    ...storeItself({ ...opened, close: stop, whole: () => store }),
   };
+  return store;
 }

@@ -1,9 +1,15 @@
 /** The shared store itself: one node of several, whose time is PostgreSQL's. */
 
-import type { StoreItself } from "../contract/index.ts";
+import type { Store, StoreItself } from "../contract/index.ts";
 import type { OpenNode } from "./nodes/open-node.ts";
 
-export function storeItself({ node, database, notifications, heartbeat, hashes }: OpenNode, close: () => Promise<void>): StoreItself {
+export interface StoreItselfParts extends Pick<OpenNode, "node" | "database" | "notifications" | "heartbeat" | "hashes"> {
+  close(): Promise<void>;
+  /** The store that this is a part of. */
+  whole(): Store;
+}
+
+export function storeItself({ node, database, notifications, heartbeat, hashes, close, whole }: StoreItselfParts): StoreItself {
   let closed: Promise<void> | null = null;
   return {
     storeNode: node,
@@ -21,6 +27,8 @@ export function storeItself({ node, database, notifications, heartbeat, hashes }
       return row?.bytes ?? 0;
     },
     storeReport: () => heartbeat.report(),
+    storeDatabases: () => [{ no: 0, name: "directory", isReachable: true, store: whole() }],
+    storeDatabaseOf: () => 0,
     stop: () => (closed ??= close()),
   };
 }

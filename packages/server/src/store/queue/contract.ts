@@ -157,6 +157,8 @@ export interface LimitRule {
 }
 
 export interface QueueClaimParams {
+  /** The environment of the lane. Absent: it is not known, or the lane is that of the timers of all environments. */
+  environmentId?: EnvironmentId | undefined;
   lane: string;
   limit: number;
   now: number;

@@ -89,7 +89,7 @@ export function retentionConformance(engine: Engine): void {
     const { store, reopen } = await engine.open(t);
     const environment = await makeEnvironment(store);
     for (let n = 0; n < 3; n++) await store.eventAppend(sampleBatch(environment, [sampleEvent()]));
-    const reached = await store.eventSequence();
+    const reached = await store.eventSequence({ environmentId: environment.id });
     await removeEvents(store, 9_000_000);
     const again = await reopen();
     await again.eventAppend(sampleBatch(environment, [sampleEvent({ data: '{"after":true}' })], { receivedAt: 9_000_001 }));

@@ -84,7 +84,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     await reader.stop();
     close();
   }
-  return {
+  const store: Store = {
     ...eventStore({ events: parts.events, writer, reader, effects }),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
@@ -121,6 +121,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...erasureStore(db, writer),
     ...functionStartStore(db, { ...parts, writer }),
     ...leadershipStore(),
-    ...storeItself({ db, writer, path, version, hashes, close: stop }),
+    ...storeItself({ db, writer, path, version, hashes, close: stop, whole: () => store }),
   };
+  return store;
 }

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import type { StoreItself, StoreReport } from "../contract/index.ts";
+import type { Store, StoreItself, StoreReport } from "../contract/index.ts";
 import type { StoreHashes } from "../secrets/rows/key-hash.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { schemaKnown } from "./schema/migrate.ts";
@@ -17,9 +17,11 @@ export interface StoreItselfParts {
   version: string;
   hashes: StoreHashes;
   close(): Promise<void>;
+  /** The store that this is a part of. */
+  whole(): Store;
 }
 
-export function storeItself({ db, writer, path, version, hashes, close }: StoreItselfParts): StoreItself {
+export function storeItself({ db, writer, path, version, hashes, close, whole }: StoreItselfParts): StoreItself {
   const startedAt = Date.now();
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
   let closed: Promise<void> | null = null;
@@ -33,6 +35,8 @@ export function storeItself({ db, writer, path, version, hashes, close }: StoreI
     storeProbe: () => writer.submit(() => void probe.run()),
     storeBytes: async () => fileBytes(path),
     storeReport: async () => report(version, startedAt),
+    storeDatabases: () => [{ no: 0, name: "directory", isReachable: true, store: whole() }],
+    storeDatabaseOf: () => 0,
     stop: () => (closed ??= close()),
   };
 }

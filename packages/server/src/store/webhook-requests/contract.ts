@@ -117,8 +117,8 @@ export interface WebhookRequestStore {
   webhookRequestCounts(params: WebhookRequestCountParams): Promise<WebhookRequestCount[]>;
   /** Requests committed after a sequence number, oldest first. `reached` is where to continue, even if nothing matched. */
   webhookRequestFollow(params: WebhookRequestFollowParams): Promise<{ requests: WebhookRequest[]; reached: number }>;
-  /** The highest sequence number in use, 0 without records. */
-  webhookRequestSequence(): Promise<number>;
+  /** The highest sequence number in use where the environment is, 0 without records. */
+  webhookRequestSequence(params: { environmentId: EnvironmentId }): Promise<number>;
   /** Like eventSequenceBefore. */
   webhookRequestSequenceBefore(params: { environmentId: EnvironmentId; webhookId: WebhookId; receivedFrom: number }): Promise<number>;
   /** Removes at most `limit` of the oldest records, received at or before `receivedUntil`. Returns how many. */

@@ -290,7 +290,7 @@ export function webhookConformance(engine: Engine): void {
       return followed.join("");
     };
     assert.equal(await follow(0), "013467");
-    assert.equal(await follow(await store.webhookRequestSequence()), "");
+    assert.equal(await follow(await store.webhookRequestSequence({ environmentId })), "");
     const before = (receivedFrom: number) => store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
     assert.deepEqual([await follow(await before(4 * hour)), await follow(await before(99 * hour))], ["467", ""]);
     await store.webhookRequestExpireMany({ receivedUntil: 99 * hour, limit: 100 });

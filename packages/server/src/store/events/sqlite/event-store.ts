@@ -26,7 +26,7 @@ export function eventStore({ events, writer, reader, effects }: EventStoreParts)
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),
-    eventSequence: () => reader.read("eventSequence", undefined),
+    eventSequence: (params) => reader.read("eventSequence", params),
     eventSequenceBefore: (params) => reader.read("eventSequenceBefore", params),
     eventWatch: (listener) => effects.watch(listener),
   };

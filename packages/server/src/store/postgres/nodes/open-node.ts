@@ -12,7 +12,9 @@ import { migrate, SCHEMA_FOLDER, schemaKnown } from "../schema/migrate.ts";
 import { Heartbeat } from "./nodes.ts";
 import { Notifications } from "./notifications.ts";
 
-export interface NodeOptions extends Pick<DatabaseOptions, "url" | "timeoutMs" | "onFault" | "onRecovery"> {
+export interface NodeOptions extends Pick<DatabaseOptions, "url" | "timeoutMs" | "onFault" | "onRecovery" | "now"> {
+  /** The name of this node; absent: a new one. */
+  node?: string;
   connectionsMax?: number;
   /** How often this node polls for what no notification announced. */
   pollIntervalMs?: number;
@@ -41,7 +43,7 @@ export async function openNode(options: NodeOptions): Promise<OpenNode> {
   const { connectionsMax = 10, pollIntervalMs = 5_000, listenUrl = options.url } = options;
   const { version = "unknown", schemaFolder = SCHEMA_FOLDER, encryptionKeys = [] } = options;
   const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
-  const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
+  const node = options.node ?? `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
   const notifications = new Notifications(database, node, pollIntervalMs);
   const heartbeat = new Heartbeat(database, { node, version, schemaKnown: schemaKnown(schemaFolder) });
   async function close(): Promise<void> {

@@ -60,15 +60,17 @@ export interface QueueParts {
   notify(notices: Notices): void;
   watch: QueueStore["queueWatch"];
   watchLimits: QueueStore["limitWatch"];
+  /** Environments of which nothing is claimed here. */
+  elsewhere(): readonly EnvironmentId[];
 }
 
-export function queueStore({ database, notify, watch, watchLimits }: QueueParts): QueueStore {
+export function queueStore({ database, notify, watch, watchLimits, elsewhere }: QueueParts): QueueStore {
   const claimMany: QueueStore["queueClaimMany"] = async (params) => {
     let leased: LeasedEntry[] = [];
     try {
       const { begun, lanesSent, ...result } = await database.transaction((client) => {
         leased = [];
-        return claimEntries(client, params, (entry) => leased.push(entry));
+        return claimEntries(client, { ...params, elsewhere: elsewhere() }, (entry) => leased.push(entry));
       });
       const notices = { ...noNotices(), runNos: new Set(begun) };
       for (const lane of lanesSent) noteLane(notices, lane, params.now);
@@ -138,7 +140,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
     },
     queueRemove: remove,
     queueReschedule: ({ dueAt, ...entry }) => makeDue(RESCHEDULE, [...columnsOf([entry]), dueAt], dueAt),
-    ...heldCallStore({ database, notify }),
+    ...heldCallStore({ database, notify, elsewhere }),
     queueWatch: watch,
     limitWatch: watchLimits,
   };

@@ -130,10 +130,16 @@ export function runReadConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const events = [sampleEvent(), sampleEvent(), sampleEvent()];
     await store.eventAppend(sampleBatch(scene.environment, events));
-    const last = await store.eventSequence();
-    const eventSequences = [last - 2, last - 1, last];
+    const { events: stored } = await store.eventFollow({ environmentId: scene.environment.id, after: 0, limit: 10 });
+    const eventSequences = stored.map(({ sequence }) => sequence);
     const run = sampleRun(scene.functions[0], { eventSequences });
-    await store.runStart({ environmentId: scene.environment.id, eventSequence: last - 2, run, now: 1_000, lease: sampleLease() });
+    await store.runStart({
+      environmentId: scene.environment.id,
+      eventSequence: eventSequences[0] as number,
+      run,
+      now: 1_000,
+      lease: sampleLease(),
+    });
     for (const { id } of events) assert.deepEqual((await readAll(scene, { eventId: id }, 5)).ids, [run.id]);
     const eventIds = events.map(({ id }) => id);
     assert.deepEqual(

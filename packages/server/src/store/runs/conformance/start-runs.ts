@@ -93,7 +93,7 @@ export function runStartConformance(engine: Engine): void {
     const sequences: number[] = [];
     for (let n = 0; n < 3; n++) {
       await store.eventAppend(sampleBatch(scene.environment, [sampleEvent({ data: `{"n":${n}}` })]));
-      sequences.push(await store.eventSequence());
+      sequences.push(await store.eventSequence({ environmentId: scene.environment.id }));
     }
     const run = sampleRun(scene.functions[0], { eventSequences: [...sequences].reverse() });
     const { leased } = await store.runStart({

@@ -165,6 +165,15 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
   };
 }
 
+/** The webhooks of an environment that have requests, along the index: the webhooks themselves may be in another database. */
+const WEBHOOKS_ASKED = `
+  WITH RECURSIVE asked AS (
+    (SELECT webhook_id FROM webhook_requests WHERE environment_id = $2 ORDER BY webhook_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT r.webhook_id FROM webhook_requests AS r WHERE r.environment_id = $2 AND r.webhook_id > asked.webhook_id
+            ORDER BY r.webhook_id LIMIT 1)
+    FROM asked WHERE asked.webhook_id IS NOT NULL)`;
+
 /** Of one environment: its partitions contain rows of others, so rows are deleted individually. */
 async function expireRequestsIn(
   database: Database,
@@ -172,10 +181,11 @@ async function expireRequestsIn(
   { receivedUntil, limit }: { receivedUntil: number; limit: number },
 ): Promise<number> {
   const removed = await database.query(
-    `DELETE FROM webhook_requests AS gone USING (
-       SELECT r.environment_id, r.webhook_id, r.request_id FROM webhooks AS w JOIN webhook_requests AS r
-         ON r.environment_id = w.environment_id AND r.webhook_id = w.webhook_id AND r.received_at <= $1
-       WHERE w.environment_id = $2 LIMIT $3) AS old
+    `${WEBHOOKS_ASKED}
+     DELETE FROM webhook_requests AS gone USING (
+       SELECT r.environment_id, r.webhook_id, r.request_id FROM asked JOIN webhook_requests AS r
+         ON r.environment_id = $2 AND r.webhook_id = asked.webhook_id AND r.received_at <= $1
+       LIMIT $3) AS old
      WHERE gone.environment_id = old.environment_id AND gone.webhook_id = old.webhook_id AND gone.request_id = old.request_id RETURNING 1`,
     [receivedUntil, environmentId, limit],
     "maintenance",

@@ -48,7 +48,7 @@ export function webhookRequestStore(db: DatabaseSync, writer: GroupCommit, reade
     webhookRequestOutcomes: (params) => reader.read("webhookRequestOutcomes", params),
     webhookRequestCounts: (params) => reader.read("webhookRequestCounts", params),
     webhookRequestFollow: (params) => reader.read("webhookRequestFollow", params),
-    webhookRequestSequence: () => reader.read("webhookRequestSequence", undefined),
+    webhookRequestSequence: (params) => reader.read("webhookRequestSequence", params),
     webhookRequestSequenceBefore: (params) => reader.read("webhookRequestSequenceBefore", params),
     webhookRequestExpireMany: ({ environmentId, receivedUntil, limit }) =>
       writer.submit(() => {
