@@ -36,6 +36,7 @@ export const TARGET_OWN: readonly string[] = [
   "time_partitions",
   "quota_leases",
   "databases",
+  "installation",
   // copy-store.ts copies the key that is stored next to the embedded store.
   "store_copy",
   "store_copy_tables",

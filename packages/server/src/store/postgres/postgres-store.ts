@@ -9,7 +9,7 @@ import { appStore } from "../apps/postgres.ts";
 import { auditStore } from "../audit-log/postgres.ts";
 import { cancellationStore } from "../cancellations/postgres.ts";
 import type { CommitFigures, CompileWhere, LeasedEntry, Store, WaitRules } from "../contract/index.ts";
-import { databaseStore } from "../databases/postgres.ts";
+import { databaseStore } from "../databases/postgres/database-store.ts";
 import { dedupKeyStore } from "../dedup-keys/postgres.ts";
 import { environmentStore } from "../environments/postgres.ts";
 import { erasureStore } from "../erasure/postgres.ts";
@@ -89,7 +89,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...eventStore({ database, writer: events, watch: (listener) => notifications.events.add(listener), compileWhere }),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
-    ...databaseStore(database, announced, box),
+    ...databaseStore({ database, node, box }),
     ...keyStore(database, announced, box),
     ...cancellationStore(database),
     ...realtimeStore(database, node, notifications.realtime),

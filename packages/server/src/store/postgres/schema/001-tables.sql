@@ -71,10 +71,20 @@ CREATE TABLE environments (
 -- encrypted.
 CREATE TABLE databases (
   database_no integer PRIMARY KEY CHECK (database_no BETWEEN 1 AND 63),
+  -- As the database itself has it in `installation`.
+  mark_id     text NOT NULL UNIQUE,
   name        text COLLATE "C" NOT NULL UNIQUE,
   url         text NOT NULL,
   read_url    text,
   created_at  bigint NOT NULL
+);
+-- The installation that this database belongs to, and its number there. Empty until the installation has several databases. A mark that no
+-- row of the directory's `databases` has is of an attempt that did not come to its end.
+CREATE TABLE installation (
+  only_row        smallint PRIMARY KEY CHECK (only_row = 1),
+  installation_id text NOT NULL,
+  database_no     integer NOT NULL,
+  mark_id         text NOT NULL
 );
 
 -- The key that encrypts secrets, unless a setting provides one: one row, created by the first node without a key.

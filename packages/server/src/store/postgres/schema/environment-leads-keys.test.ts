@@ -20,6 +20,7 @@ const REFERENCE_TABLES: Record<string, string> = {
   event_names: "interned ids, of all environments",
   event_sources: "interned ids, of all environments",
   databases: "of the whole service",
+  installation: "one row",
   sessions: "people sign in to the service, not to an environment",
   audit_log: "what was done to the service",
   idempotency_keys: "calls of the management interface, by who made them",
