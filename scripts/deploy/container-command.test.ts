@@ -7,9 +7,9 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { freePort } from "../../packages/server/test/support/free-port.ts";
 import { onEnd } from "../../packages/server/test/support/on-end.ts";
 import { temporaryFolder } from "../../packages/server/test/support/service.ts";
 import { packPackages, ROOT } from "../release/pack-packages.ts";
@@ -75,12 +75,4 @@ function userOf(dataFolder: string): { uid?: number; gid?: number } {
   if (!mayRead) return {};
   chownSync(dataFolder, uid, gid);
   return { uid, gid };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address ? address.port : 0;
 }

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../../packages/server/test/support/postgres-server.ts";
+import { freePort } from "../../packages/server/test/support/free-port.ts";
 
 const CLI = fileURLToPath(new URL("../../packages/cli/bin/inlet.js", import.meta.url));
 const APP = fileURLToPath(new URL("app.ts", import.meta.url));

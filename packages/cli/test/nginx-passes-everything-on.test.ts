@@ -6,9 +6,10 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { freePort } from "../../server/test/support/free-port.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startInlet } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
@@ -18,15 +19,6 @@ const HOST = "127.0.0.1";
 
 const has = (program: string, flag: string) => spawnSync(program, [flag]).status === 0;
 const missing = [...(has("nginx", "-v") ? [] : ["nginx"]), ...(has("openssl", "version") ? [] : ["openssl"])];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** The guide's own text; only where it listens, what lies behind it and its certificate are of this machine. */
 async function startNginx(t: TestContext, guide: Guide, behind: string): Promise<number> {

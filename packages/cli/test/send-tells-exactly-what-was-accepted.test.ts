@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freePort } from "../../server/test/support/oidc.ts";
+import { freePort } from "../../server/test/support/free-port.ts";
 import { createProgressBar } from "../src/command-line/progress-bar.ts";
 import { printable } from "../src/command-line/terminal-text.ts";
 import { progressText } from "../src/send/progress-text.ts";

@@ -47,7 +47,7 @@ async function faultsOf(page: Page): Promise<string[]> {
   return faults;
 }
 
-test("with raised alerts, every page keeps its layout at every width", { timeout: 280_000 }, async (t) => {
+test("with raised alerts, every page keeps its layout at every width", { timeout: 600_000 }, async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   const demo = await startDemo(service);
   onEnd(t, () => demo.stop());

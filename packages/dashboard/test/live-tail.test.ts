@@ -62,7 +62,7 @@ async function assertComplete(page: Page, service: TestService, when: string): P
   assert.deepEqual(shown, all, `the order ${when}`);
 }
 
-test("the live tail shows what the store has after a pause, after scrolling and after a burst", { timeout: 120_000 }, async (t) => {
+test("the live tail shows what the store has after a pause, after scrolling and after a burst", { timeout: 600_000 }, async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   await send(service, "a/first", 70);
   const page = await openPage(t, browser, `${service.url}/env/dev/events`, { viewport });
@@ -92,7 +92,7 @@ test("the live tail shows what the store has after a pause, after scrolling and 
   await assertComplete(page, service, "after a burst");
 });
 
-test("a list of runs has no gap: after a pause, while it is joined with the stream, and after a burst", { timeout: 120_000 }, async (t) => {
+test("a list of runs has no gap: after a pause, while it is joined with the stream, and after a burst", { timeout: 600_000 }, async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   const app = await startShopApp(service.url);
   onEnd(t, () => app.stop());

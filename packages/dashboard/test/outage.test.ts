@@ -41,7 +41,7 @@ async function openPreloaded(t: TestContext, address: string): Promise<Page> {
 /** False once the dashboard was loaded again. */
 const isSameDocument = (page: Page) => page.evaluate("window.isSameDocument === true");
 
-test("a page opened during an outage says so, and opens by itself when the service is back", { timeout: 90_000 }, async (t) => {
+test("a page opened during an outage says so, and opens by itself when the service is back", { timeout: 600_000 }, async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   const demo = await startDemo(service);
   onEnd(t, () => demo.stop());

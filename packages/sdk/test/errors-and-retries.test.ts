@@ -98,6 +98,7 @@ test("RetryAfterError says when, for steps and for functions", async (t) => {
     [calls[0]?.status, calls[0]?.headers.get("retry-after"), calls[0]?.headers.get("x-service-no-retry")],
     [500, "3", "false"],
   );
+  t.mock.timers.enable({ apis: ["Date"] });
   assert.equal(new RetryAfterError("later", new Date(Date.now() + 10_000)).retryAfterSeconds, 10);
 });
 

@@ -41,11 +41,11 @@ test("nodes are listed while they work, shown as gone when they died, and leave 
 
   const dead = (await call(`${dies.url}/ready`)).body.node as string;
   const left = (await call(`${leaves.url}/ready`)).body.node as string;
+  const stateOfDead = async () => (await nodesSeenBy(stays)).find(({ name }) => name === dead)?.state;
   await dies.end("SIGKILL");
+  assert.equal(await stateOfDead(), "alive", "so far it has missed no beat");
   assert.equal(await leaves.end("SIGTERM"), 0);
   await poll(async () => ((await nodesSeenBy(stays)).every(({ name }) => name !== left) ? true : null), "the stopped node's leaving");
-  const stateOfDead = async () => (await nodesSeenBy(stays)).find(({ name }) => name === dead)?.state;
-  assert.equal(await stateOfDead(), "alive", "so far it has missed no beat");
   const silent = "UPDATE nodes SET last_seen_at = last_seen_at - $2 WHERE node = $1";
   await inDatabase(databaseUrl, (client) => client.query(silent, [dead, SILENT_MS]));
   await poll(async () => ((await stateOfDead()) === "gone" ? true : null), "the dead node to be called gone");

@@ -10,14 +10,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hasEnded, poll, startApp } from "./support/app.ts";
 import { type Cut, type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.ts";
 import { startNode } from "./support/nodes.ts";
-import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, OWN_LOCKS, whyNoPostgres } from "./support/postgres.ts";
 import { type ServiceClient, startTestService } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
 /** Far more than the limits add up to, and less than the time after which a connection that nobody ends would be given up. */
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 50_000;
 const SEND_AGAIN_MS = 5_000;
-const LIMITS = ["--database-timeout", "1s"];
+const LIMITS = ["--database-timeout", "2s"];
 const EVENT_WRITTEN = /append_events[\s\S]*label/;
 const RUN_ENDED = /UPDATE runs SET status = r\.status[\s\S]*completed/;
 
@@ -178,9 +178,7 @@ test("a lock that another program holds: events are refused in time, and accepte
     const { status, body } = await node.send({ name: "still/during", data: {} });
     assert.deepEqual([status, body.code], [503, "store_unavailable"]);
     const waiting = async () => {
-      const { rows } = await client.query(
-        "SELECT 1 FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-      );
+      const { rows } = await client.query(`SELECT 1 FROM ${OWN_LOCKS} WHERE NOT granted`);
       return rows.length === 0 ? true : null;
     };
     await poll(waiting, "no statement that waits for the lock after its node gave up", DEADLINE_MS);

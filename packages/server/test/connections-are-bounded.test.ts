@@ -19,7 +19,7 @@ async function connected(t: TestContext, url: string): Promise<Socket> {
 }
 
 test("a connection that sends nothing is closed; one that is used is kept", async (t) => {
-  const service = await startTestService(t, { flags: ["--first-byte-timeout", "300ms"] });
+  const service = await startTestService(t, { flags: ["--first-byte-timeout", "3s"] });
   const [silent, used] = [await connected(t, service.url), await connected(t, service.url)];
   const request = "GET /health HTTP/1.1\r\nhost: t\r\n\r\n";
   used.write(request);

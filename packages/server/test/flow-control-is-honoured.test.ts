@@ -48,7 +48,7 @@ suite("flow control", { concurrency: 6 }, () => {
   });
 
   test("debounce: the last event of a key is run, once it is quiet", async (t) => {
-    const { send, ended, service } = await setUp(t, { debounce: { period: "1s", key: "event.data.key" } }, ({ event }) => event.data);
+    const { send, ended, service } = await setUp(t, { debounce: { period: "6s", key: "event.data.key" } }, ({ event }) => event.data);
     for (const n of [1, 2, 3])
       await send([
         { key: "a", n },
@@ -109,13 +109,14 @@ suite("flow control", { concurrency: 6 }, () => {
   test("batch: many events, all of them in exactly one batch", async (t) => {
     const seen: number[] = [];
     const sizes: number[] = [];
-    const { send } = await setUp(t, { batchEvents: { maxSize: 7, timeout: "1s" } }, ({ events }) => {
+    const { send } = await setUp(t, { batchEvents: { maxSize: 7, timeout: "60s" } }, ({ events }) => {
       seen.push(...events.map(({ data }) => data.n as number));
       sizes.push(events.length);
     });
-    const all = numbered(100);
+    // Full batches only: none waits for its time.
+    const all = numbered(98);
     for (let i = 0; i < all.length; i += 25) await send(all.slice(i, i + 25));
-    await until("all of them", () => (seen.length >= 100 ? true : undefined));
+    await until("all of them", () => (seen.length >= all.length ? true : undefined));
     assert.deepEqual(
       [...seen].sort((a, b) => a - b),
       all.map(({ n }) => n),
@@ -173,7 +174,7 @@ suite("flow control", { concurrency: 6 }, () => {
     const gate = new Gate();
     const { send, service } = await setUpMany(t, [
       { id: "fn", options: { timeouts: { finish: "1s" } }, handler: ({ step }) => step.sleep("long", "1h") },
-      { id: "late", options: { timeouts: { start: "3s" }, concurrency: 1 }, handler: held(gate) },
+      { id: "late", options: { timeouts: { start: "15s" }, concurrency: 1 }, handler: held(gate) },
     ]);
     const [first] = await send([{ n: 1 }]);
     await gate.full(1);

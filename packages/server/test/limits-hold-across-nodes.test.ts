@@ -63,7 +63,7 @@ async function workThrough(nodes: Nodes): Promise<void> {
   await sendToBoth(nodes);
   await poll(async () => ((await completedRuns(nodes.first)) >= RUNS_WITH_BOTH ? true : null), "the first runs");
   assert.equal(await nodes.first.end("SIGTERM"), 0);
-  await poll(async () => ((await completedRuns(nodes.second)) === EVENTS ? true : null), "every run", 60_000);
+  await poll(async () => ((await completedRuns(nodes.second)) === EVENTS ? true : null), "every run");
 }
 
 test("so many runs of a function at a time as it says, on all nodes together, also while they sleep", { skip }, async (t) => {

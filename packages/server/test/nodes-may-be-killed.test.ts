@@ -38,7 +38,7 @@ test(`${KILLS} kills among ${NODES} nodes lose nothing and repeat nothing`, { sk
   const senders = Array.from({ length: SENDERS }, (_, n) => sendOn(nodes, n, acknowledged, stop.signal));
   for (let kill = 0; kill < KILLS; kill++) {
     const before = acknowledged.size;
-    await poll(async () => (acknowledged.size > before + 20 ? true : null), "load", 30_000);
+    await poll(async () => (acknowledged.size > before + 20 ? true : null), "load");
     await sleep(random() * LIFE_MS_MAX);
     const victim = Math.floor(random() * NODES);
     await nodes[victim]?.end("SIGKILL");

@@ -11,7 +11,7 @@ import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
 import { openBrowser } from "./support/browser.ts";
 import { clockBeforeMinute } from "./support/held-clock.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { freshDatabase, OWN_LOCKS, whyNoPostgres } from "./support/postgres.ts";
 import { inDatabase } from "./support/postgres-server.ts";
 import { API_KEY, startTestService, type TestService } from "./support/service.ts";
 import { eventOf, makeWebhook, post } from "./support/webhooks.ts";
@@ -53,15 +53,15 @@ test("a key made while another node starts works there, without waiting for its 
     // It has read the keys by the time it reads the schemas, and waits there.
     await client.query("BEGIN; LOCK TABLE event_schemas IN ACCESS EXCLUSIVE MODE");
     const started = startTestService(t, { databaseUrl, flags: ["--poll-interval", "60s", "--database-timeout", "60s"] });
-    const waiting = "SELECT FROM pg_locks WHERE relation = 'event_schemas'::regclass AND NOT granted";
-    await poll(async () => ((await client.query(waiting)).rowCount ? true : null), "the node that starts", 30_000);
+    const waiting = `SELECT FROM ${OWN_LOCKS} WHERE relation = 'event_schemas'::regclass AND NOT granted`;
+    await poll(async () => ((await client.query(waiting)).rowCount ? true : null), "the node that starts");
     const made = (await here.rest("POST", "/keys", { body: { kind: "event", name: "meanwhile" } })).body.data;
     await client.query("COMMIT");
     return [started, made.key];
   });
   const there = await starting;
   const send = async () => (await there.send({ name: "shop/x", data: {} }, { key })).status;
-  await poll(async () => ((await send()) === 200 ? true : null), "the key", 30_000);
+  await poll(async () => ((await send()) === 200 ? true : null), "the key", SOON_MS);
 });
 
 test("signing keys are kept in the order they are given in, since the last one signs", { skip }, async (t) => {

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { test } from "./support/both-stores.ts";
-import { browse, freePort, startProvider } from "./support/oidc.ts";
+import { freePort } from "./support/free-port.ts";
+import { browse, startProvider } from "./support/oidc.ts";
 import { runInlet } from "./support/process.ts";
 import { call, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 

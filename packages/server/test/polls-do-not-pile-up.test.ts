@@ -20,7 +20,7 @@ test("a poll without an answer is the only one", { skip }, async (t) => {
   await proxy.hold({ statement: POLL, when: "before" });
   const polls = proxy.count(POLL);
   const looks = proxy.count(JOBS);
-  await poll(async () => (looks() >= 4 ? true : null), "the looks of another loop", 30_000);
+  await poll(async () => (looks() >= 4 ? true : null), "the looks of another loop");
   assert.equal(polls(), 0, "polls beside the one without an answer");
   assert.equal((await service.send({ name: "poll/other", data: {} })).status, 200);
   proxy.close();

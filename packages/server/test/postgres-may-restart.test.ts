@@ -47,7 +47,7 @@ async function crash(t: TestContext, count: number): Promise<void> {
     assert.equal((await call(`${first.url}/ready`)).status, 503);
     await server.start();
     const before = sent.acknowledged.size;
-    await poll(async () => (sent.acknowledged.size > before + 20 ? true : null), "new events", 30_000);
+    await poll(async () => (sent.acknowledged.size > before + 20 ? true : null), "new events");
   };
   await outage("immediate");
   await outage("fast");
@@ -58,7 +58,7 @@ async function crash(t: TestContext, count: number): Promise<void> {
   const stored = await everyLabel(second);
   for (const [label, id] of sent.acknowledged) assert.equal(stored.get(label)?.join(), id, `the acknowledged event ${label}`);
   // Leases of work whose hand-over was lost in the crash last half a minute.
-  await poll(async () => ([...sent.acknowledged.keys()].every((label) => started.includes(label)) ? true : null), "every run", 60_000);
+  await poll(async () => ([...sent.acknowledged.keys()].every((label) => started.includes(label)) ? true : null), "every run");
 }
 
 /** Sends one event after the other, each again until it is accepted. */

@@ -10,8 +10,8 @@ import type { TestContext } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { startApp } from "./support/app.ts";
-import { freePort } from "./support/app-process.ts";
 import { test } from "./support/both-stores.ts";
+import { freePort } from "./support/free-port.ts";
 import { onEnd } from "./support/on-end.ts";
 import { startInlet } from "./support/process.ts";
 import { endedRun, isEnded, runDetails, runsOfFunction, until } from "./support/runs.ts";
@@ -141,9 +141,17 @@ test("the order of a key holds across a crash of the service", async (t) => {
   const log: string[] = [];
   const client = new Inlet({ id: "shop", baseUrl: doomed.url, isDev: true });
   const ordered = { id: "bill", ordering: { key: "event.data.customerId" } };
+  const [amid, crashed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  // Some steps have run, and those that come next wait for the crash.
+  const note = async (text: string) => {
+    log.push(text);
+    if (log.length < 7) return;
+    amid.resolve();
+    await crashed.promise;
+  };
   const bill = client.createFunction(ordered, { event: "shop/order.created" }, async ({ event, step }) => {
-    await step.run("begin", () => void log.push(`begin ${event.data.n}`));
-    await step.run("end", () => void log.push(`end ${event.data.n}`));
+    await step.run("begin", () => note(`begin ${event.data.n}`));
+    await step.run("end", () => note(`end ${event.data.n}`));
   });
   const app = createServer(serve({ client, functions: [bill] }));
   await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
@@ -155,8 +163,9 @@ test("the order of a key holds across a crash of the service", async (t) => {
   const names = Array.from({ length: 16 }, (_, n) => `${n % 2 === 0 ? "a" : "b"}${n}`);
   const events = names.map((n) => ({ name: "shop/order.created", data: { customerId: n[0], n } }));
   assert.equal((await call(`${doomed.url}/e/test`, { method: "POST", headers, body: JSON.stringify(events) })).status, 200);
-  await until("some steps", () => (log.length >= 7 ? true : undefined));
+  await amid.promise;
   await doomed.end("SIGKILL");
+  crashed.resolve();
   assert.ok(log.length < names.length * 2, "the crash hit nothing");
   await startInlet(t, ["dev", ...flags]);
   await until("every run", () => (names.every((n) => log.includes(`end ${n}`)) ? true : undefined));

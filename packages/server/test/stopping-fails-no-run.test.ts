@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import type { TestContext } from "node:test";
 import { startApp } from "./support/app.ts";
-import { freePort } from "./support/app-process.ts";
 import { test } from "./support/both-stores.ts";
+import { freePort } from "./support/free-port.ts";
 import { endedRun, until } from "./support/runs.ts";
 import { EVENT_KEY, startTestService, temporaryFolder } from "./support/service.ts";
 
@@ -16,7 +16,7 @@ const RUNS = 40;
 
 async function stopInBetween(t: TestContext, retries: number, { withUpload = false } = {}): Promise<void> {
   const dataDir = temporaryFolder(t);
-  const options = { dataDir, port: await freePort(), flags: ["--drain-timeout", "5s"] };
+  const options = { dataDir, port: await freePort(), flags: ["--drain-timeout", withUpload ? "15s" : "60s"] };
   const first = await startTestService(t, options);
   const bodies = new Map<string, number>();
   const release = Promise.withResolvers<void>();

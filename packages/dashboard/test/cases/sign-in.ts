@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
-import { freePort, startProvider } from "../../../server/test/support/oidc.ts";
+import { freePort } from "../../../server/test/support/free-port.ts";
+import { startProvider } from "../../../server/test/support/oidc.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";

@@ -13,7 +13,7 @@ import { chromiumPath } from "./chromium.ts";
 const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none"];
 
 /** How long a page may take to show the expected content on a busy machine. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 120_000;
 
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = await chromiumPath();

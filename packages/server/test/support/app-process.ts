@@ -2,8 +2,6 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { onEnd } from "./on-end.ts";
@@ -30,14 +28,4 @@ export async function startApp(t: TestContext, script: string, argv: string[]): 
     child.once("exit", (code) => reject(new Error(`the app ended with code ${code} before it was ready:\n${printed}`)));
   });
   return { end };
-}
-
-/** A port nobody listens at now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

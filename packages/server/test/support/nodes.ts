@@ -3,19 +3,23 @@
 import type { TestContext } from "node:test";
 import { poll } from "./app.ts";
 import { type InletProcess, startInlet } from "./process.ts";
-import { API_KEY, clientOf, EVENT_KEY, type ServiceClient, SIGNING_KEY } from "./service.ts";
+import { API_KEY, clientOf, EVENT_KEY, PATIENT_DATABASE_TIMEOUT, type ServiceClient, SIGNING_KEY } from "./service.ts";
 
 export type Node = InletProcess & ServiceClient;
 
-/** Short, so that a test does not wait long for what a dead node held; long enough for a busy machine to renew it. */
-const LEASE = "5s";
-const POLL_INTERVAL = "500ms";
+/** As variables, which flags of a test override. */
+const TIMES = {
+  /** Short, so that a test does not wait long for what a dead node held; long enough for a busy machine to renew it. */
+  INLET_LEASE: "10s",
+  INLET_POLL_INTERVAL: "500ms",
+  INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT,
+};
 
 /** `flags` name the store, and whatever else differs. */
 export async function startNode(t: TestContext, flags: readonly string[], env: Record<string, string> = {}): Promise<Node> {
   const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
-  const usual = ["--port", "0", "--host", "127.0.0.1", "--log-level", "warn", "--lease", LEASE, "--poll-interval", POLL_INTERVAL];
-  const inlet = await startInlet(t, ["start", ...usual, ...keys, ...flags], env);
+  const usual = ["--port", "0", "--host", "127.0.0.1", "--log-level", "warn"];
+  const inlet = await startInlet(t, ["start", ...usual, ...keys, ...flags], { ...TIMES, ...env });
   return { ...inlet, ...clientOf(inlet.url) };
 }
 

@@ -7,14 +7,6 @@ import type { TestContext } from "node:test";
 import { Provider } from "oidc-provider";
 import { onEnd } from "./on-end.ts";
 
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Everybody's email is verified, except for logins that begin with `un`, which claim the email of the rest of their name. */
 function emailOf(login: string): object {
   const [, prefix = "", name = ""] = /^(un)?(.*)$/.exec(login) ?? [];

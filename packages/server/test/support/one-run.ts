@@ -33,7 +33,7 @@ export interface OneRunOptions {
 }
 
 export async function startOneRun(t: TestContext, options: OneRunOptions = {}): Promise<OneRun> {
-  const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "10s", reachDatabase } = options;
+  const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "60s", reachDatabase } = options;
   const { flags: store, databaseUrl, passLeases } = await storeFlags(t, { dataDir, ...(reachDatabase && { reachDatabase }) });
   const flags = ["--port", "0", "--retry-interval", retryInterval, "--drain-timeout", drainTimeout, ...store];
   const start = () => startInlet(t, ["dev", ...flags]);

@@ -6,8 +6,9 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { freePort } from "./free-port.ts";
 import { onEnd } from "./on-end.ts";
-import { freePort, inDatabase, NOBODY } from "./postgres-server.ts";
+import { inDatabase, NOBODY } from "./postgres-server.ts";
 
 const PROGRAM = "pgbouncer";
 const READY_TRIES = 100;

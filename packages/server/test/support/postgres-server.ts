@@ -3,11 +3,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, chown, constants, cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
+import { freePort } from "./free-port.ts";
 
 /** PostgreSQL refuses to run as root: then it runs as this user, which every Unix has. */
 export const NOBODY = 65_534;
@@ -60,7 +60,7 @@ export async function startPostgres({ fsync = true }: PostgresOptions = {}): Pro
 
   async function start(): Promise<void> {
     child = spawnGuarded(join(native, "bin", "postgres"), ["-D", data, ...settings], user);
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 120_000;
     while (!(await answers(url))) {
       if (Date.now() > deadline || child.exitCode !== null) throw new Error("PostgreSQL does not start");
       await sleep(20);
@@ -141,15 +141,6 @@ async function answers(url: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 export async function inDatabase<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {

@@ -10,6 +10,10 @@ import { inDatabase, isPostgresInstalled, PLATFORM, type PostgresServer, SHARED_
 
 export { inDatabase };
 
+/** Locks of the database that is asked: other tests share the server, and copies of one template have the same tables by number. */
+export const OWN_LOCKS =
+  "(SELECT l.* FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database WHERE d.datname = current_database()) AS own_locks";
+
 const SHARED_TEMPLATE = "inlet_template";
 const TEMPLATE_LOCK = 1;
 

@@ -62,11 +62,12 @@ export function spawnInlet(t: TestContext, argv: string[], env: Record<string, s
   let stderr = "";
   child.stdout.on("data", (chunk) => (stdout += chunk));
   child.stderr.on("data", (chunk) => (stderr += chunk));
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   async function end(signal: NodeJS.Signals): Promise<number | null> {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-    child.kill(signal);
-    const [code] = (await once(child, "exit")) as [number | null];
-    return code;
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    // Later than its exit: by then, all it has printed was read.
+    await closed;
+    return child.exitCode;
   }
   async function logged(pattern: RegExp): Promise<void> {
     const deadline = Date.now() + 60_000;

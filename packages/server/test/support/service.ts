@@ -17,6 +17,9 @@ export const EVENT_KEY = "test-event-key";
 export const API_KEY = "test-api-key";
 export const SIGNING_KEY = `signkey-test-${"0a".repeat(32)}`;
 
+/** Healthy work ends within this time on any machine. A test of what takes too long says how long that is. */
+export const PATIENT_DATABASE_TIMEOUT = "60s";
+
 export interface TestServiceOptions {
   mode?: Mode;
   flags?: string[];
@@ -79,7 +82,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     ...(databaseUrl === undefined ? [] : ["--database-url", databaseUrl]),
     ...flags,
   ];
-  const service = await startService(readConfig(mode, argv, {}), {
+  const service = await startService(readConfig(mode, argv, { INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT }), {
     log: options.log ?? pino({ level: "silent" }),
     telemetry: options.telemetry ?? null,
     ...(options.now && { now: options.now }),

@@ -5,7 +5,7 @@ import { currentStore } from "./both-stores.ts";
 import { inDatabase, migratedDatabase } from "./postgres.ts";
 
 /** A process on a busy machine does not lose what it works on. What a killed one held need not be waited for: see `passLeases`. */
-const TIMES = ["--lease", "10s", "--poll-interval", "200ms"];
+const TIMES = ["--lease", "30s", "--poll-interval", "200ms"];
 
 /** What an ended process still holds is due, as it is once its leases are over. */
 const PASS_LEASES = `

@@ -4,6 +4,9 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { findLocalApps } from "./local-apps.ts";
 
+/** More than a busy machine takes to respond. */
+const PATIENT = { connectMs: 60_000, askMs: 60_000 };
+
 async function listen(t: TestContext, answer: RequestListener): Promise<number> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
@@ -21,7 +24,7 @@ test("an app is found where an SDK answers, and nothing else is taken for one", 
   });
   const website = await listen(t, (_request, response) => response.end("hello"));
   const closed = await listen(t, (_request, response) => response.end());
-  const found = await findLocalApps(() => false, 0, [app, website, closed]);
+  const found = await findLocalApps(() => false, 0, [app, website, closed], PATIENT);
   assert.deepEqual(found, [`http://localhost:${app}/api/inngest`]);
 });
 

@@ -5,8 +5,8 @@ import { connect } from "node:net";
 /** The description of `--discover` lists both. */
 export const PORTS = [...range(3000, 3010), 4000, 4321, 5000, 5173, 8000, 8080, 8081, 8787, 8888, ...range(8910, 8915)];
 export const PATHS = ["/api/inlet", "/api/inngest", "/x/inngest", "/.netlify/functions/inngest", "/.redwood/functions/inngest"];
-const CONNECT_TIMEOUT_MS = 200;
-const ASK_TIMEOUT_MS = 1_000;
+/** How long a port and an app may take to respond. Whatever responds later is found by the next search. */
+const TIMEOUTS = { connectMs: 200, askMs: 1_000 };
 const SDK_HEADERS = ["x-service-sdk", "x-inngest-sdk"];
 
 /** The URLs of apps found, except for known ones and the service itself. */
@@ -14,25 +14,28 @@ export async function findLocalApps(
   isKnown: (url: string) => boolean,
   ownPort: number,
   ports: readonly number[] = PORTS,
+  { connectMs, askMs } = TIMEOUTS,
 ): Promise<string[]> {
-  const open = await Promise.all(ports.filter((port) => port !== ownPort).map(async (port) => ((await isOpen(port)) ? [port] : [])));
-  const found = await Promise.all(open.flat().map((port) => findAt(port, isKnown)));
+  const open = await Promise.all(
+    ports.filter((port) => port !== ownPort).map(async (port) => ((await isOpen(port, connectMs)) ? [port] : [])),
+  );
+  const found = await Promise.all(open.flat().map((port) => findAt(port, isKnown, askMs)));
   return found.flat();
 }
 
 /** The first path at which an SDK responds. */
-async function findAt(port: number, isKnown: (url: string) => boolean): Promise<string[]> {
+async function findAt(port: number, isKnown: (url: string) => boolean, askMs: number): Promise<string[]> {
   for (const path of PATHS) {
     const url = `http://localhost:${port}${path}`;
     if (isKnown(url)) return [];
-    if (await isServed(url)) return [url];
+    if (await isServed(url, askMs)) return [url];
   }
   return [];
 }
 
-function isOpen(port: number): Promise<boolean> {
+function isOpen(port: number, timeout: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: "localhost", timeout: CONNECT_TIMEOUT_MS });
+    const socket = connect({ port, host: "localhost", timeout });
     const settle = (open: boolean) => {
       socket.destroy();
       resolve(open);
@@ -43,9 +46,9 @@ function isOpen(port: number): Promise<boolean> {
   });
 }
 
-async function isServed(url: string): Promise<boolean> {
+async function isServed(url: string, timeoutMs: number): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS), redirect: "manual" });
+    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: "manual" });
     await response.body?.cancel();
     return SDK_HEADERS.some((name) => response.headers.has(name));
   } catch {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { RunNo } from "@inlet/protocol";
 import { Client } from "pg";
 import { onEnd } from "../../../test/support/on-end.ts";
-import { migratedDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { migratedDatabase, OWN_LOCKS, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { until } from "../../../test/support/runs.ts";
 import { makeScene, SAMPLE_RULES, sampleLease } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
@@ -14,7 +14,7 @@ import { boundedKey } from "../postgres/bounded-key.ts";
 import { markLock } from "../postgres/locks.ts";
 import { openPostgresStore } from "../postgres/postgres-store.ts";
 
-const WAITING = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+const WAITING = `SELECT FROM ${OWN_LOCKS} WHERE locktype = 'advisory' AND NOT granted`;
 
 function gatheringWithout(value: string, gone: ReadonlySet<number>): string | null {
   const left = (JSON.parse(value) as number[]).filter((one) => !gone.has(one));

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { onEnd } from "../../../test/support/on-end.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { freshDatabase, inDatabase, OWN_LOCKS, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { StoreUnavailable } from "../contract/index.ts";
 import { Database } from "./database.ts";
 import { createAnnounced } from "./nodes/announce.ts";
@@ -45,15 +45,17 @@ const CROSSING = "SELECT pg_advisory_xact_lock(2), pg_advisory_xact_lock(1), 'do
 
 async function checkCrossing(t: TestContext, work: (database: Database) => Promise<{ told?: string }[]>): Promise<void> {
   const url = await freshDatabase(t);
-  const database = new Database({ url, connectionsMax: 1, listenUrl: null, onFault: () => undefined, onRecovery: () => undefined });
+  // The one that looks for deadlocks first is the one that is ended. It looks once, when both wait.
+  await inDatabase(url, (client) => client.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET deadlock_timeout = '4s'`));
+  const hooks = { onFault: () => undefined, onRecovery: () => undefined };
+  const database = new Database({ url, connectionsMax: 1, listenUrl: null, timeoutMs: 120_000, ...hooks });
   onEnd(t, () => database.stop());
   await inDatabase(url, async (other) => {
     await other.query("BEGIN");
-    // The one that looks for deadlocks first is the one that is ended.
-    await other.query("SET LOCAL deadlock_timeout = '20s'");
+    await other.query("SET LOCAL deadlock_timeout = '100s'");
     await other.query("SELECT pg_advisory_xact_lock(1)");
     const crossing = work(database);
-    while ((await other.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).rowCount === 0);
+    while ((await other.query(`SELECT FROM ${OWN_LOCKS} WHERE locktype = 'advisory' AND NOT granted`)).rowCount === 0);
     await other.query("SELECT pg_advisory_xact_lock(2)");
     await other.query("COMMIT");
     assert.equal((await crossing)[0]?.told, "done");
@@ -67,13 +69,13 @@ test("work that is over its time limit is a fault of the server; maintenance tha
     url,
     connectionsMax: 4,
     listenUrl: null,
-    timeoutMs: 500,
+    timeoutMs: 3_000,
     onFault: (reason: string) => faults.push(reason),
     onRecovery: () => undefined,
   });
   onEnd(t, () => database.stop());
-  await database.query("CREATE TABLE cleaned ()");
   await inDatabase(url, async (other) => {
+    await other.query("CREATE TABLE cleaned ()");
     await other.query("BEGIN");
     await other.query("LOCK TABLE cleaned IN SHARE UPDATE EXCLUSIVE MODE");
     const isRefused = (error: unknown) => error instanceof StoreUnavailable && /lock/.test(error.message);

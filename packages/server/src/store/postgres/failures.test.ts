@@ -82,8 +82,9 @@ test("each error that the client throws without a code is known", { skip }, asyn
   const pool = new Pool({ connectionString: silent, connectionTimeoutMillis: 50 });
   assert.notEqual(serverFault(await failureOf(() => pool.query("SELECT 1"))), null);
   await pool.end();
-  const full = new Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 2_000 });
+  const full = new Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 60_000 });
   const taken = await full.connect();
+  full.options.connectionTimeoutMillis = 50;
   const refused = await failureOf(() => full.query("SELECT 1"));
   assert.deepEqual([serverFault(refused) !== null, isConnectionLost(refused)], [true, false], refused.message);
   taken.release();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Client } from "pg";
 import { onEnd } from "../../../test/support/on-end.ts";
-import { migratedDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { migratedDatabase, OWN_LOCKS, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { until } from "../../../test/support/runs.ts";
 import {
   advance,
@@ -21,7 +21,7 @@ import { eventRemovalLock } from "../postgres/locks.ts";
 import { openPostgresStore } from "../postgres/postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
-const WAITING = "SELECT FROM pg_locks JOIN pg_database AS d ON d.oid = database WHERE datname = current_database() AND NOT granted";
+const WAITING = `SELECT FROM ${OWN_LOCKS} WHERE NOT granted`;
 
 /** A run that has ended, with a step, and a connection that the test holds. */
 async function openScene(t: TestContext) {

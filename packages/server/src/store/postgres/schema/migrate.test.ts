@@ -56,7 +56,7 @@ test("functions of the database are replaced whole with an upgrade, and not with
   assert.equal(await endOfId(), "1", "an older program that may still work here changes nothing");
 });
 
-test("a database that needs no migration is not locked to see it", { skip, timeout: 60_000 }, async (t) => {
+test("a database that needs no migration is not locked to see it", { skip }, async (t) => {
   const url = await freshDatabase(t);
   await (await open(url)).stop();
   const database = new Database({ url, connectionsMax: 4, listenUrl: null, onFault: () => undefined, onRecovery: () => undefined });

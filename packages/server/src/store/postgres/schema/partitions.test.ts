@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createEventIdGenerator } from "@inlet/protocol";
-import { freshDatabase, inDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { freshDatabase, inDatabase, OWN_LOCKS, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import {
   advance,
   beginOne,
@@ -88,7 +88,7 @@ test("partitions are made in spite of those who use the tables in another order,
     await other.query("BEGIN");
     await other.query("SELECT FROM steps_rest");
     const maintained = store.retentionMaintain({ now: today, keptMs: KEEP_ALL });
-    const locked = "SELECT FROM pg_locks WHERE relation = 'runs_rest'::regclass AND mode = 'AccessExclusiveLock' AND granted";
+    const locked = `SELECT FROM ${OWN_LOCKS} WHERE relation = 'runs_rest'::regclass AND mode = 'AccessExclusiveLock' AND granted`;
     while ((await other.query(locked)).rowCount === 0);
     await other.query("SELECT FROM runs_rest");
     await other.query("COMMIT");
