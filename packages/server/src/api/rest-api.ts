@@ -32,6 +32,7 @@ import { registerFunctionStatsRoute } from "./runs/function-stats-route.ts";
 import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/functions-routes.ts";
 import { type InvokeRouteParts, registerInvokeRoute } from "./runs/invoke-route.ts";
 import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.ts";
+import { type RunCopyRoutesParts, registerRunCopyRoutes } from "./runs/run-copy-routes.ts";
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
 import { registerRunsRoutes } from "./runs/runs-routes.ts";
 import { registerSignalsRoutes, type SignalsRoutesParts } from "./runs/signals-routes.ts";
@@ -51,6 +52,7 @@ export type RestApiParts = EventStreamParts &
   KeysRoutesParts &
   FunctionsRoutesParts &
   OrderRoutesParts &
+  RunCopyRoutesParts &
   RunStreamParts &
   JobsRoutesParts &
   AlertsRoutesParts &
@@ -103,6 +105,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerFunctionFiguresRoute(api, parts);
       registerInvokeRoute(api, parts);
       registerRunsRoutes(api, parts);
+      registerRunCopyRoutes(api, parts);
       registerOrderRoutes(api, parts);
       registerRunStream(api, parts);
       registerJobsRoutes(api, parts);

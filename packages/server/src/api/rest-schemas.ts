@@ -17,21 +17,8 @@ const fromText = new Ajv({ ...OPTIONS, coerceTypes: true });
 const BODY_DEPTH_MAX = DATA_DEPTH_MAX + 50;
 
 export function registerRequestChecks(app: FastifyInstance): void {
-  // A key such as __proto__ in a payload is ordinary data; it is never merged into an object of ours.
-  const parseJson = app.getDefaultJsonParser("ignore", "ignore");
   app.removeContentTypeParser("application/json");
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    // Many clients always send the header, even without a body.
-    if (body === "") return done(null, undefined);
-    parseJson(request, body as string, (error, value) => {
-      if (request.routeOptions.config.keepsBodyText) keepBodyText(value, body as string);
-      const isTooDeep = !error && isDeeperThan(value, BODY_DEPTH_MAX);
-      done(
-        isTooDeep ? Object.assign(new Error(`The body is nested more than ${BODY_DEPTH_MAX} deep.`), { statusCode: 400 }) : error,
-        value,
-      );
-    });
-  });
+  readJsonBodies(app, "application/json");
   // Response schemas describe and are tested. Serialising with them would drop fields they do not name, and much is already text.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setValidatorCompiler(({ schema, httpPart }) => {
@@ -45,6 +32,24 @@ export function registerRequestChecks(app: FastifyInstance): void {
   app.addHook("preValidation", async ({ params, query }) => {
     for (const [field, text] of Object.entries({ ...(query as object), ...(params as object) }))
       if (String(text).includes("\0")) throw invalid(field, "must not contain the character U+0000");
+  });
+}
+
+/** Bodies of this type are read as JSON. */
+export function readJsonBodies(app: FastifyInstance, contentType: string): void {
+  // A key such as __proto__ in a payload is ordinary data; it is never merged into an object of ours.
+  const parseJson = app.getDefaultJsonParser("ignore", "ignore");
+  app.addContentTypeParser(contentType, { parseAs: "string" }, (request, body, done) => {
+    // Many clients always send the header, even without a body.
+    if (body === "") return done(null, undefined);
+    parseJson(request, body as string, (error, value) => {
+      if (request.routeOptions.config.keepsBodyText) keepBodyText(value, body as string);
+      const isTooDeep = !error && isDeeperThan(value, BODY_DEPTH_MAX);
+      done(
+        isTooDeep ? Object.assign(new Error(`The body is nested more than ${BODY_DEPTH_MAX} deep.`), { statusCode: 400 }) : error,
+        value,
+      );
+    });
   });
 }
 

@@ -4,6 +4,7 @@ import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEvent
 import { approvalUrl } from "../api/approvals/approval-url.ts";
 import type { ApprovalsPart } from "../api/approvals/approvals-part.ts";
 import type { FunctionsRoutesParts, ShownFunction } from "../api/runs/functions-routes.ts";
+import type { RunCopyRoutesParts } from "../api/runs/run-copy-routes.ts";
 import type { RunsRoutesParts } from "../api/runs/runs-routes.ts";
 import type { SignalsRoutesParts } from "../api/runs/signals-routes.ts";
 import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
@@ -17,6 +18,7 @@ import { type RegisteredFunction, Registry } from "../fan-out/registry.ts";
 import { FunctionStarts, type FunctionStartsParts } from "../fan-out/starts/function-starts.ts";
 import { createInngestAnswers, type InngestAnswers } from "../flows/answer-inngest.ts";
 import { createSdkAnswers, type SdkAnswers } from "../flows/answer-sdks.ts";
+import { copyOfRun, startCopy } from "../flows/copy-run.ts";
 import { createApprovals } from "../flows/decide-approvals.ts";
 import type { SendingRun } from "../flows/event-life.ts";
 import { PauseFunctions } from "../flows/pause-functions.ts";
@@ -54,6 +56,7 @@ export interface Functions {
   sdk: SdkRoutesParts["sdk"];
   inngest: Omit<InngestAnswers, "start" | "stop">;
   runs: RunsRoutesParts["runs"];
+  runCopies: RunCopyRoutesParts["runCopies"];
   /** False if the run has already ended. */
   cancelRun(run: { environmentId: Environment["id"]; no: RunNo }): Promise<boolean>;
   /** Functions of an environment with this id, including archived ones; null: all. */
@@ -176,6 +179,10 @@ export function createFunctions(parts: FunctionsParts): Functions {
       wake,
       waiting: (run, environment) => whyRunWaits({ store, registry, now }, run, environment),
       rerun: (run, from) => rerunRun({ store, registry, fanOut, executor, now }, run, from),
+    },
+    runCopies: {
+      of: (run) => copyOfRun(store, run, functionId(run.functionNo)),
+      start: (environment, copy) => startCopy({ store, registry, fanOut, executor, eventIds, now }, environment.id, copy),
     },
     jobStarts: {
       replay: (environmentId, event, id) => fanOut.replay(environmentId, event, id, now()),

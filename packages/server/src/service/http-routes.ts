@@ -149,6 +149,7 @@ function registerRestRoutes(app: FastifyInstance, shared: Shared): readonly Docu
   return registerRestApi(app, {
     ...shared,
     runs: functions.runs,
+    runCopies: functions.runCopies,
     invoke: functions.inngest.invoke,
     signals: functions.signals,
     approvals: functions.approvals,

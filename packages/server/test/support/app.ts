@@ -21,19 +21,27 @@ export interface TestApp {
   stop(): Promise<void>;
 }
 
+export interface AppOptions {
+  id?: string;
+  environment?: string;
+  signingKey?: string;
+  /** It accepts calls that are not signed, as those of a dev server. */
+  isDev?: boolean;
+}
+
 /** `make` is given the client the functions are made with. */
 export async function startApp(
   t: TestContext,
   service: ServiceClient,
   make: (client: Inlet) => AnyFunction[],
-  { id = "shop", environment, signingKey = SIGNING_KEY }: { id?: string; environment?: string; signingKey?: string } = {},
+  { id = "shop", environment, signingKey = SIGNING_KEY, isDev = false }: AppOptions = {},
 ): Promise<TestApp> {
   const client = new Inlet({
     id,
     baseUrl: service.url,
     eventKey: EVENT_KEY,
     signingKey,
-    isDev: false,
+    isDev,
     ...(environment !== undefined && { env: environment }),
   });
   const keyed = signingKey === SIGNING_KEY ? undefined : environment;

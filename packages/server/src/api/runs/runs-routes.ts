@@ -26,6 +26,7 @@ import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
 import { readWhere, WHERE } from "../where.ts";
+import { findRun } from "./find-run.ts";
 import { RUN, RUN_DETAILS } from "./run-schemas.ts";
 
 export interface RunsRoutesParts extends ApprovalViewParts {
@@ -157,13 +158,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return audit.note(request, { action: `run.${action}`, target, environment: environment.name, details });
   }
 
-  async function find(request: FastifyRequest): Promise<{ environment: Environment; run: RunDetails }> {
-    const environment = environmentOf(access, request);
-    const { id } = request.params as { id: string };
-    const known = isEventId(id.toUpperCase()) ? await store.runGet({ environmentId: environment.id, id: id.toUpperCase() as RunId }) : null;
-    if (!known) throw new RestRefusal("run_not_found", `There is no run ${id} in the environment "${environment.name}".`);
-    return { environment, run: known };
-  }
+  const find = (request: FastifyRequest) => findRun(parts, request);
 
   /** Only steps of these kinds have approvals. */
   async function approvalsOf(request: FastifyRequest, { id: runId, steps }: RunDetails, environment: Environment) {
