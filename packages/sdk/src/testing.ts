@@ -2,4 +2,4 @@
 
 export { failureFunction } from "./functions/inlet-function.ts";
 export { type DeferredCall, type FunctionRun, type RunFunctionOptions, runFunction } from "./testing/run-function.ts";
-export type { RanStep, StepMock } from "./testing/settle-step.ts";
+export { inOrder, type RanStep, type StepMock } from "./testing/settle-step.ts";

@@ -127,6 +127,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/jobs": { query: "?status=completed" },
   "GET /v1/jobs/{id}": { path: ({ jobId }) => [jobId] },
   "POST /v1/jobs/{id}/cancel": { path: ({ jobId }) => [jobId] },
+  "GET /v1/runs/{id}/copy": { path: ({ endedRunId }) => [endedRunId] },
   "POST /v1/runs/{id}/rerun": { path: ({ endedRunId }) => [endedRunId], status: 201 },
   "POST /v1/runs/{id}/steps/{stepId}/wake": { path: ({ sleepingRunId, sleepingStepId }) => [sleepingRunId, sleepingStepId] },
   "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },

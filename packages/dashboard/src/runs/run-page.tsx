@@ -19,6 +19,7 @@ import { Payload } from "../ui/payload.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
 import { RunCalls } from "./run-calls.tsx";
+import { RunCopyTools } from "./run-copy-tools.tsx";
 import { RunErrorBox } from "./run-error.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import { RunStatusBadge } from "./run-status.tsx";
@@ -65,6 +66,7 @@ export function RunPage() {
       <RunFacts env={env} run={run} />
       <RunWaiting env={env} run={run} />
       {run.error && <RunErrorBox error={run.error} title={failureTitle(run)} tools={<FailedStepButton run={run} />} />}
+      <RunCopyTools env={env} run={run} />
       <RunTimeline env={env} run={run} />
       <RunCalls run={run} />
       <div className="cards">

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { sessionQuery } from "../api/session.ts";
-import { Reachability } from "../dev-server/send-to-dev-server.tsx";
+import { Reachability } from "../dev-server/send-dialog.tsx";
 import { DEFAULT_TARGET, readTarget, setDevServerTarget, TARGET_HINT, useDevServerTarget } from "../dev-server/target.ts";
 import { setTheme, THEMES, useTheme } from "../shell/theme.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";

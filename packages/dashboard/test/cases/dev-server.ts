@@ -1,9 +1,15 @@
-/** Send to Dev Server: from one service's dashboard to another service. */
+/** Send to Dev Server, Send run to Dev Server, Copy as test: from one service's dashboard to another service. */
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Inlet, NonRetriableError } from "@inlet/sdk";
 import type { Browser, Page } from "playwright-core";
-import { startTestService } from "../../../server/test/support/service.ts";
+import { type AnyFunction, runsOf, startApp } from "../../../server/test/support/app.ts";
+import { startTestService, temporaryFolder } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
@@ -78,6 +84,97 @@ export function devServerCases(browser: () => Browser): void {
     await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill(gone.url);
     await dialog.getByText("Not reachable").waitFor();
     await dialog.getByRole("button", { name: "Send" }).click();
-    await dialog.getByRole("alert").getByText("did not accept the event").waitFor();
+    await dialog.getByRole("alert").getByText("did not accept it").waitFor();
+  });
+
+  test("a failed run is sent to a dev server, where it stops at the same step", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const devServer = await startTestService(t, { mode: "dev", flags: ["--allow-origin", service.url] });
+    await startApp(t, service, () => [failing()], { isDev: true });
+    const ran: string[] = [];
+    const app = await startApp(t, devServer, () => [failing(ran)], { isDev: true });
+    const [id] = (await service.send({ name: "shop/payment.due", data: { parts: 3 } })).body.ids;
+    const [run] = await runsOf(service, id);
+    const page = await openEvent(t, browser(), `${service.url}/env/dev/runs/${run.id}`, /ERR_CONNECTION_REFUSED|404/);
+    await page.getByRole("button", { name: "Send run to Dev Server" }).click();
+    const dialog = page.getByRole("dialog", { name: "Send run to Dev Server" });
+    await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill(devServer.url);
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await dialog.getByText("Sent. The dev server returned").waitFor();
+    const there = await dialog.getByRole("link", { name: "Open it there" }).getAttribute("href");
+    const seen = await openPage(t, browser(), String(there));
+    await seen.getByText("The run failed: NonRetriableError: no credit").waitFor();
+    await seen.getByRole("button", { name: /part × 3/ }).waitFor();
+    assert.deepEqual(ran, ["part"], "the steps before the failure kept their results");
+
+    await app.stop();
+    await devServer.rest("DELETE", `/apps/${(await devServer.rest("GET", "/apps")).body.data[0].id}`);
+    await dialog.getByRole("button", { name: "Send again" }).click();
+    await dialog.getByRole("alert").getByText("There is no function shop-pay here").waitFor();
+  });
+
+  test("a run that is copied as a test fails as it did, and passes when the code is mended", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await startApp(t, service, () => [failing()], { isDev: true });
+    const copied = async (parts: number) => {
+      const [id] = (await service.send({ name: "shop/payment.due", data: { parts } })).body.ids;
+      const [run] = await runsOf(service, id);
+      const page = await openPage(t, browser(), `${service.url}/env/dev/runs/${run.id}`, {
+        allow: NOT_THERE,
+        permissions: ["clipboard-read", "clipboard-write"],
+      });
+      await page.getByRole("button", { name: "Copy as test" }).click();
+      await page.getByText("Copied as a test").waitFor();
+      return (await page.evaluate("navigator.clipboard.readText()")) as string;
+    };
+    const folder = temporaryFolder(t);
+    symlinkSync(fileURLToPath(new URL("../../../../node_modules", import.meta.url)), join(folder, "node_modules"));
+    writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+
+    const failed = await copied(3);
+    assert.match(failed, /\/\/ The run failed: NonRetriableError: no credit process\.exit\(3\)/, "what a run threw stays in the comment");
+    const before = await runTest(folder, failed, failing.toString());
+    assert.equal(before.status, 1, before.output);
+    assert.match(before.output, /no credit/);
+    const mended = await runTest(folder, failed, failing.toString().replace("index === 2", "false"));
+    assert.equal(mended.status, 0, mended.output);
+    const completed = await runTest(folder, await copied(1), failing.toString());
+    assert.equal(completed.status, 0, completed.output);
+  });
+}
+
+/** Fails at its third part, after a failure that it handles. Runs as it stands here in a file of its own. */
+function failing(ran: string[] = []): AnyFunction {
+  const inlet = new Inlet({ id: "shop", isDev: true });
+  return inlet.createFunction({ id: "pay" }, { event: "shop/payment.due" }, async ({ event, step }) => {
+    await step.sleep("rest", "1ms");
+    const seen = await step
+      .run("ask", () => {
+        throw new NonRetriableError("closed");
+      })
+      .catch((error: Error) => error.message);
+    const done: unknown[] = [seen];
+    for (let index = 0; index < Number(event.data.parts); index++) {
+      const part = () => {
+        ran.push("part");
+        if (index === 2) throw new NonRetriableError("no credit\n\nprocess.exit(3)");
+        return { index };
+      };
+      done.push(await step.run("part", part));
+    }
+    return done;
+  });
+}
+
+/** The test in a file beside the function, as a person would save it. */
+function runTest(folder: string, code: string, source: string): Promise<{ status: number; output: string }> {
+  const imports = 'import { Inlet, NonRetriableError } from "@inlet/sdk";';
+  writeFileSync(join(folder, "my-function.ts"), `${imports}\n${source}\nexport const fn = failing();\n`);
+  writeFileSync(join(folder, "run.test.ts"), code);
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["--test", join(folder, "run.test.ts")], { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ status: error ? Number(error.code) : 0, output: stdout + stderr }),
+    );
   });
 }

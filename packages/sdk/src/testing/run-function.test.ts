@@ -3,7 +3,7 @@ import test from "node:test";
 import { Inlet } from "../client/inlet.ts";
 import { NonRetriableError } from "../errors.ts";
 import { createDefer } from "../functions/deferred-function.ts";
-import { failureFunction, runFunction } from "../testing.ts";
+import { failureFunction, inOrder, runFunction } from "../testing.ts";
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const inlet = new Inlet({
@@ -239,4 +239,25 @@ test("what cannot be deferred is refused at the call", async () => {
   assert.match(schemaFault ?? "", /breaks its schema: n is not 1/);
   assert.match(plainFault ?? "", /createDefer/);
   assert.match(nested ?? "", /inside step "nested"/);
+});
+
+test("steps of a loop can have mocks one by one; those after the last run", async () => {
+  const fn = inlet.createFunction({ id: "loop" }, { event: "x" }, async ({ step }) => {
+    const done: unknown[] = [];
+    for (let n = 0; n < 3; n++) done.push(await step.run("each", () => `ran ${n}`).catch((error: Error) => error.message));
+    const waited = await Promise.all(["a", "b"].map((event) => step.waitForEvent("wait", { event, timeout: "1h" })));
+    return [done, waited.map((event) => event?.name ?? null)];
+  });
+  const fail = () => {
+    throw new Error("failed");
+  };
+  const options = { steps: { each: inOrder("first", fail), wait: inOrder(null, { name: "b", data: {} }) } };
+  for (let time = 0; time < 2; time++) {
+    assert.deepEqual((await runFunction(fn, options)).result, [
+      ["first", "failed", "ran 2"],
+      [null, "b"],
+    ]);
+  }
+  const one = { steps: { each: "x", wait: inOrder(null) } };
+  await assert.rejects(runFunction(fn, one), /Step "wait" \(waitForEvent\) needs a mock/);
 });

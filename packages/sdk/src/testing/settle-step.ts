@@ -8,8 +8,29 @@ import type { CallBody } from "../wire/call-body.ts";
 import type { StepOperation } from "../wire/step-operations.ts";
 import { fromWireError, toWireError, type WireError } from "../wire/wire-error.ts";
 
-/** A value, or a function of the step's input. */
+/** A value, or a function of the step's input, for all steps with an id; or `inOrder` with one for each of them. */
 export type StepMock = unknown | ((...input: never[]) => unknown);
+
+class MocksInOrder {
+  readonly mocks: readonly StepMock[];
+  constructor(mocks: readonly StepMock[]) {
+    this.mocks = mocks;
+  }
+}
+
+/** Mocks for the steps of a loop that have the same id, in the order in which the function comes to them. Further ones have no mock. */
+export function inOrder(...mocks: StepMock[]): StepMock {
+  return new MocksInOrder(mocks);
+}
+
+/** Undefined if the step has no mock. */
+function mockOf({ displayName, userland }: StepOperation, mocks: Settling["mocks"]): { mock: StepMock } | undefined {
+  if (!Object.hasOwn(mocks, displayName)) return undefined;
+  const mock = mocks[displayName];
+  if (!(mock instanceof MocksInOrder)) return { mock };
+  const index = userland.index;
+  return index < mock.mocks.length ? { mock: mock.mocks[index] } : undefined;
+}
 
 export type StepKind =
   | "run"
@@ -47,16 +68,20 @@ interface Settling {
 }
 
 /** How long until time alone ends this step; undefined if it does not. */
-export function timeLeftMs({ op, name, displayName, opts }: StepOperation, mocks: Settling["mocks"]): number | undefined {
+export function timeLeftMs(operation: StepOperation, mocks: Settling["mocks"]): number | undefined {
+  const { op, name, opts } = operation;
   if (op === "Sleep") return Number.isNaN(Date.parse(name)) ? durationMs(name) : Date.parse(name) - Date.now();
-  return (op === "WaitForEvent" || op === "WaitForSignal") && mocks[displayName] === null ? durationMs(String(opts?.timeout)) : undefined;
+  return (op === "WaitForEvent" || op === "WaitForSignal") && mockOf(operation, mocks)?.mock === null
+    ? durationMs(String(opts?.timeout))
+    : undefined;
 }
 
 export async function settleStep(fn: InletFunction, body: CallBody, operation: StepOperation, settling: Settling): Promise<SettledStep> {
   const kind = kindOf(operation);
   const { displayName: id } = operation;
   if (kind === "sleep") return { memo: null, ran: { id, kind, mocked: false } };
-  if (Object.hasOwn(settling.mocks, id)) return settleByMock(operation, kind, settling.mocks[id]);
+  const mocked = mockOf(operation, settling.mocks);
+  if (mocked) return settleByMock(operation, kind, mocked.mock);
   const example = EXAMPLES[kind];
   if (example === undefined) return settleByRunning(fn, body, operation, kind, settling);
   throw new Error(`Step "${id}" (${kind}) needs a mock: steps: { "${id}": … } with ${example}`);
