@@ -2,7 +2,7 @@
 
 import { type EventId, isEventId, type JobId, type RunId, type WebhookRequestId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { Environment, EventStore, JobStore, RunStore, Webhook, WebhookRequestStore } from "../store/contract/index.ts";
+import type { Environment, JobStore, StoreViews, Webhook } from "../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "./access/rest-access.ts";
 import { cutPage, type PageQuery } from "./list-page.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
@@ -11,7 +11,8 @@ import type { RunsRoutesParts } from "./runs/runs-routes.ts";
 
 export interface FindRoutesParts {
   access: AccessRules;
-  store: EventStore & RunStore & JobStore & WebhookRequestStore;
+  store: Pick<JobStore, "jobGet">;
+  views: StoreViews;
   directory: { webhooks(): Webhook[] };
   runs: Pick<RunsRoutesParts["runs"], "functionName">;
 }
@@ -58,12 +59,12 @@ export function registerFindRoutes(app: FastifyInstance, parts: FindRoutesParts)
   });
 }
 
-async function byUlid({ store, runs }: FindRoutesParts, { id: environmentId }: Environment, id: string): Promise<Found[]> {
+async function byUlid({ store, views, runs }: FindRoutesParts, { id: environmentId }: Environment, id: string): Promise<Found[]> {
   if (!isEventId(id)) return [];
   const text = id as string;
   const [event, run, job] = await Promise.all([
-    store.eventGet({ environmentId, id: text as EventId }),
-    store.runGet({ environmentId, id: text as RunId }),
+    views.eventGet({ environmentId, id: text as EventId }),
+    views.runGet({ environmentId, id: text as RunId }),
     store.jobGet({ environmentId, id: text as JobId }),
   ]);
   return [
@@ -73,20 +74,20 @@ async function byUlid({ store, runs }: FindRoutesParts, { id: environmentId }: E
   ];
 }
 
-async function byRequestId({ store, directory }: FindRoutesParts, { id: environmentId }: Environment, id: string): Promise<Found[]> {
+async function byRequestId({ views, directory }: FindRoutesParts, { id: environmentId }: Environment, id: string): Promise<Found[]> {
   if (!/^req_/i.test(id)) return [];
   const requestId = `req_${id.slice(4).toUpperCase()}` as WebhookRequestId;
   const webhooks = directory.webhooks().filter((webhook) => webhook.environmentId === environmentId);
   const found = await Promise.all(
     webhooks.map(async (webhook): Promise<Found[]> => {
-      const record = await store.webhookRequestGet({ environmentId, webhookId: webhook.id, id: requestId });
+      const record = await views.webhookRequestGet({ environmentId, webhookId: webhook.id, id: requestId });
       return record ? [{ kind: "request", id: record.id, name: webhook.name, webhook: webhook.id }] : [];
     }),
   );
   return found.flat();
 }
 
-async function byDedupId({ store }: FindRoutesParts, { id: environmentId }: Environment, dedupId: string): Promise<Found[]> {
-  const { events } = await store.eventList({ environmentId, dedupId, limit: DEDUP_MAX });
+async function byDedupId({ views }: FindRoutesParts, { id: environmentId }: Environment, dedupId: string): Promise<Found[]> {
+  const { events } = await views.eventList({ environmentId, dedupId, limit: DEDUP_MAX });
   return events.map(({ id, name }) => ({ kind: "event", id, name, dedupId }));
 }

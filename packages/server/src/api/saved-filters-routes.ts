@@ -2,7 +2,14 @@
 
 import type { FastifyInstance } from "fastify";
 import { iso } from "../observe/run-view.ts";
-import { FILTERED_LISTS, type FilteredList, SAVED_FILTERS_MAX, type SavedFilter, type SavedFilterStore } from "../store/contract/index.ts";
+import {
+  FILTERED_LISTS,
+  type FilteredList,
+  SAVED_FILTERS_MAX,
+  type SavedFilter,
+  type SavedFilterStore,
+  type StoreViews,
+} from "../store/contract/index.ts";
 import type { AuditTrail } from "./access/audit-trail.ts";
 import { principalOf } from "./access/principal.ts";
 import { type AccessRules, environmentOf } from "./access/rest-access.ts";
@@ -15,6 +22,7 @@ export interface SavedFiltersRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
   store: SavedFilterStore;
+  views: StoreViews;
   now(): number;
 }
 
@@ -62,13 +70,13 @@ const REMOVE = {
   errors: ["saved_filter_not_found"],
 } as const;
 
-export function registerSavedFiltersRoutes(app: FastifyInstance, { access, audit, store, now }: SavedFiltersRoutesParts): void {
+export function registerSavedFiltersRoutes(app: FastifyInstance, { access, audit, store, views, now }: SavedFiltersRoutesParts): void {
   app.get<{ Querystring: PageQuery & { list?: FilteredList } }>(
     "/saved-filters",
     { config: { about: "environment" }, schema: READ },
     async (request) => {
       const { list } = request.query;
-      const saved = await store.savedFilterList({ environmentId: environmentOf(access, request).id });
+      const saved = await views.savedFilterList({ environmentId: environmentOf(access, request).id });
       const wanted = saved.filter((filter) => list === undefined || filter.list === list);
       const { items, next } = cutPage([...wanted.entries()], ([index]) => ({ rank: -index }), request.query);
       return { data: items.map(([, filter]) => filterView(filter)), page: { next } };

@@ -6,12 +6,12 @@ import {
   type Environment,
   type EventSource,
   noUsage,
+  type StoreViews,
   USAGE_FIGURES,
   USAGE_KINDS,
   type UsageFigure,
   type UsageHour,
   type UsageKind,
-  type UsageStore,
 } from "../store/contract/index.ts";
 import { includesEnvironment } from "./access/grants.ts";
 import { environmentsAllowed, environmentUnknown } from "./access/rest-access.ts";
@@ -23,7 +23,7 @@ import { dataOf, INSTANT, INTEGER, listOf, shape, TEXT } from "./route-facts.ts"
 
 export interface UsageRouteParts {
   directory: { environments(): Environment[] };
-  store: Pick<UsageStore, "usageList">;
+  views: Pick<StoreViews, "usageList">;
   /** Figures that are added every few seconds. */
   usage: { flush(): Promise<void> };
   sourceName(source: EventSource): string;
@@ -101,7 +101,7 @@ async function usageEntries(parts: UsageRouteParts, request: UsageRequest): Prom
   const environments = new Map(visibleEnvironments(parts, request).map((environment) => [environment.id, environment.name]));
   const range = readRange(request.query, parts.now());
   await parts.usage.flush();
-  const hours = await parts.store.usageList({ environmentIds: [...environments.keys()], kind: by, ...range });
+  const hours = await parts.views.usageList({ environmentIds: [...environments.keys()], kind: by, ...range });
   return sumBySubject(hours.map((hour) => ({ ...hour, subject: subjectId(parts, hour) }))).map(
     ({ at, environmentId, subject, figures }) => {
       const environment = environments.get(environmentId) ?? "";

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 function makeHistory() {
   const world = { now: 0, depths: [] as QueueDepth[], here: new Map<EnvironmentId, number>() };
   const history = new QueueHistory({
-    store: { queueDepths: async () => world.depths },
+    views: { queueDepths: async () => world.depths },
     waitingSince: () => world.here,
     log: pino({ level: "silent" }),
     now: () => world.now,

@@ -5,7 +5,7 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { QueueDepth, QueueStore } from "../store/contract/index.ts";
+import type { QueueDepth, StoreViews } from "../store/contract/index.ts";
 
 const SAMPLE_EVERY_MS = 10_000;
 /** A query that takes long, because a million calls wait, delays the next one, so that other reads are not blocked. */
@@ -32,7 +32,7 @@ interface Slot {
 }
 
 export interface QueueHistoryParts {
-  store: Pick<QueueStore, "queueDepths">;
+  views: Pick<StoreViews, "queueDepths">;
   /** Entries that this node has claimed and not begun: to the store they look in progress. */
   waitingSince(): ReadonlyMap<EnvironmentId, number>;
   log: Logger;
@@ -99,7 +99,7 @@ export class QueueHistory {
   }
 
   async #depths(): Promise<Map<EnvironmentId, QueueFigures>> {
-    const depths = await this.#parts.store.queueDepths();
+    const depths = await this.#parts.views.queueDepths();
     const now = this.#parts.now();
     const here = this.#parts.waitingSince();
     const figures = ({ environmentId, waiting, oldestDueAt }: QueueDepth): [EnvironmentId, QueueFigures] => {

@@ -39,7 +39,7 @@ import { bodyOf, wasVerified } from "../receive/replay-request.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import { isIpRange } from "../receive/senders/ip-list.ts";
 import { issueKey, issueWebhookToken } from "../receive/senders/issue-key.ts";
-import type { SessionPerson, Store } from "../store/contract/index.ts";
+import type { SessionPerson, Store, StoreViews } from "../store/contract/index.ts";
 import { completeVerify, type TransformRunner, tryTransform, verifySettingFault } from "../transform/index.ts";
 import type { Functions } from "./functions.ts";
 
@@ -89,6 +89,7 @@ export interface HttpRoutesParts
 
 /** Dependencies that several groups of routes share. */
 interface Shared extends HttpRoutesParts {
+  views: StoreViews;
   isDev: boolean;
   isProxy: (ip: string) => boolean;
   access: AccessRules;
@@ -104,6 +105,7 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
   const sessions = new Sessions({ store, workingKey: (id) => directory.workingKey(id), personGrants, newId, log, now });
   const shared: Shared = {
     ...parts,
+    views: store.storeViews,
     isDev,
     isProxy: createProxyCheck(config.trustProxy),
     access: { ...parts, open: isDev, publicUrl: config.publicUrl, sessions },

@@ -63,7 +63,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     eventTypeCounter: createEventTypeCounter({ store, log }),
     metrics,
     telemetry: exported && (await loadTelemetry(exported, metrics, log)),
-    queueHistory: new QueueHistory({ store, waitingSince: () => functions().waitingSince(), log, now }),
+    queueHistory: new QueueHistory({ views: store.storeViews, waitingSince: () => functions().waitingSince(), log, now }),
     liveLog: showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null,
   };
 }

@@ -19,6 +19,8 @@ export const SHARED_POSTGRES = "INLET_TEST_POSTGRES";
 export interface PostgresServer {
   /** Of the database `postgres`. */
   url: string;
+  /** The folder of its data. */
+  data: string;
   /** As its operator would, or "immediate", without a proper end, as a crash does. */
   stop(how?: "fast" | "immediate"): Promise<void>;
   start(): Promise<void>;
@@ -35,15 +37,31 @@ export interface PostgresOptions {
 }
 
 export async function startPostgres({ fsync = true }: PostgresOptions = {}): Promise<PostgresServer> {
+  const place = await newPlace();
+  const initdb = ["-D", place.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"];
+  await run(join(place.native, "bin", "initdb"), initdb, place.user);
+  return serve(place, fsync);
+}
+
+/** Where one server keeps what it needs. */
+interface Place {
+  folder: string;
+  native: string;
+  data: string;
+  user: { uid?: number; gid?: number };
+}
+
+export async function newPlace(): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), "inlet-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) await chown(folder, NOBODY, NOBODY);
   const native = await readableBinaries(folder, isRoot);
-  const data = join(folder, "data");
+  return { folder, native, data: join(folder, "data"), user: isRoot ? { uid: NOBODY, gid: NOBODY } : {} };
+}
+
+/** Starts a server on a data folder that has been made. */
+export async function serve({ folder, native, data, user }: Place, fsync: boolean): Promise<PostgresServer> {
   const port = await freePort();
-  const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"];
-  await run(join(native, "bin", "initdb"), initdb, user);
   const settings = [
     "-p",
     `${port}`,
@@ -81,7 +99,7 @@ export async function startPostgres({ fsync = true }: PostgresOptions = {}): Pro
     await stop("immediate");
     await rm(folder, { recursive: true, force: true });
   };
-  return { url, start, stop, remove };
+  return { url, data, start, stop, remove };
 }
 
 export function isPostgresInstalled(): boolean {

@@ -1,7 +1,7 @@
 /** REST: the audit log. */
 
 import type { FastifyInstance } from "fastify";
-import type { AuditEntry, AuditStore, Environment } from "../../store/contract/index.ts";
+import type { AuditEntry, Environment, StoreViews } from "../../store/contract/index.ts";
 import { readCursor, writeCursor } from "../cursors.ts";
 import { readInstant } from "../instant.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -10,7 +10,7 @@ import { includesEnvironment } from "./grants.ts";
 import { environmentsAllowed } from "./rest-access.ts";
 
 export interface AuditRoutesParts {
-  store: AuditStore;
+  views: StoreViews;
   directory: { environments(): Environment[] };
 }
 
@@ -48,7 +48,7 @@ const ENTRY = shape(
   { title: "AuditEntry" },
 );
 
-export function registerAuditRoutes(app: FastifyInstance, { store, directory }: AuditRoutesParts): void {
+export function registerAuditRoutes(app: FastifyInstance, { views, directory }: AuditRoutesParts): void {
   const list = {
     summary: "List who changed what, newest first",
     description: "In the environments of the caller; changes of the installation are shown to roles that hold everywhere.",
@@ -59,7 +59,7 @@ export function registerAuditRoutes(app: FastifyInstance, { store, directory }: 
     const { limit, cursor, from, to, actor, action } = request.query;
     const allowed = environmentsAllowed(request);
     const seen = directory.environments().filter((environment) => includesEnvironment(allowed, environment));
-    const { entries, next } = await store.auditList({
+    const { entries, next } = await views.auditList({
       limit,
       ...(allowed !== null && { environments: seen.map(({ name }) => name) }),
       ...(cursor !== undefined && { after: readCursor(cursor) }),

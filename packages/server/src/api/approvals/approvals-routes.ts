@@ -16,6 +16,7 @@ import {
   type Environment,
   PROMPT_UNITS_MAX,
   SIGNAL_UNITS_MAX,
+  type StoreViews,
 } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { principalOf } from "../access/principal.ts";
@@ -31,6 +32,7 @@ export interface ApprovalsRoutesParts extends ApprovalViewParts {
   access: AccessRules;
   audit: AuditTrail;
   store: ApprovalStore;
+  views: StoreViews;
   approvals: ApprovalsPart;
   now(): number;
 }
@@ -109,7 +111,7 @@ export function registerApprovalsRoutes(app: FastifyInstance, parts: ApprovalsRo
 }
 
 function registerReads(app: FastifyInstance, parts: ApprovalsRoutesParts): void {
-  const { access, store, now } = parts;
+  const { access, store, views, now } = parts;
   app.get<{ Querystring: { limit: number; cursor?: string; status?: ApprovalStatus } }>(
     "/approvals",
     { config: { about: "environment" }, schema: LIST },
@@ -118,14 +120,14 @@ function registerReads(app: FastifyInstance, parts: ApprovalsRoutesParts): void 
       if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of approvals ended with");
       const environment = environmentOf(access, request);
       const filter = { ...(status !== undefined && { status }), ...(cursor !== undefined && { after: cursor }) };
-      const { approvals, next } = await store.approvalList({ environmentId: environment.id, now: now(), limit, ...filter });
+      const { approvals, next } = await views.approvalList({ environmentId: environment.id, now: now(), limit, ...filter });
       const items = approvals.map((approval) => approvalView(parts, request, environment, approval));
       return sendJson(reply, `{"data":[${items.join(",")}],"page":{"next":${JSON.stringify(next)}}}`);
     },
   );
   app.get("/approvals/count", { config: { about: "environment" }, schema: COUNT }, async (request) => {
     const { id: environmentId } = environmentOf(access, request);
-    return { data: { open: await store.approvalCountOpen({ environmentId, now: now(), limit: OPEN_COUNT_MAX }) } };
+    return { data: { open: await views.approvalCountOpen({ environmentId, now: now(), limit: OPEN_COUNT_MAX }) } };
   });
   app.get<{ Params: { id: string } }>(
     "/approvals/:id",

@@ -64,7 +64,7 @@ interface Wanted {
 }
 
 async function eventSource(parts: EventStreamParts, environment: Environment, wanted: Wanted): Promise<MessageSource> {
-  const { store } = parts;
+  const { store, views } = parts;
   const names = { environment: environment.name, source: parts.sourceName };
   const { name, cursor, receivedFrom, shown } = wanted;
   const since = () =>
@@ -73,8 +73,8 @@ async function eventSource(parts: EventStreamParts, environment: Environment, wa
       : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
   return {
     from: cursor ?? (await since()),
-    async read(after) {
-      const { events, reached } = await store.eventFollow({
+    async read(after, isLive) {
+      const { events, reached } = await (isLive ? store : views).eventFollow({
         environmentId: environment.id,
         after,
         limit: READ_EVENTS_MAX,

@@ -2,7 +2,14 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { Environment, EventSchemaStore, EventType, EventTypeSettings, EventTypeStore } from "../../store/contract/index.ts";
+import type {
+  Environment,
+  EventSchemaStore,
+  EventType,
+  EventTypeSettings,
+  EventTypeStore,
+  StoreViews,
+} from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -13,6 +20,7 @@ import { DECLARED_FIELDS, type DeclaredParts, declaredView } from "./declared-vi
 export interface EventTypesRoutesParts extends DeclaredParts {
   access: AccessRules;
   store: EventTypeStore & EventSchemaStore;
+  views: StoreViews;
   eventTypeCounter: { catchUp(): Promise<void> };
   /** The functions that an event of this name starts. */
   subscribersOf(environmentId: EnvironmentId, name: string): { id: string; name: string }[];
@@ -54,7 +62,7 @@ const EVENT_TYPE_DETAILS = shape(
 );
 
 export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypesRoutesParts): void {
-  const { access, store, now } = parts;
+  const { access, store, views, now } = parts;
   const figures = (environmentId: EnvironmentId, type: EventType, at: number) => ({
     name: type.name,
     firstSeenAt: iso(type.firstSeenAt),
@@ -103,7 +111,7 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
       const { name } = request.params;
       await parts.eventTypeCounter.catchUp();
       const at = now();
-      const type = await store.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
+      const type = await views.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
       const { isDeclared, fields } = await declaredView(parts, environment.id, name);
       const retention = await retentionOf(environment, name);
       if (!type && (isDeclared || retention !== null)) {
@@ -130,18 +138,18 @@ interface ListedTypes {
 
 /** A page of names without events, of names with events, or the end of the first and the beginning of the second. */
 async function listTypes(
-  { store, catalogue, now }: EventTypesRoutesParts,
+  { views, catalogue, now }: EventTypesRoutesParts,
   environmentId: EnvironmentId,
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<ListedTypes> {
   const { afterUnseen, afterSeen } = cursor === undefined ? { afterUnseen: "" } : readCursor(cursor);
   const scopeId = catalogue.scopeOf(environmentId);
   const found =
-    afterUnseen === undefined ? [] : await store.eventTypeUnseenList({ environmentId, scopeId, limit: limit + 1, after: afterUnseen });
+    afterUnseen === undefined ? [] : await views.eventTypeUnseenList({ environmentId, scopeId, limit: limit + 1, after: afterUnseen });
   const unseen = found.slice(0, limit);
   const after = afterSeen === undefined ? {} : { after: afterSeen };
   const left = limit - unseen.length;
-  const seen = await store.eventTypeList({ environmentId, limit: Math.max(1, left), since: now() - LIST_HOURS * HOUR_MS, ...after });
+  const seen = await views.eventTypeList({ environmentId, limit: Math.max(1, left), since: now() - LIST_HOURS * HOUR_MS, ...after });
   if (left > 0) return { unseen, types: seen.types, next: seen.next === null ? null : seen.next.toString(36) };
   const isLast = found.length <= limit && seen.types.length === 0;
   return { unseen, types: [], next: isLast ? null : unseenCursor(unseen.at(-1) ?? "") };

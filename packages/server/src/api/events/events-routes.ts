@@ -11,6 +11,7 @@ import {
   type EventStore,
   type RunStore,
   SOURCE_KINDS,
+  type StoreViews,
 } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { seesTokens, withoutTokens } from "../approvals/mask-links.ts";
@@ -25,6 +26,7 @@ import { readWhere, WHERE } from "../where.ts";
 export interface EventsRoutesParts {
   access: AccessRules;
   store: EventStore & RunStore;
+  views: StoreViews;
   sourceName(source: EventSource): string;
   runs: Pick<RunsRoutesParts["runs"], "functionName">;
 }
@@ -116,7 +118,7 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
       const environment = environmentOf(parts.access, request);
       const { cursor, ...query } = request.query;
       const after = cursor === undefined ? {} : { after: await cursorOf(environment, cursor) };
-      const { events, next } = await parts.store.eventList({ ...listParams(environment, query), ...after });
+      const { events, next } = await parts.views.eventList({ ...listParams(environment, query), ...after });
       const names = view(environment);
       const found = events.map((event) => eventView(event, names));
       // A search must not find out what is hidden from the reader.
@@ -134,7 +136,7 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
     async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
       const environment = environmentOf(parts.access, request);
       const id = request.params.id.toUpperCase();
-      const event = isEventId(id) ? await parts.store.eventGet({ environmentId: environment.id, id: id as EventId }) : null;
+      const event = isEventId(id) ? await parts.views.eventGet({ environmentId: environment.id, id: id as EventId }) : null;
       if (!event) {
         throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
       }
@@ -146,13 +148,13 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
   /** A live list goes on below its oldest event, of which it has the id only. */
   async function cursorOf({ id: environmentId }: Environment, text: string): Promise<EventCursor> {
     if (!isEventId(text)) return readCursor(text);
-    const event = await parts.store.eventGet({ environmentId, id: text });
+    const event = await parts.views.eventGet({ environmentId, id: text });
     if (!event) throw invalid("cursor", "is the id of an event that is not stored");
     return event;
   }
 
   async function runsOf({ id: environmentId }: Environment, eventId: EventId): Promise<object[]> {
-    const { runs } = await parts.store.runList({ environmentId, eventId, limit: RUNS_SHOWN_MAX });
+    const { runs } = await parts.views.runList({ environmentId, eventId, limit: RUNS_SHOWN_MAX });
     return runs.map(({ id, status, functionNo }) => {
       const { id: functionId, name } = parts.runs.functionName(functionNo);
       return { id, status, function: { id: functionId, name } };

@@ -2,7 +2,7 @@
 
 import { type EventId, isEventId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import { RUN_STATUSES, type RunStore } from "../../store/contract/index.ts";
+import { RUN_STATUSES, type StoreViews } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { invalid } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
@@ -10,7 +10,7 @@ import { dataOf, INTEGER, listOf, shape, TEXT } from "../route-facts.ts";
 
 export interface RunCountsRouteParts {
   access: AccessRules;
-  store: Pick<RunStore, "runCountByEvent">;
+  views: Pick<StoreViews, "runCountByEvent">;
 }
 
 const IDS_MAX = 100;
@@ -26,14 +26,14 @@ const SCHEMA = {
   response: { 200: dataOf(listOf(shape({ id: TEXT, runs: COUNTS }, { title: "EventRunCounts" }))) },
 };
 
-export function registerRunCountsRoute(app: FastifyInstance, { access, store }: RunCountsRouteParts): void {
+export function registerRunCountsRoute(app: FastifyInstance, { access, views }: RunCountsRouteParts): void {
   app.get<{ Querystring: { ids: string } }>("/events/run-counts", { config: { about: "environment" }, schema: SCHEMA }, async (request) => {
     const environment = environmentOf(access, request);
     const ids = request.query.ids.toUpperCase().split(",");
     if (ids.length > IDS_MAX) throw invalid("ids", `are ${ids.length}; at most ${IDS_MAX} are counted at a time`);
     const wrong = ids.find((id) => !isEventId(id));
     if (wrong !== undefined) throw invalid("ids", `has "${wrong.slice(0, 40)}", which is not an Event ID`);
-    const found = await store.runCountByEvent({ environmentId: environment.id, eventIds: ids as EventId[] });
+    const found = await views.runCountByEvent({ environmentId: environment.id, eventIds: ids as EventId[] });
     return { data: found.map(({ eventId, counts }) => ({ id: eventId, runs: counts })) };
   });
 }

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from "fastify";
 import type { QueueHistory } from "../../observe/queue-history.ts";
-import { TRAFFIC_FIGURES, type TrafficFigures, type TrafficStore } from "../../store/contract/index.ts";
+import { type StoreViews, TRAFFIC_FIGURES, type TrafficFigures } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { readInstant } from "../instant.ts";
 import { invalid } from "../rest-errors.ts";
@@ -11,7 +11,7 @@ import { dataOf, INSTANT, INTEGER, listOf, shape } from "../route-facts.ts";
 
 export interface StatsRoutesParts {
   access: AccessRules;
-  store: TrafficStore;
+  views: Pick<StoreViews, "trafficList">;
   traffic: { flush(): Promise<void> };
   /** Accepted events are counted shortly after they are stored. */
   eventTypeCounter: { catchUp(): Promise<void> };
@@ -70,7 +70,7 @@ const STATS = shape(
 );
 
 export function registerStatsRoutes(app: FastifyInstance, parts: StatsRoutesParts): void {
-  const { store, traffic, queueHistory } = parts;
+  const { views, traffic, queueHistory } = parts;
   const stats = { summary: "Get traffic over time", querystring: PARAMETERS, response: { 200: dataOf(STATS) } };
   app.get<{ Querystring: StatsQuery }>("/stats", { config: { about: "environment", ingest: true }, schema: stats }, async (request) => {
     const environmentId = environmentOf(parts.access, request).id;
@@ -81,7 +81,7 @@ export function registerStatsRoutes(app: FastifyInstance, parts: StatsRoutesPart
     const from = floor(request.query.from === undefined ? earliest : readInstant("from", request.query.from), intervalMs);
     if ((to - from) / intervalMs > POINTS_MAX) throw invalid("interval", `would give more than ${POINTS_MAX} points; choose a longer one`);
     await Promise.all([traffic.flush(), parts.eventTypeCounter.catchUp()]);
-    const counted = await store.trafficList({ environmentId, from, to, intervalMs });
+    const counted = await views.trafficList({ environmentId, from, to, intervalMs });
     const known = new Map(counted.map(({ at, figures }) => [at, figures]));
     const intervals = Array.from({ length: Math.max(0, Math.ceil((to - from) / intervalMs)) }, (_, n) => {
       const at = from + n * intervalMs;

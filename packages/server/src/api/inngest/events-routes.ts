@@ -6,9 +6,9 @@ import {
   type Environment,
   type EventCursor,
   type EventListParams,
-  type EventStore,
   readReconciled,
   type StoredEvent,
+  type StoreViews,
 } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { ACCOUNT_ID, environmentUuid, sendData } from "./answers.ts";
@@ -16,7 +16,7 @@ import { FOR_PEER } from "./peer-requests.ts";
 import { type Query, queryInstant, queryText, readEventId, readLimit } from "./read-requests.ts";
 
 export interface PeerEventsParts {
-  store: EventStore;
+  views: StoreViews;
   environmentOf(request: FastifyRequest): Environment;
   now(): number;
 }
@@ -30,39 +30,39 @@ const READS_MAX = 20;
 /** A page of this size ends, and the next one continues. */
 const PAGE_UNITS_MAX = 4 * 1024 * 1024;
 
-export function registerPeerEvents(app: FastifyInstance, { store, environmentOf, now }: PeerEventsParts): void {
+export function registerPeerEvents(app: FastifyInstance, { views, environmentOf, now }: PeerEventsParts): void {
   app.get<{ Querystring: Query }>("/v1/events", { constraints: FOR_PEER }, async (request, reply) => {
     const environment = environmentOf(request);
     const { query } = request;
     const to = queryInstant(query, "received_before");
     const name = queryText(query, "name");
-    const events = await listEvents(store, readLimit(query), {
+    const events = await listEvents(views, readLimit(query), {
       environmentId: environment.id,
       from: queryInstant(query, "received_after") ?? now() - LISTED_MS,
       ...(to !== null && { to }),
       ...(name !== null && { name }),
-      ...(await after(store, environment, queryText(query, "cursor"))),
+      ...(await after(views, environment, queryText(query, "cursor"))),
     });
     return sendData(reply, now(), `[${events.map(eventText).join(",")}]`);
   });
 
   app.get<{ Params: { id: string } }>("/v1/events/:id", { constraints: FOR_PEER }, async (request, reply) => {
-    const event = await findEvent(store, environmentOf(request), readEventId(request.params.id));
+    const event = await findEvent(views, environmentOf(request), readEventId(request.params.id));
     return sendData(reply, now(), eventText(event));
   });
 }
 
-export async function findEvent(store: EventStore, { id: environmentId }: Environment, id: EventId): Promise<StoredEvent> {
-  const event = await store.eventGet({ environmentId, id });
+export async function findEvent(views: StoreViews, { id: environmentId }: Environment, id: EventId): Promise<StoredEvent> {
+  const event = await views.eventGet({ environmentId, id });
   if (!event) throw new RestRefusal("event_not_found", "Event not found");
   return event;
 }
 
-async function listEvents(store: EventStore, limit: number, params: Omit<EventListParams, "limit">): Promise<StoredEvent[]> {
+async function listEvents(views: StoreViews, limit: number, params: Omit<EventListParams, "limit">): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   let next: EventCursor | null = params.after ?? null;
   for (let reads = 0; reads < READS_MAX; reads++) {
-    const page = await store.eventList({ ...params, limit: limit - events.length, ...(next !== null && { after: next }) });
+    const page = await views.eventList({ ...params, limit: limit - events.length, ...(next !== null && { after: next }) });
     events.push(...page.events.filter((event) => params.name !== undefined || !INTERNAL_NAME.test(event.name)));
     next = page.next;
     if (next === null || events.length >= limit || events.reduce((sum, { data }) => sum + data.length, 0) > PAGE_UNITS_MAX) break;
@@ -71,9 +71,9 @@ async function listEvents(store: EventStore, limit: number, params: Omit<EventLi
 }
 
 /** The cursor is the id of the last event of the previous page. */
-async function after(store: EventStore, environment: Environment, cursor: string | null): Promise<{ after?: EventCursor }> {
+async function after(views: StoreViews, environment: Environment, cursor: string | null): Promise<{ after?: EventCursor }> {
   if (cursor === null) return {};
-  const { receivedAt, sequence } = await findEvent(store, environment, readEventId(cursor));
+  const { receivedAt, sequence } = await findEvent(views, environment, readEventId(cursor));
   return { after: { receivedAt, sequence } };
 }
 

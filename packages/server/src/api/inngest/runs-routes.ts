@@ -2,7 +2,7 @@
 
 import type { FunctionNo } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Environment, EventStore, RunDetails, RunEnd, RunStatus, RunStore, RunSummary } from "../../store/contract/index.ts";
+import type { Environment, RunDetails, RunEnd, RunStatus, RunStore, RunSummary, StoreViews } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { environmentUuid, sendData } from "./answers.ts";
@@ -11,7 +11,8 @@ import { FOR_PEER } from "./peer-requests.ts";
 import { readEventId, readRunId } from "./read-requests.ts";
 
 export interface PeerRunsParts {
-  store: RunStore & EventStore;
+  store: RunStore;
+  views: StoreViews;
   audit: AuditTrail;
   environmentOf(request: FastifyRequest): Environment;
   functionOf(no: FunctionNo): { id: string; uuid: string };
@@ -30,19 +31,22 @@ const STATUSES: Readonly<Partial<Record<RunStatus, string>>> = { completed: "Com
 type ById = { Params: { id: string } };
 
 export function registerPeerRuns(app: FastifyInstance, parts: PeerRunsParts): void {
-  const { store, audit, environmentOf, now } = parts;
+  const { store, views, audit, environmentOf, now } = parts;
 
-  async function find(request: FastifyRequest<ById>): Promise<{ environment: Environment; run: RunDetails }> {
+  async function find(
+    request: FastifyRequest<ById>,
+    from: Pick<StoreViews, "runGet">,
+  ): Promise<{ environment: Environment; run: RunDetails }> {
     const environment = environmentOf(request);
-    const run = await store.runGet({ environmentId: environment.id, id: readRunId(request.params.id) });
+    const run = await from.runGet({ environmentId: environment.id, id: readRunId(request.params.id) });
     if (!run) throw new RestRefusal("run_not_found", `Unable to load function run: ${request.params.id}`);
     return { environment, run };
   }
 
   app.get<ById>("/v1/events/:id/runs", { constraints: FOR_PEER }, async (request, reply) => {
     const environment = environmentOf(request);
-    const event = await findEvent(store, environment, readEventId(request.params.id));
-    const runs = await runsOfEvent(store, environment, event.id);
+    const event = await findEvent(views, environment, readEventId(request.params.id));
+    const runs = await runsOfEvent(views, environment, event.id);
     const texts: string[] = [];
     let units = 0;
     for (const run of runs) {
@@ -55,17 +59,17 @@ export function registerPeerRuns(app: FastifyInstance, parts: PeerRunsParts): vo
   });
 
   app.get<ById>("/v1/runs/:id", { constraints: FOR_PEER }, async (request, reply) => {
-    const { run } = await find(request);
+    const { run } = await find(request, views);
     return sendData(reply, now(), runText(parts, run, run));
   });
 
   app.get<ById>("/v1/runs/:id/jobs", { constraints: FOR_PEER }, async (request, reply) => {
-    const { run } = await find(request);
+    const { run } = await find(request, views);
     return sendData(reply, now(), JSON.stringify(jobsOf(run)));
   });
 
   app.delete<ById>("/v1/runs/:id", { constraints: FOR_PEER }, async (request, reply) => {
-    const { environment, run } = await find(request);
+    const { environment, run } = await find(request, store);
     if (!(await parts.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has already ended: it is ${run.status}.`);
     const target = { kind: "run", id: run.id, name: parts.functionOf(run.functionNo).id };
     await audit.note(request, { action: "run.cancelled", target, environment: environment.name });
@@ -73,11 +77,11 @@ export function registerPeerRuns(app: FastifyInstance, parts: PeerRunsParts): vo
   });
 }
 
-async function runsOfEvent(store: RunStore, { id: environmentId }: Environment, eventId: StoredEventId): Promise<RunSummary[]> {
+async function runsOfEvent(views: StoreViews, { id: environmentId }: Environment, eventId: StoredEventId): Promise<RunSummary[]> {
   const runs: RunSummary[] = [];
   let after: RunSummary["id"] | null = null;
   do {
-    const page = await store.runList({ environmentId, eventId, limit: PAGE_RUNS, ...(after !== null && { after }) });
+    const page = await views.runList({ environmentId, eventId, limit: PAGE_RUNS, ...(after !== null && { after }) });
     runs.push(...page.runs);
     after = page.next;
   } while (after !== null && runs.length < RUNS_MAX);

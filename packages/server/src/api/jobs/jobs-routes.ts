@@ -14,7 +14,7 @@ import {
 } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { iso } from "../../observe/run-view.ts";
-import type { Environment, Job, JobStore, RunCounts, RunStore } from "../../store/contract/index.ts";
+import type { Environment, Job, JobStore, RunCounts, StoreViews } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { checkMayUse, mayUse, principalOf } from "../access/principal.ts";
 import { SHARED_SCOPE } from "../access/request-environment.ts";
@@ -57,7 +57,8 @@ export interface JobsPart {
 export interface JobsRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
-  store: JobStore & Pick<RunStore, "runCountByJob">;
+  store: JobStore;
+  views: StoreViews;
   jobs: JobsPart;
   registry: { functions(environment: Environment): { stored: { id: string } }[] };
   now(): number;
@@ -95,7 +96,7 @@ const CREATE = {
 } as const;
 
 export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts): void {
-  const { access, audit, store, jobs, now } = parts;
+  const { access, audit, store, views, jobs, now } = parts;
   const readRequest = createRequestReader(parts);
 
   async function find(request: FastifyRequest<{ Params: { id: string } }>): Promise<{ environment: Environment; job: Job }> {
@@ -125,7 +126,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     async (request) => {
       const { limit, cursor, status } = request.query;
       if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of jobs ended with");
-      const page = await store.jobList({
+      const page = await views.jobList({
         environmentId: environmentOf(access, request).id,
         limit,
         ...(cursor !== undefined && { after: cursor as string as JobId }),
@@ -137,7 +138,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
 
   app.get<{ Params: { id: string } }>("/jobs/:id", { config: { about: "environment" }, schema: READ }, async (request) => {
     const { environment, job } = await find(request);
-    const counts = STARTS_RUNS.has(job.kind) ? await store.runCountByJob({ environmentId: environment.id, jobId: job.id }) : null;
+    const counts = STARTS_RUNS.has(job.kind) ? await views.runCountByJob({ environmentId: environment.id, jobId: job.id }) : null;
     return { data: jobDetailsView(job, counts && outcomesOf(counts)) };
   });
 

@@ -4,10 +4,11 @@
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import type { RealtimeMessage, RealtimeStore } from "../../store/contract/index.ts";
+import type { RealtimeMessage, RealtimeStore, StoreViews } from "../../store/contract/index.ts";
 
 export interface CatchUpParts {
-  store: Pick<RealtimeStore, "realtimeLast" | "realtimeHas" | "realtimeFloor" | "realtimeRead">;
+  store: Pick<RealtimeStore, "realtimeLast" | "realtimeHas" | "realtimeFloor">;
+  views: Pick<StoreViews, "realtimeRead">;
   /** How long messages are kept. */
   retentionMs: number;
   now(): number;
@@ -35,7 +36,7 @@ export interface CatchUpTarget {
 
 const PAGE_MESSAGES = 100;
 
-export async function catchUp({ store, retentionMs, now }: CatchUpParts, target: CatchUpTarget): Promise<void> {
+export async function catchUp({ store, views, retentionMs, now }: CatchUpParts, target: CatchUpTarget): Promise<void> {
   const { environmentId, channels, after } = target;
   const publishedAfter = now() - retentionMs;
   // A number that was never given says nothing about what it missed.
@@ -49,7 +50,7 @@ export async function catchUp({ store, retentionMs, now }: CatchUpParts, target:
     // Nothing can be delivered to others between this look and the change.
     if (reached >= until) return target.goLive(reached);
     const cursors = channels.map((channel, at) => ({ channel, after: Math.max(reached, floors[at] ?? 0) }));
-    const page = await store.realtimeRead({ environmentId, cursors, until, publishedAfter, limit: PAGE_MESSAGES });
+    const page = await views.realtimeRead({ environmentId, cursors, until, publishedAfter, limit: PAGE_MESSAGES });
     if (target.isGone()) return;
     for (const message of page.messages) target.send(message);
     reached = page.reached;

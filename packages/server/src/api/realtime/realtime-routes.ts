@@ -13,11 +13,12 @@ import { type PublishParts, type PublishTarget, publish, publishStream } from ".
 import { readAfter } from "./read-after.ts";
 import { readTopics, TOPIC_UNITS_MAX } from "./read-topics.ts";
 import { followAsStream } from "./server-sent.ts";
-import { Subscribers } from "./subscribers.ts";
+import { Subscribers, type SubscribersParts } from "./subscribers.ts";
 import { type RealtimeTokens, tokenInvalid } from "./tokens.ts";
 import { serveWebSockets } from "./web-sockets.ts";
 
 export interface RealtimeParts extends PublishParts, Pick<SdkRoutesParts, "isDev" | "directory" | "defaultEnvironment" | "attempts"> {
+  views: SubscribersParts["views"];
   tokens: RealtimeTokens;
   /** How long messages are kept. */
   retentionMs: number;

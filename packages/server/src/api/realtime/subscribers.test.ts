@@ -33,7 +33,7 @@ const drained = () => Promise.resolve();
 
 /** With a tail that is open: nothing published is missed. */
 async function subscribersOf(store: RealtimeStore): Promise<Subscribers> {
-  const subscribers = new Subscribers({ store, retentionMs: 1_000, now: () => 0 });
+  const subscribers = new Subscribers({ store, views: store, retentionMs: 1_000, now: () => 0 });
   await subscribers.prepare(CLAIMS);
   return subscribers;
 }

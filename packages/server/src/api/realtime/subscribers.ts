@@ -5,7 +5,7 @@
  */
 
 import { type EnvironmentId, Refusal } from "@inlet/protocol";
-import type { RealtimeMessage, RealtimeStore } from "../../store/contract/index.ts";
+import type { RealtimeMessage, RealtimeStore, StoreViews } from "../../store/contract/index.ts";
 import { catchUp } from "./catch-up.ts";
 import { MessageTails } from "./message-tails.ts";
 import type { RealtimeTopic, TokenClaims } from "./tokens.ts";
@@ -23,6 +23,7 @@ export interface Connection {
 
 export interface SubscribersParts {
   store: RealtimeStore;
+  views: Pick<StoreViews, "realtimeRead">;
   /** How long messages are kept. */
   retentionMs: number;
   now(): number;

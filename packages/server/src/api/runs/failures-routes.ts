@@ -3,7 +3,7 @@
 import type { FastifyInstance } from "fastify";
 import { type FailureStateName, failureKey, failureStateOf } from "../../observe/failure-state.ts";
 import { iso } from "../../observe/run-view.ts";
-import type { Environment, FailureGroup, FailureState, FailureStateStore, RunStore } from "../../store/contract/index.ts";
+import type { Environment, FailureGroup, FailureState, FailureStateStore, RunStore, StoreViews } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
@@ -17,6 +17,7 @@ export interface FailuresRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
   store: RunStore & FailureStateStore;
+  views: StoreViews;
   runs: Pick<RunsRoutesParts["runs"], "functionName" | "functionNos">;
   now(): number;
 }
@@ -41,14 +42,14 @@ interface Decision {
 }
 
 export function registerFailuresRoutes(app: FastifyInstance, parts: FailuresRoutesParts): void {
-  const { access, audit, store, runs, now } = parts;
+  const { access, audit, store, views, runs, now } = parts;
 
   app.get<{ Querystring: ListQuery }>("/failures", { config: { about: "environment" }, schema: LIST }, async (request) => {
     const environment = environmentOf(access, request);
     const { state, q } = request.query;
     const [groups, decided] = await Promise.all([
-      store.runFailures(failureParams(parts, environment, request.query)),
-      store.failureStateList({ environmentId: environment.id }),
+      views.runFailures(failureParams(parts, environment, request.query)),
+      views.failureStateList({ environmentId: environment.id }),
     ]);
     const byKey = new Map(decided.map((one) => [one.key, one]));
     const shown = groups

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from "fastify";
 import { functionFigures } from "../../observe/function-figures.ts";
-import type { Environment, RunStore } from "../../store/contract/index.ts";
+import type { Environment, RunStore, StoreViews } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { invalid } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
@@ -11,7 +11,7 @@ import { PERCENTILES } from "./function-stats-route.ts";
 
 export interface FunctionFiguresRouteParts {
   access: AccessRules;
-  store: Pick<RunStore, "runTimings">;
+  views: Pick<StoreViews, "runTimings">;
   registry: { functions(environment: Environment): readonly { stored: { id: string; no: RunTimingsFunction } }[] };
   now(): number;
 }
@@ -41,7 +41,7 @@ const SCHEMA = {
   response: { 200: dataOf(listOf(FIGURES)) },
 };
 
-export function registerFunctionFiguresRoute(app: FastifyInstance, { access, store, registry, now }: FunctionFiguresRouteParts): void {
+export function registerFunctionFiguresRoute(app: FastifyInstance, { access, views, registry, now }: FunctionFiguresRouteParts): void {
   app.get<{ Querystring: { ids: string } }>("/functions/figures", { config: { about: "environment" }, schema: SCHEMA }, async (request) => {
     const environment = environmentOf(access, request);
     const ids = new Set(request.query.ids.split(","));
@@ -52,7 +52,7 @@ export function registerFunctionFiguresRoute(app: FastifyInstance, { access, sto
     const data: object[] = [];
     // One after the other: the list is no reason to take more than one of the store's readers.
     for (const { stored } of known) {
-      const runs = await store.runTimings({ environmentId: environment.id, functionNos: [stored.no], ...span, limit: RUNS_MAX });
+      const runs = await views.runTimings({ environmentId: environment.id, functionNos: [stored.no], ...span, limit: RUNS_MAX });
       const [point] = functionFigures(runs, { ...span, intervalMs: SPAN_MS });
       if (!point) continue;
       const { created, completed, failed, cancelled, durationMs } = point;

@@ -3,7 +3,7 @@
 import type { FunctionNo } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import { functionFigures } from "../../observe/function-figures.ts";
-import type { Environment, RunStore } from "../../store/contract/index.ts";
+import type { Environment, StoreViews } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { readInstant } from "../instant.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
@@ -12,7 +12,7 @@ import { dataOf, INSTANT, INTEGER, listOf, shape, TEXT } from "../route-facts.ts
 
 export interface FunctionStatsRouteParts {
   access: AccessRules;
-  store: Pick<RunStore, "runTimings" | "waitCountByFunction">;
+  views: Pick<StoreViews, "runTimings" | "waitCountByFunction">;
   runs: {
     functionName(no: FunctionNo): { id: string; name: string };
     functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
@@ -77,7 +77,7 @@ const WAITING_SCHEMA = {
   response: { 200: dataOf(listOf(shape({ function: shape({ id: TEXT, name: TEXT }), waits: INTEGER }, { title: "WaitingFunction" }))) },
 };
 
-export function registerFunctionStatsRoute(app: FastifyInstance, { access, store, runs, now }: FunctionStatsRouteParts): void {
+export function registerFunctionStatsRoute(app: FastifyInstance, { access, views, runs, now }: FunctionStatsRouteParts): void {
   app.get<{ Params: { id: string }; Querystring: { from?: string; to?: string; interval: Interval; points: number } }>(
     "/functions/:id/stats",
     { config: { about: "environment" }, schema: STATS_SCHEMA },
@@ -95,7 +95,7 @@ export function registerFunctionStatsRoute(app: FastifyInstance, { access, store
       const from = earliest - (earliest % intervalMs);
       if ((to - from) / intervalMs > POINTS_MAX)
         throw invalid("interval", `would give more than ${POINTS_MAX} points; choose a longer one`);
-      const timings = await store.runTimings({ environmentId: environment.id, functionNos, from, to, limit: RUNS_MAX });
+      const timings = await views.runTimings({ environmentId: environment.id, functionNos, from, to, limit: RUNS_MAX });
       const intervalsPerPoint = Math.max(1, Math.ceil((to - from) / intervalMs / pointsMax));
       const points = functionFigures(timings, { from, to, intervalMs: intervalMs * intervalsPerPoint }).map(({ at, ...figures }) => ({
         at: new Date(at).toISOString(),
@@ -110,7 +110,7 @@ export function registerFunctionStatsRoute(app: FastifyInstance, { access, store
     { config: { about: "environment" }, schema: WAITING_SCHEMA },
     async (request) => {
       const { id: environmentId } = environmentOf(access, request);
-      const found = await store.waitCountByFunction({ environmentId, eventName: request.params.name, limit: WAITS_MAX });
+      const found = await views.waitCountByFunction({ environmentId, eventName: request.params.name, limit: WAITS_MAX });
       const data = found.map(({ functionNo, waits }) => {
         const { id, name } = runs.functionName(functionNo);
         return { function: { id, name }, waits };

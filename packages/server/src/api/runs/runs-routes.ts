@@ -8,7 +8,6 @@ import {
   type Environment,
   EVENT_RELATIONS,
   type EventRelation,
-  type EventStore,
   RUN_STATUSES,
   type RunDetails,
   type RunListParams,
@@ -16,6 +15,7 @@ import {
   type RunStore,
   type RunSummary,
   type RunWaiting,
+  type StoreViews,
 } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
@@ -32,7 +32,8 @@ import { RUN, RUN_DETAILS } from "./run-schemas.ts";
 export interface RunsRoutesParts extends ApprovalViewParts {
   access: AccessRules;
   audit: AuditTrail;
-  store: RunStore & EventStore & Pick<ApprovalStore, "approvalsOfRun">;
+  store: RunStore & Pick<ApprovalStore, "approvalsOfRun">;
+  views: StoreViews;
   runs: {
     functionName(no: FunctionNo): { id: string; name: string; app: string };
     functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
@@ -144,7 +145,7 @@ const RERUN = {
 } as const;
 
 export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts): void {
-  const { access, audit, store, runs } = parts;
+  const { access, audit, store, views, runs } = parts;
   const names = (environment: Environment): RunNames => ({ environment: environment.name, function: runs.functionName });
 
   function note(
@@ -158,6 +159,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return audit.note(request, { action: `run.${action}`, target, environment: environment.name, details });
   }
 
+  /** In the store itself: the answer decides what is written. */
   const find = (request: FastifyRequest) => findRun(parts, request);
 
   /** Only steps of these kinds have approvals. */
@@ -177,7 +179,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
   }
 
   async function list(environment: Environment, params: Omit<RunListParams, "environmentId">) {
-    const page = await store.runList({ environmentId: environment.id, ...params });
+    const page = await views.runList({ environmentId: environment.id, ...params });
     return { data: page.runs.map((run) => runView(run, names(environment))), page: { next: page.next } };
   }
 
@@ -195,7 +197,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     async (request) => {
       const environment = environmentOf(access, request);
       const id = request.params.id.toUpperCase() as EventId;
-      const event = isEventId(id) ? await store.eventGet({ environmentId: environment.id, id }) : null;
+      const event = isEventId(id) ? await views.eventGet({ environmentId: environment.id, id }) : null;
       if (!event) {
         throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
       }
@@ -211,7 +213,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
       schema: { ...ONE, summary: "Read a run", description: "With its steps, failed attempts, calls of the app and output." },
     },
     async (request, reply) => {
-      const { environment, run } = await find(request);
+      const { environment, run } = await findRun({ access, store: views }, request);
       return sendRun(request, reply, run, environment);
     },
   );

@@ -25,7 +25,8 @@ export interface StreamMessage {
 
 export interface MessageSource {
   from: number;
-  read(after: number): Promise<{ messages: StreamMessage[]; reached: number }>;
+  /** `isLive`: the client has been sent everything before; until then it catches up. */
+  read(after: number, isLive: boolean): Promise<{ messages: StreamMessage[]; reached: number }>;
 }
 
 export function sendStream(parts: StoreStreamParts, reply: FastifyReply, open: () => Promise<MessageSource>): Promise<unknown> {
@@ -35,9 +36,11 @@ export function sendStream(parts: StoreStreamParts, reply: FastifyReply, open: (
       opening: `id: ${from}\n`,
       watch: (ring) => parts.store.eventWatch(ring),
       async follow(stream, alarm) {
+        let isLive = false;
         for (let reached = from; !stream.isEnded; ) {
-          const next = await read(reached);
+          const next = await read(reached, isLive);
           if (next.messages.length > 0 && !stream.write(next.messages.map(messageText).join(""))) await stream.caughtUp();
+          isLive ||= next.reached === reached;
           if (next.reached === reached) await alarm.rung();
           reached = next.reached;
         }

@@ -2,7 +2,7 @@
 
 import { canonicalHeaders, parseQuery } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
+import type { StoreViews, Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
 import { callerRole } from "../access/principal.ts";
 import { seesSecrets } from "../access/roles.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
@@ -64,6 +64,7 @@ export interface ProviderTemplate {
 export interface TransformsRoutesParts {
   providerTemplates(): Promise<ProviderTemplate[]>;
   store: WebhookRequestStore;
+  views: StoreViews;
   directory: WebhookDirectory;
   tryTransform(params: TrialParams): Promise<TrialResult>;
   bodyOf(record: WebhookRequest): Buffer;
@@ -199,7 +200,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     async (request) => {
       const webhook = findWebhook(directory, request, request.params.id);
       const { transform, limit } = request.body;
-      const { requests } = await store.webhookRequestList({ environmentId: webhook.environmentId, webhookId: webhook.id, limit });
+      const { requests } = await parts.views.webhookRequestList({ environmentId: webhook.environmentId, webhookId: webhook.id, limit });
       const results = [];
       for (const record of requests.filter(({ body }) => body !== null)) {
         const before = await parts.tryTransform(recorded(record, webhook, webhook.transform));

@@ -2,7 +2,7 @@
 
 import type { WebhookId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { WebhookRequestStore } from "../../store/contract/index.ts";
+import type { StoreViews } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -11,7 +11,7 @@ import type { WebhookDirectory } from "./find-webhook.ts";
 
 export interface WebhookHealthRouteParts {
   access: AccessRules;
-  store: Pick<WebhookRequestStore, "webhookRequestOutcomes">;
+  views: Pick<StoreViews, "webhookRequestOutcomes">;
   directory: WebhookDirectory;
 }
 
@@ -36,7 +36,7 @@ const SCHEMA = {
   response: { 200: pageOf(HEALTH) },
 };
 
-export function registerWebhookHealthRoute(app: FastifyInstance, { access, store, directory }: WebhookHealthRouteParts): void {
+export function registerWebhookHealthRoute(app: FastifyInstance, { access, views, directory }: WebhookHealthRouteParts): void {
   app.get<{ Querystring: PageQuery }>(
     "/webhooks/health",
     { config: { about: "environment", ingest: true }, schema: SCHEMA },
@@ -45,7 +45,7 @@ export function registerWebhookHealthRoute(app: FastifyInstance, { access, store
       const here = directory.webhooks().filter((webhook) => webhook.environmentId === environmentId);
       const { items, next } = cutPage(here, ({ createdAt, id }) => ({ rank: createdAt, id }), request.query);
       const webhookIds = items.map(({ id }) => id);
-      const found = await store.webhookRequestOutcomes({ environmentId, webhookIds, limit: OUTCOMES_MAX });
+      const found = await views.webhookRequestOutcomes({ environmentId, webhookIds, limit: OUTCOMES_MAX });
       const byWebhook = Map.groupBy(found, ({ webhookId }) => webhookId);
       const health = (id: WebhookId) => {
         const requests = byWebhook.get(id) ?? [];

@@ -1,7 +1,7 @@
 /** REST: the requests of a webhook as they arrive, including refused ones, as server-sent events in commit order. */
 
 import type { FastifyInstance } from "fastify";
-import type { Environment, Webhook, WebhookRequestStore } from "../../store/contract/index.ts";
+import type { Environment, StoreViews, Webhook, WebhookRequestStore } from "../../store/contract/index.ts";
 import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
 import { type MessageSource, readCursor, STREAM_READ_BYTES, type StoreStreamParts, sendStream } from "../streams/store-stream.ts";
@@ -12,6 +12,7 @@ const READ_REQUESTS_MAX = 20;
 
 export type WebhookRequestStreamParts = StoreStreamParts & {
   store: WebhookRequestStore;
+  views: StoreViews;
   directory: Parameters<typeof findWebhook>[0] & { environment(id: Environment["id"]): Environment | undefined };
 };
 
@@ -48,7 +49,7 @@ export function registerWebhookRequestStream(app: FastifyInstance, parts: Webhoo
 }
 
 async function requestSource(
-  { store, directory }: WebhookRequestStreamParts,
+  { store, views, directory }: WebhookRequestStreamParts,
   { environmentId, id: webhookId }: Webhook,
   cursor: number | null,
   receivedFrom: number | null,
@@ -59,8 +60,8 @@ async function requestSource(
       : store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
   return {
     from: cursor ?? (await since()),
-    async read(after) {
-      const { requests, reached } = await store.webhookRequestFollow({
+    async read(after, isLive) {
+      const { requests, reached } = await (isLive ? store : views).webhookRequestFollow({
         environmentId,
         webhookId,
         after,

@@ -2,7 +2,7 @@
 
 import { canonicalHeaders, type ErrorCode, parseQuery, type Refusal, type WebhookRequestId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { Webhook, WebhookRequest, WebhookRequestListParams, WebhookRequestStore } from "../../store/contract/index.ts";
+import type { StoreViews, Webhook, WebhookRequest, WebhookRequestListParams, WebhookRequestStore } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { readCursor, writeCursor } from "../cursors.ts";
 import { readInstant } from "../instant.ts";
@@ -14,6 +14,7 @@ import { findWebhook, type WebhookDirectory } from "./find-webhook.ts";
 export interface WebhookRequestsRoutesParts {
   audit: AuditTrail;
   store: WebhookRequestStore;
+  views: StoreViews;
   directory: WebhookDirectory;
   /** Sends a recorded request through the current transform, as a new one. */
   replay(record: WebhookRequest, webhook: Webhook): Promise<{ ids: readonly string[] } | { handshake: object } | Refusal>;
@@ -106,7 +107,7 @@ const REPLAY = {
 };
 
 export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: WebhookRequestsRoutesParts): void {
-  const { store, directory } = parts;
+  const { store, views, directory } = parts;
   const view = (record: WebhookRequest) => requestView(record, directory.environment(record.deliveredTo)?.name ?? "");
 
   app.get<{ Params: { id: string }; Querystring: ListQuery }>(
@@ -123,7 +124,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
     },
     async (request) => {
       const webhook = findWebhook(directory, request, request.params.id);
-      const { requests, next } = await store.webhookRequestList(listParams(webhook, request.query));
+      const { requests, next } = await views.webhookRequestList(listParams(webhook, request.query));
       return { data: requests.map(view), page: { next: next && writeCursor(next) } };
     },
   );
@@ -132,7 +133,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
     "/webhooks/:id/requests/:requestId",
     { config, schema: { ...ONE, summary: "Get a recorded request" } },
     async (request) => ({
-      data: view(await findRequest(store, findWebhook(directory, request, request.params.id), request.params.requestId)),
+      data: view(await findRequest(views, findWebhook(directory, request, request.params.id), request.params.requestId)),
     }),
   );
 
@@ -158,7 +159,11 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
   );
 }
 
-export async function findRequest(store: WebhookRequestStore, webhook: Webhook, id: string): Promise<WebhookRequest> {
+export async function findRequest(
+  store: Pick<WebhookRequestStore, "webhookRequestGet">,
+  webhook: Webhook,
+  id: string,
+): Promise<WebhookRequest> {
   const { environmentId, id: webhookId } = webhook;
   const record = await store.webhookRequestGet({ environmentId, webhookId, id: id as WebhookRequestId });
   if (!record) throw new RestRefusal("webhook_request_not_found", `No request ${id} is recorded for this webhook.`);

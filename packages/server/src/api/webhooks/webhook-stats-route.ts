@@ -1,7 +1,7 @@
 /** REST: how many requests a webhook was sent over time, by outcome. */
 
 import type { FastifyInstance } from "fastify";
-import { REQUESTS_COUNTED_MAX, type WebhookRequestCount, type WebhookRequestStore } from "../../store/contract/index.ts";
+import { REQUESTS_COUNTED_MAX, type StoreViews, type WebhookRequestCount } from "../../store/contract/index.ts";
 import { readInstant } from "../instant.ts";
 import { invalid } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
@@ -9,7 +9,7 @@ import { dataOf, INSTANT, INTEGER, listOf, shape } from "../route-facts.ts";
 import { findWebhook, type WebhookDirectory } from "./find-webhook.ts";
 
 export interface WebhookStatsRouteParts {
-  store: Pick<WebhookRequestStore, "webhookRequestCounts">;
+  views: Pick<StoreViews, "webhookRequestCounts">;
   directory: WebhookDirectory;
   now: () => number;
 }
@@ -64,7 +64,7 @@ const SCHEMA = {
   errors: ["webhook_not_found"],
 } as const;
 
-export function registerWebhookStatsRoute(app: FastifyInstance, { store, directory, now }: WebhookStatsRouteParts): void {
+export function registerWebhookStatsRoute(app: FastifyInstance, { views, directory, now }: WebhookStatsRouteParts): void {
   app.get<{ Params: { id: string }; Querystring: StatsQuery }>(
     "/webhooks/:id/stats",
     { config: { about: "item", ingest: true }, schema: SCHEMA },
@@ -75,7 +75,7 @@ export function registerWebhookStatsRoute(app: FastifyInstance, { store, directo
       const from = query.from === undefined ? to - DEFAULT_SPAN_MS : readInstant("from", query.from);
       if (from >= to) throw invalid("from", "must be before `to`");
       const intervalMs = Math.ceil((to - from) / query.points);
-      const counts = await store.webhookRequestCounts({ environmentId, webhookId, from, to, intervalMs });
+      const counts = await views.webhookRequestCounts({ environmentId, webhookId, from, to, intervalMs });
       return { data: { intervalMs, points: pointsOf(counts, { from, to, intervalMs }) } };
     },
   );

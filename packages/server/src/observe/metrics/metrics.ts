@@ -31,7 +31,7 @@ const REST_PER_POLL = 100;
 export type CallOutcome = "ok" | "error" | "unreachable";
 
 export interface MetricsParts {
-  store: Pick<Store, "queueFunctionDepths" | "storeBytes" | "usageList">;
+  store: Pick<Store, "storeBytes" | "storeViews">;
   environments(): readonly Pick<Environment, "id" | "name" | "quotas">[];
   environmentName(id: EnvironmentId): string;
   functionId(no: FunctionNo): string;
@@ -154,7 +154,7 @@ export class Metrics {
 
   async #read(): Promise<void> {
     const { store } = this.#parts;
-    const [depths, bytes] = await Promise.all([store.queueFunctionDepths(), store.storeBytes(), this.#readUsage()]);
+    const [depths, bytes] = await Promise.all([store.storeViews.queueFunctionDepths(), store.storeBytes(), this.#readUsage()]);
     this.#instruments.storeBytes.set(bytes);
     this.#setQueue(depths);
   }
@@ -163,7 +163,7 @@ export class Metrics {
     const { store, environments, now } = this.#parts;
     const from = now() - (now() % DAY_MS);
     const environmentIds = environments().map(({ id }) => id);
-    const today = await store.usageList({ environmentIds, kind: "environment", from, to: from + DAY_MS, intervalMs: DAY_MS });
+    const today = await store.storeViews.usageList({ environmentIds, kind: "environment", from, to: from + DAY_MS, intervalMs: DAY_MS });
     const used = new Map(today.map(({ environmentId, figures }) => [environmentId, figures]));
     setUsage(
       this.#instruments,

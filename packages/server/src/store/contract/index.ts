@@ -41,3 +41,4 @@ export * from "../webhooks/contract.ts";
 export type * from "./event-cursor.ts";
 export * from "./shared-refresh.ts";
 export * from "./store.ts";
+export * from "./views.ts";

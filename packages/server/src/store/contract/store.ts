@@ -42,6 +42,7 @@ import type { TrafficStore } from "../traffic/contract.ts";
 import type { UsageStore } from "../usage/contract.ts";
 import type { WebhookRequestStore } from "../webhook-requests/contract.ts";
 import type { WebhookStore } from "../webhooks/contract.ts";
+import type { StoreViews } from "./views.ts";
 
 export interface Store
   extends EventStore,
@@ -101,6 +102,11 @@ export interface StoreItself {
   storeLinkToken(id: string): string;
   /** Calls `listener` when another node changed data that is cached in memory. Returns a function that stops it. */
   storeWatch(listener: (topic: StoreTopic) => void): () => void;
+  /**
+   * Reads for people to look at, which a read replica may answer. They contain whatever was committed before the call, on any node: a
+   * client sees its own writes, and a page continues where the one before it ended.
+   */
+  readonly storeViews: StoreViews;
   /** Throws StoreUnavailable unless the store is writable now. */
   storeProbe(): Promise<void>;
   /** The size of the store on disk. */
@@ -111,6 +117,8 @@ export interface StoreItself {
   storeDatabases(): readonly StoreDatabase[];
   /** The number of the database that holds this environment. What is written for several environments of one database is written whole or not at all. */
   storeDatabaseOf(environmentId: EnvironmentId): number;
+  /** The read replica of the database, as this node sees it; null: there is none. Of several databases each has its own. */
+  storeReplica(): ReplicaReport | null;
 }
 
 /** One of the databases of a store. */
@@ -122,6 +130,22 @@ export interface StoreDatabase {
   isReachable: boolean;
   /** The store of this database alone. */
   store: Store;
+}
+
+export const REPLICA_STATES = ["used", "behind", "unreachable", "refused"] as const;
+
+export interface ReplicaReport {
+  /**
+   * `used`: it answers reads for people. `behind`: it lacks what was committed a moment ago. `refused`: it is no replica of this database.
+   * Unless it is used, the primary answers them.
+   */
+  state: (typeof REPLICA_STATES)[number];
+  /** Why it is not used, a sentence for people; null while it is. */
+  reason: string | null;
+  /** How far it is behind the primary; null if that is not known. */
+  lagMs: number | null;
+  /** Reads for people since the start of this node, by the server that answered them. */
+  reads: { replica: number; primary: number };
 }
 
 export interface StoreReport {

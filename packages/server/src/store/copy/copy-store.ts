@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../contract/index.ts";
-import { Database } from "../postgres/database.ts";
+import { type Database, PostgresDatabase } from "../postgres/database.ts";
 import { migrate } from "../postgres/schema/migrate.ts";
 import { DATABASE_FILE } from "../sqlite/database.ts";
 import { refuseBadFile } from "../sqlite/folder/check-file.ts";
@@ -50,7 +50,7 @@ export async function copyStore({ folder, url, onProgress }: CopyStoreOptions): 
   const lock = lockFolder(folder);
   try {
     const source = openSource(path);
-    const database = new Database({
+    const database = new PostgresDatabase({
       url,
       listenUrl: null,
       connectionsMax: 2,

@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { onEnd } from "../../../test/support/on-end.ts";
 import { freshDatabase, inDatabase, OWN_LOCKS, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { StoreUnavailable } from "../contract/index.ts";
-import { Database } from "./database.ts";
+import { type Database, PostgresDatabase } from "./database.ts";
 import { createAnnounced } from "./nodes/announce.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -17,7 +17,7 @@ test("a new connection that PostgreSQL ends at once: the transaction fails, the 
   const others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
   let ending: Promise<unknown> = Promise.resolve();
   const end = () => (ending = inDatabase(url, (client) => client.query(others)));
-  const database = new Database({
+  const database = new PostgresDatabase({
     url: await endingProxy(t, url, end),
     connectionsMax: 1,
     listenUrl: null,
@@ -48,7 +48,7 @@ async function checkCrossing(t: TestContext, work: (database: Database) => Promi
   // The one that looks for deadlocks first is the one that is ended. It looks once, when both wait.
   await inDatabase(url, (client) => client.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET deadlock_timeout = '4s'`));
   const hooks = { onFault: () => undefined, onRecovery: () => undefined };
-  const database = new Database({ url, connectionsMax: 1, listenUrl: null, timeoutMs: 120_000, ...hooks });
+  const database = new PostgresDatabase({ url, connectionsMax: 1, listenUrl: null, timeoutMs: 120_000, ...hooks });
   onEnd(t, () => database.stop());
   await inDatabase(url, async (other) => {
     await other.query("BEGIN");
@@ -65,7 +65,7 @@ async function checkCrossing(t: TestContext, work: (database: Database) => Promi
 test("work that is over its time limit is a fault of the server; maintenance that is over its own is not", { skip }, async (t) => {
   const url = await freshDatabase(t);
   const faults: string[] = [];
-  const database = new Database({
+  const database = new PostgresDatabase({
     url,
     connectionsMax: 4,
     listenUrl: null,

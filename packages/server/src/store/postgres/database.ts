@@ -39,12 +39,17 @@ const CLOCK = `
 /** Rows of a statement, inside a transaction or not. */
 export type Read = <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => Promise<Row[]>;
 
-export class Database {
+/** What the nouns use of it: another implementation may answer the reads from a replica (see replica/viewing-database.ts). */
+export type Database = Pick<PostgresDatabase, keyof PostgresDatabase>;
+
+export class PostgresDatabase {
   readonly #options: DatabaseOptions;
   readonly #timeoutMs: number;
   #pools: Record<"work" | "other", Pool>;
   #serverVersion = 0;
   #faulty = false;
+  /** All that are connected. */
+  readonly #clients = new Set<PoolClient>();
   #stopped: Promise<void> | null = null;
   /** PostgreSQL's time when `performance.now()`, which no clock change affects, was 0. Null until it has been read. */
   #originMs: number | null = null;
@@ -65,12 +70,12 @@ export class Database {
     return retryCollisions(() => this.#watched(once, kind));
   }
 
-  /** The same for lists and other reads that nothing else waits for. */
+  /** The same for lists and other reads that nothing else waits for. In a view, a replica may answer it. */
   read<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.query(text, values, "read");
   }
 
-  /** Several reads that see the same state of everything, in one transaction. */
+  /** Several reads that see the same state of everything, in one transaction. In a view, a replica may answer them. */
   readTogether<Result>(work: (read: Read) => Promise<Result>): Promise<Result> {
     return this.transaction(async (client) => {
       const isolated = client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
@@ -152,7 +157,11 @@ export class Database {
     pool.on("error", ignore);
     // If a client is in use, its current statement fails anyway. But an error without a listener would end the process, and PostgreSQL
     // may end a connection as soon as it is established, before the caller can listen.
-    pool.on("connect", (client) => client.on("error", ignore));
+    pool.on("connect", (client) => {
+      client.on("error", ignore);
+      this.#clients.add(client);
+    });
+    pool.on("remove", (client) => this.#clients.delete(client));
     return pool;
   }
 
@@ -185,6 +194,13 @@ export class Database {
   stop(): Promise<void> {
     this.#stopped ??= endPools(this.#pools);
     return this.#stopped;
+  }
+
+  /** Stops without waiting for PostgreSQL: its connections are closed, and what they do fails. Idempotent. */
+  abandon(): Promise<void> {
+    const stopped = this.stop();
+    for (const client of this.#clients) socketOf(client).destroy();
+    return stopped;
   }
 
   #config(url: string): ClientConfig {

@@ -8,7 +8,7 @@ import { approvalStore } from "../approvals/postgres/approval-store.ts";
 import { appStore } from "../apps/postgres.ts";
 import { auditStore } from "../audit-log/postgres.ts";
 import { cancellationStore } from "../cancellations/postgres.ts";
-import type { CommitFigures, CompileWhere, LeasedEntry, Store, WaitRules } from "../contract/index.ts";
+import { type CommitFigures, type CompileWhere, type LeasedEntry, type Store, viewsOf, type WaitRules } from "../contract/index.ts";
 import { databaseStore } from "../databases/postgres/database-store.ts";
 import { dedupKeyStore } from "../dedup-keys/postgres.ts";
 import { environmentStore } from "../environments/postgres.ts";
@@ -39,10 +39,13 @@ import { trafficStore } from "../traffic/postgres.ts";
 import { usageStore } from "../usage/postgres.ts";
 import { webhookRequestStore } from "../webhook-requests/postgres/webhook-requests.ts";
 import { webhookStore } from "../webhooks/postgres.ts";
+import type { Database } from "./database.ts";
 import type { Notices } from "./group-writes.ts";
 import { createAnnounced } from "./nodes/announce.ts";
 import { Listeners } from "./nodes/listeners.ts";
-import { type NodeOptions, openNode } from "./nodes/open-node.ts";
+import { CONNECTIONS_MAX, type NodeOptions, type OpenNode, openNode } from "./nodes/open-node.ts";
+import { Replica, type ReplicaStatus } from "./replica/replica.ts";
+import { viewingDatabase } from "./replica/viewing-database.ts";
 import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
 import { storeItself } from "./store-itself.ts";
 import { createWriters } from "./writers.ts";
@@ -55,6 +58,10 @@ export interface PostgresStoreOptions extends NodeOptions {
   /** Environments that have rows in this database, although another one holds them: a move is not over. Nothing of theirs is claimed. */
   elsewhere?(): readonly EnvironmentId[];
   onCommitted?(figures: CommitFigures): void;
+  /** A read replica of the database, for what people look at; absent: the primary answers all reads. */
+  readUrl?: string;
+  /** Called when the replica is used, or not used any more. */
+  onReplica?(status: ReplicaStatus): void;
 }
 
 const ANALYZE_INTERVAL_MS = 5_000;
@@ -70,22 +77,25 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     notifications.notify(notices);
     if (notices.hasResumptions) resumptions.notify();
   };
-  const queue = queueStore({
-    database,
-    notify,
-    watch: (listener) => notifications.queue.add(listener),
-    watchLimits: (listener) => notifications.limits.add(listener),
-    elsewhere,
-  });
+  const queueOf = (of: Database) =>
+    queueStore({
+      database: of,
+      notify,
+      watch: (listener) => notifications.queue.add(listener),
+      watchLimits: (listener) => notifications.limits.add(listener),
+      elsewhere,
+    });
+  const queue = queueOf(database);
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
   const { events, decisions, parts } = createWriters({ database, rules, notify, release, onCommitted });
   const analyzing = setInterval(() => void analyzeYoungTables(database).catch(() => {}), ANALYZE_INTERVAL_MS).unref();
+  const replica = openReplica(options, opened);
   async function stop(): Promise<void> {
     clearInterval(analyzing);
-    await Promise.all([events.stop(), decisions.stop()]);
+    await Promise.all([events.stop(), decisions.stop(), replica?.stop()]);
     await opened.close();
   }
-  const store: Store = {
+  const nounsOf = (database: Database) => ({
     ...eventStore({ database, writer: events, watch: (listener) => notifications.events.add(listener), compileWhere }),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
@@ -105,7 +115,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...webhookStore(database, announced, box),
     ...webhookRequestStore(database, events),
     ...appStore({ database, announced, notify }),
-    ...queue,
+    ...queueOf(database),
     ...admissionStore({ database, notify }),
     ...orderStore({ database, notify }),
     ...signalStore({ database, notify }),
@@ -122,7 +132,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...erasureStore(database),
     ...functionStartStore(database, decisions),
     ...leadershipStore(database),
-    ...storeItself({ ...opened, close: stop, whole: () => store }),
-  };
+  });
+  const nouns = nounsOf(database);
+  const views = viewsOf(replica ? nounsOf(viewingDatabase(database, replica)) : nouns);
+  const store: Store = { ...nouns, ...storeItself({ ...opened, replica, views, close: stop, whole: () => store }) };
   return store;
+}
+
+/** Its first answer is not waited for: a replica that is away delays no start. */
+function openReplica(options: PostgresStoreOptions, { database, node }: OpenNode): Replica | null {
+  const { readUrl, connectionsMax = CONNECTIONS_MAX, onReplica = () => undefined } = options;
+  if (readUrl === undefined) return null;
+  const replica = new Replica({ primary: database, url: readUrl, connectionsMax, node, onReplica });
+  replica.start();
+  return replica;
 }

@@ -1,15 +1,28 @@
 /** The shared store itself: one node of several, whose time is PostgreSQL's. */
 
-import type { Store, StoreItself } from "../contract/index.ts";
+import type { Store, StoreItself, StoreViews } from "../contract/index.ts";
 import type { OpenNode } from "./nodes/open-node.ts";
+import type { Replica } from "./replica/replica.ts";
 
 export interface StoreItselfParts extends Pick<OpenNode, "node" | "database" | "notifications" | "heartbeat" | "hashes"> {
+  replica: Replica | null;
+  views: StoreViews;
   close(): Promise<void>;
   /** The store that this is a part of. */
   whole(): Store;
 }
 
-export function storeItself({ node, database, notifications, heartbeat, hashes, close, whole }: StoreItselfParts): StoreItself {
+export function storeItself({
+  node,
+  database,
+  notifications,
+  heartbeat,
+  hashes,
+  replica,
+  views,
+  close,
+  whole,
+}: StoreItselfParts): StoreItself {
   let closed: Promise<void> | null = null;
   return {
     storeNode: node,
@@ -29,6 +42,8 @@ export function storeItself({ node, database, notifications, heartbeat, hashes, 
     storeReport: () => heartbeat.report(),
     storeDatabases: () => [{ no: 0, name: "directory", isReachable: true, store: whole() }],
     storeDatabaseOf: () => 0,
+    storeReplica: () => replica?.report() ?? null,
+    storeViews: views,
     stop: () => (closed ??= close()),
   };
 }

@@ -84,7 +84,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     await reader.stop();
     close();
   }
-  const store: Store = {
+  const nouns = {
     ...eventStore({ events: parts.events, writer, reader, effects }),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
@@ -121,7 +121,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...erasureStore(db, writer),
     ...functionStartStore(db, { ...parts, writer }),
     ...leadershipStore(),
-    ...storeItself({ db, writer, path, version, hashes, close: stop, whole: () => store }),
   };
+  const itself = { db, writer, path, version, hashes, views: nouns, close: stop, whole: () => store };
+  const store: Store = { ...nouns, ...storeItself(itself) };
   return store;
 }

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import type { Store, StoreItself, StoreReport } from "../contract/index.ts";
+import { type Store, type StoreItself, type StoreReport, type StoreViews, viewsOf } from "../contract/index.ts";
 import type { StoreHashes } from "../secrets/rows/key-hash.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { schemaKnown } from "./schema/migrate.ts";
@@ -16,12 +16,13 @@ export interface StoreItselfParts {
   /** Version of this program, shown to people. */
   version: string;
   hashes: StoreHashes;
+  views: StoreViews;
   close(): Promise<void>;
   /** The store that this is a part of. */
   whole(): Store;
 }
 
-export function storeItself({ db, writer, path, version, hashes, close, whole }: StoreItselfParts): StoreItself {
+export function storeItself({ db, writer, path, version, hashes, views, close, whole }: StoreItselfParts): StoreItself {
   const startedAt = Date.now();
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
   let closed: Promise<void> | null = null;
@@ -32,11 +33,13 @@ export function storeItself({ db, writer, path, version, hashes, close, whole }:
     storeKeyHash: hashes.keyHash,
     storeLinkToken: hashes.linkToken,
     storeWatch: () => () => {},
+    storeViews: viewsOf(views),
     storeProbe: () => writer.submit(() => void probe.run()),
     storeBytes: async () => fileBytes(path),
     storeReport: async () => report(version, startedAt),
     storeDatabases: () => [{ no: 0, name: "directory", isReachable: true, store: whole() }],
     storeDatabaseOf: () => 0,
+    storeReplica: () => null,
     stop: () => (closed ??= close()),
   };
 }

@@ -9,7 +9,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import { type DatabaseRefused, DIRECTORY_NO } from "../../contract/index.ts";
-import { Database } from "../../postgres/database.ts";
+import { type Database, PostgresDatabase } from "../../postgres/database.ts";
 import { aliveNodes, MIGRATION_LOCK } from "../../postgres/nodes/nodes.ts";
 import { migrate } from "../../postgres/schema/migrate.ts";
 import { type LastNumbers, numberSequences } from "./number-sequences.ts";
@@ -58,7 +58,7 @@ async function within(
   { url, what }: { url: string; what: string },
   work: (database: Database) => Promise<void>,
 ): Promise<void> {
-  const database = new Database({ url, listenUrl: null, connectionsMax: 2, onFault: () => undefined, onRecovery: () => undefined });
+  const database = new PostgresDatabase({ url, listenUrl: null, connectionsMax: 2, onFault: () => undefined, onRecovery: () => undefined });
   const late = new AbortController();
   try {
     const deadline = pause(ms, undefined, { signal: late.signal, ref: false }).then(() => {

@@ -7,7 +7,7 @@ import { openKeyHash } from "../../secrets/postgres/key-hash.ts";
 import { openSecretBox } from "../../secrets/postgres/reseal.ts";
 import type { StoreHashes } from "../../secrets/rows/key-hash.ts";
 import type { SecretBox } from "../../secrets/rows/secret-box.ts";
-import { Database, type DatabaseOptions } from "../database.ts";
+import { type Database, type DatabaseOptions, PostgresDatabase } from "../database.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "../schema/migrate.ts";
 import { Heartbeat } from "./nodes.ts";
 import { Notifications } from "./notifications.ts";
@@ -28,6 +28,8 @@ export interface NodeOptions extends Pick<DatabaseOptions, "url" | "timeoutMs" |
   schemaFolder?: URL;
 }
 
+export const CONNECTIONS_MAX = 10;
+
 export interface OpenNode {
   node: string;
   database: Database;
@@ -40,9 +42,9 @@ export interface OpenNode {
 
 /** Throws StoreRefused if the database must not be used, or cannot be reached. */
 export async function openNode(options: NodeOptions): Promise<OpenNode> {
-  const { connectionsMax = 10, pollIntervalMs = 5_000, listenUrl = options.url } = options;
+  const { connectionsMax = CONNECTIONS_MAX, pollIntervalMs = 5_000, listenUrl = options.url } = options;
   const { version = "unknown", schemaFolder = SCHEMA_FOLDER, encryptionKeys = [] } = options;
-  const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
+  const database = new PostgresDatabase({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
   const node = options.node ?? `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
   const notifications = new Notifications(database, node, pollIntervalMs);
   const heartbeat = new Heartbeat(database, { node, version, schemaKnown: schemaKnown(schemaFolder) });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
-import { Database } from "../database.ts";
+import { PostgresDatabase } from "../database.ts";
 import { analyzeYoungTables } from "./analyze-young-tables.ts";
 
 const skip = whyNoPostgres() ?? false;
 
 test("a table that was never looked at gets its statistics once there is something in it", { skip }, async (t) => {
   const url = await migratedDatabase(t);
-  const database = new Database({ url, connectionsMax: 2, listenUrl: null, onFault: () => undefined, onRecovery: () => undefined });
+  const database = new PostgresDatabase({ url, connectionsMax: 2, listenUrl: null, onFault: () => undefined, onRecovery: () => undefined });
   t.after(() => database.stop());
   assert.deepEqual(await analyzeYoungTables(database), [], "all are empty");
   await inDatabase(url, (client) =>

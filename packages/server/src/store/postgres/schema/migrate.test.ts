@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { freshDatabase, inDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import { temporaryFolder } from "../../../../test/support/service.ts";
 import { StoreRefused } from "../../contract/index.ts";
-import { Database } from "../database.ts";
+import { PostgresDatabase } from "../database.ts";
 import { MIGRATION_LOCK } from "../nodes/nodes.ts";
 import { openPostgresStore } from "../postgres-store.ts";
 import { migrate, SCHEMA_FOLDER } from "./migrate.ts";
@@ -59,7 +59,7 @@ test("functions of the database are replaced whole with an upgrade, and not with
 test("a database that needs no migration is not locked to see it", { skip }, async (t) => {
   const url = await freshDatabase(t);
   await (await open(url)).stop();
-  const database = new Database({ url, connectionsMax: 4, listenUrl: null, onFault: () => undefined, onRecovery: () => undefined });
+  const database = new PostgresDatabase({ url, connectionsMax: 4, listenUrl: null, onFault: () => undefined, onRecovery: () => undefined });
   t.after(() => database.stop());
   await inDatabase(url, async (client) => {
     await client.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);

@@ -1,0 +1,58 @@
+/**
+ * Whether a server is a replica of this database, and how far it has come. A server that follows another primary may have a log of the same
+ * length: so it must also have the heartbeat of this node, which only this primary is sent.
+ */
+
+import type { Database } from "../database.ts";
+import { COMMITTED, REPLAYED } from "./replica-position.ts";
+
+export interface Examined {
+  /** Why it must not be used, a sentence for people; null: it may be. */
+  refusal: string | null;
+  /** Zero if it has everything; null if it cannot be told. */
+  lagMs: number | null;
+}
+
+const IDENTITY = "system_identifier::text AS system, current_database() AS name";
+const OF_PRIMARY = `
+  SELECT ${IDENTITY}, ${COMMITTED} AS committed, (SELECT last_seen_at FROM nodes WHERE node = $1) AS heartbeat FROM pg_control_system()`;
+const OF_REPLICA = `
+  SELECT ${IDENTITY}, pg_is_in_recovery() AS is_standby, ${REPLAYED} AS replayed,
+    (extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000)::bigint AS replayed_at
+  FROM pg_control_system()`;
+
+interface PrimaryRow {
+  system: string;
+  name: string;
+  committed: number;
+  heartbeat: number | null;
+}
+
+interface ReplicaRow {
+  system: string;
+  name: string;
+  is_standby: boolean;
+  replayed: number | null;
+  replayed_at: number | null;
+}
+
+/** Throws StoreUnavailable if either cannot be asked. */
+export async function examineReplica(primary: Database, replica: Database, node: string): Promise<Examined> {
+  const [kept] = await primary.query<PrimaryRow>(OF_PRIMARY, [node], "read");
+  const [found] = await replica.query<ReplicaRow>(OF_REPLICA);
+  if (!kept || !found) return { refusal: "it does not say what it is", lagMs: null };
+  const refusal = strangerTo(kept, found);
+  if (refusal !== null) return { refusal, lagMs: null };
+  if ((found.replayed ?? 0) < kept.committed) {
+    return { refusal: null, lagMs: found.replayed_at === null ? null : Math.max(0, primary.now() - found.replayed_at) };
+  }
+  const [beat] = await replica.query<{ heartbeat: number }>("SELECT last_seen_at AS heartbeat FROM nodes WHERE node = $1", [node]);
+  const isMissing = kept.heartbeat !== null && (beat?.heartbeat ?? 0) < kept.heartbeat;
+  return isMissing ? { refusal: "it lacks what this node wrote: it follows another primary", lagMs: null } : { refusal: null, lagMs: 0 };
+}
+
+function strangerTo(kept: PrimaryRow, found: ReplicaRow): string | null {
+  if (!found.is_standby) return "it is a primary itself, not a standby";
+  if (found.system !== kept.system) return "it is a standby of another server";
+  return found.name === kept.name ? null : `its database is "${found.name}" and not "${kept.name}"`;
+}

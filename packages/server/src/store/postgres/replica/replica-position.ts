@@ -1,0 +1,72 @@
+/**
+ * How far a replica has come, compared with its primary. A read that asks first, and finds that the replica has replayed whatever the primary
+ * had committed at that moment, sees all that any client was told before: its own writes, and what an earlier page implied.
+ *
+ * The position is that of the log on disk: a commit waits for it before anybody sees its changes, and nothing beyond it is sent to replicas.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { sharedRefresh } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+
+/** Positions in bytes. A statement reads its position after it has taken its snapshot: what it sees is committed there. */
+export const COMMITTED = "(pg_current_wal_flush_lsn() - '0/0')::bigint";
+export const REPLAYED = "(pg_last_wal_replay_lsn() - '0/0')::bigint";
+
+const ASK_AGAIN_MS = 5;
+
+type Asks = Pick<Database, "query">;
+
+export class ReplicaPosition {
+  readonly #askPrimary: () => Promise<void>;
+  readonly #askReplica: () => Promise<void>;
+  #committed = 0;
+  #replayed = 0;
+
+  /** Reads that ask at the same time share a question, which is sent after the last of them asked. */
+  constructor(primary: Asks, replica: Asks) {
+    this.#askPrimary = sharedRefresh(async () => {
+      this.#committed = await position(primary, COMMITTED);
+    });
+    this.#askReplica = sharedRefresh(async () => {
+      this.#replayed = await position(replica, REPLAYED);
+    });
+  }
+
+  /** What was known is of another server, or of another life of it. */
+  forget(): void {
+    this.#replayed = 0;
+  }
+
+  /** Whether the replica has replayed, within the time, what is committed now. Throws if the primary cannot be asked. */
+  async catchesUp(waitMs: number): Promise<boolean> {
+    await this.#askPrimary();
+    const target = this.#committed;
+    if (this.#replayed >= target) return true;
+    const deadline = new AbortController();
+    const late = sleep(waitMs, false, { signal: deadline.signal, ref: false }).catch(() => false);
+    try {
+      return await Promise.race([this.#replays(target, deadline.signal), late]);
+    } finally {
+      deadline.abort();
+    }
+  }
+
+  async #replays(target: number, signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      const isAnswered = await this.#askReplica().then(
+        () => true,
+        () => false,
+      );
+      if (!isAnswered) return false;
+      if (this.#replayed >= target) return true;
+      await sleep(ASK_AGAIN_MS);
+    }
+    return false;
+  }
+}
+
+async function position(database: Asks, expression: string): Promise<number> {
+  const [row] = await database.query<{ position: number | null }>(`SELECT ${expression} AS position`);
+  return row?.position ?? 0;
+}
