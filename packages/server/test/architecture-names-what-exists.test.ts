@@ -70,12 +70,14 @@ function textAt(path: string): string {
 
 /** Files of the server that wait once for something and do not ask again. */
 const WAITS_ONCE: Readonly<Record<string, string>> = {
+  "api/databases/databases-routes.ts": "how long a list waits for the size of a database",
   "execute/call/response-collector.ts": "the time limit of a call",
   "execute/clock.ts": "defines the timers that others use",
   "execute/queue/poison-detector.ts": "the end of a probe",
   "jobs/jobs.ts": "how long a response waits for the items of a job",
   "main.ts": "the time limit of a stop after a fault",
   "receive/connections/close-lingering.ts": "how long the rest of a body is read",
+  "store/databases/postgres/adopt-database.ts": "how long a database may take to be prepared",
   "store/postgres/database.ts": "the time limit of a transaction",
 };
 /** A timer that is set, or an entry that is put back into the queue; the timeout of a socket is none. */

@@ -19,6 +19,7 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "DELETE /session": "session",
   "DELETE /sessions/{id}": "installation",
   "POST /environments": "installation",
+  "POST /databases": "installation",
   "PUT /environments/{name}": "installation",
   "POST /environments/{name}/archive": "installation",
   "POST /environments/{name}/unarchive": "installation",

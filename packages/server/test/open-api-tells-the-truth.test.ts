@@ -55,6 +55,9 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/transforms/providers": {},
   "GET /v1/environments": {},
   "POST /v1/environments": { body: { name: "staging" }, status: 201 },
+  "GET /v1/databases": {},
+  // An embedded store takes no other: this URL is refused on either.
+  "POST /v1/databases": { body: { name: "eu", url: "none" }, status: 400 },
   "GET /v1/environments/{name}": { path: () => ["staging"] },
   "PUT /v1/environments/{name}": { path: () => ["staging"], body: { bodyLimitBytes: 1000 } },
   "POST /v1/environments/{name}/archive": { path: () => ["staging"] },
@@ -157,6 +160,7 @@ const CALLS: Readonly<Record<string, Call>> = {
 
 /** Operations that are asked by POST but leave everything as it is. All others are expected in the audit log. */
 const CHANGE_NOTHING = [
+  "POST /v1/databases",
   "POST /v1/event-types/{name}/check",
   "POST /v1/transforms/test",
   "POST /v1/webhooks/{id}/test",

@@ -13,7 +13,7 @@ const code = ({ status, body }: Answer) => [status, body?.code];
 
 /** Routes about nothing that belongs to an environment. */
 const OPEN = /^(GET|POST|DELETE) \/session$|^GET \/transforms\/providers$|^POST \/transforms\/test$|openapi/;
-const INSTALLATION = /^POST \/environments$|sessions/;
+const INSTALLATION = /^POST \/environments$|sessions|databases/;
 const QUERIES: Readonly<Record<string, string>> = {
   "GET /find": "id=",
   "GET /events/run-counts": "ids=",

@@ -13,6 +13,7 @@ import { type RhythmRoutesParts, registerRhythmRoutes } from "./alerts/rhythm-ro
 import { type ApprovalsRoutesParts, registerApprovalsRoutes } from "./approvals/approvals-routes.ts";
 import { registerLinkMask } from "./approvals/mask-links.ts";
 import { registerCompression } from "./compress-answers.ts";
+import { type DatabasesRoutesParts, registerDatabasesRoutes } from "./databases/databases-routes.ts";
 import { type EventSchemaRoutesParts, registerEventSchemaRoutes } from "./events/event-schema-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./events/event-stream.ts";
 import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./events/event-types-routes.ts";
@@ -49,6 +50,7 @@ import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks/web
 
 export type RestApiParts = EventStreamParts &
   EnvironmentsRoutesParts &
+  DatabasesRoutesParts &
   KeysRoutesParts &
   FunctionsRoutesParts &
   OrderRoutesParts &
@@ -98,6 +100,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerRunCountsRoute(api, parts);
       registerEventStream(api, parts);
       registerEnvironmentsRoutes(api, parts);
+      registerDatabasesRoutes(api, parts);
       registerKeysRoutes(api, parts);
       registerFunctionsRoutes(api, parts);
       registerFunctionLimitsRoutes(api, parts);

@@ -45,6 +45,7 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
         { ...jobBody, function: run.function.id },
       ],
       "POST /environments": [{ name: "mine" }],
+      "POST /databases": [{ name: "mine", url: "postgres://u@127.0.0.1:1/x" }],
       "PUT /environments/{name}": [{ retention: { events: "1m" } }],
       "POST /keys": [
         { kind: "event", name: "k" },

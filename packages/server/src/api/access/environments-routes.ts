@@ -2,26 +2,28 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import {
-  API_ROLES,
+  type DatabaseStore,
+  DIRECTORY_NAME,
+  DIRECTORY_NO,
   type Environment,
   type EnvironmentChanges,
   type EnvironmentRetention,
   type EnvironmentStore,
+  type Store,
 } from "../../store/contract/index.ts";
 import { cutPage } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
-import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
-import { dataOf, INSTANT, INSTANT_OR_NULL, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
+import { readRetention } from "../retention-fields.ts";
+import { dataOf, pageOf } from "../route-facts.ts";
 import { type CreateKeyParts, createKey } from "./create-key.ts";
+import { ENVIRONMENT, environmentView, NEW_ENVIRONMENT, RETENTION_FIELDS, USED_ENVIRONMENT } from "./environment-view.ts";
 import { includesEnvironment } from "./grants.ts";
-import { NEW_KEY } from "./key-schemas.ts";
-import { callerRole } from "./principal.ts";
-import { QUOTA_CHANGES, QUOTAS_SHOWN, type QuotaChanges, type QuotaUsage, USAGE_SHOWN } from "./quota-fields.ts";
+import { QUOTA_CHANGES, type QuotaChanges, type QuotaUsage } from "./quota-fields.ts";
 import { environmentsAllowed, environmentUnknown } from "./rest-access.ts";
 
 export interface EnvironmentsRoutesParts extends CreateKeyParts {
-  store: EnvironmentStore & CreateKeyParts["store"];
+  store: EnvironmentStore & DatabaseStore & Pick<Store, "storeDatabases"> & CreateKeyParts["store"];
   directory: CreateKeyParts["directory"] & {
     environments(): Environment[];
     environmentNamed(name: string): Environment | undefined;
@@ -34,6 +36,7 @@ interface CreateBody {
   name: string;
   kind: "branch" | "custom";
   bodyLimitBytes?: number | null;
+  database?: string;
 }
 
 interface UpdateBody {
@@ -55,37 +58,22 @@ const CREATE = closed(
     name: { type: "string", pattern: "^[A-Za-z0-9._/-]{1,128}$", description: "1 to 128 letters, digits and . _ - /" },
     kind: { type: "string", enum: ["branch", "custom"], default: "custom" },
     bodyLimitBytes: BODY_LIMIT,
+    database: {
+      type: "string",
+      default: DIRECTORY_NAME,
+      description: `The name of the database that holds its data. Branch environments are on \`${DIRECTORY_NAME}\`, with the webhooks that they share.`,
+    },
   },
   ["name"],
 );
 
-const RETENTION_FIELDS = { events: RETENTION, runs: RETENTION, requests: RETENTION };
-
-const ENVIRONMENT_FIELDS = {
-  role: { type: "string", enum: API_ROLES, description: "The caller's role in it." },
-  name: TEXT,
-  kind: { type: "string", enum: ["default", "custom", "branch"] },
-  createdAt: INSTANT,
-  archivedAt: INSTANT_OR_NULL,
-  bodyLimitBytes: { type: ["integer", "null"] },
-  retention: shape(RETENTION_FIELDS),
-  quotas: QUOTAS_SHOWN,
-};
-const ENVIRONMENT = shape(ENVIRONMENT_FIELDS, { title: "Environment" });
-const USED_ENVIRONMENT = shape({ ...ENVIRONMENT_FIELDS, usage: USAGE_SHOWN }, { title: "UsedEnvironment" });
-const NEW_ENVIRONMENT = shape(
-  {
-    ...ENVIRONMENT_FIELDS,
-    keys: { ...listOf(NEW_KEY), description: "Of a custom environment: an event key and a signing key, shown only now." },
-  },
-  { optional: ["keys"], title: "NewEnvironment" },
-);
 const NONE = closed({});
 const config = { about: "path", unrestricted: true } as const;
 const ONE = { querystring: NONE, response: { 200: dataOf(USED_ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
 
 export function registerEnvironmentsRoutes(app: FastifyInstance, parts: EnvironmentsRoutesParts): void {
   const { store, directory, audit, usageOf, now } = parts;
+  const shown = (request: FastifyRequest, environment: Environment) => environmentView(request, environment, store.storeDatabases());
   const existing = (name: string): Environment => {
     const environment = directory.environmentNamed(name);
     if (!environment || environment.kind === "shared") throw environmentUnknown(name);
@@ -97,13 +85,13 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
     const changed = await store.environmentUpdate({ id: existing(name).id, ...changes });
     await directory.refresh();
     const { bodyBytesMax: bodyLimitBytes, retention, quotas } = changes;
-    const shown = shownTo(request, changed as Environment);
+    const view = shown(request, changed as Environment);
     await note(request, action, existing(name), {
       ...(bodyLimitBytes !== undefined && { bodyLimitBytes }),
-      ...(retention && { retention: shown.retention }),
+      ...(retention && { retention: view.retention }),
       ...(quotas && { quotas }),
     });
-    return { data: { ...shown, usage: await usageOf(changed as Environment) } };
+    return { data: { ...view, usage: await usageOf(changed as Environment) } };
   };
 
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
@@ -121,7 +109,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
       const allowed = environmentsAllowed(request);
       const mine = directory.environments().filter((environment) => includesEnvironment(allowed, environment));
       const { items, next } = cutPage(mine.filter(isVisible), ({ id }) => ({ rank: id }), request.query);
-      return { data: items.map((one) => shownTo(request, one)), page: { next } };
+      return { data: items.map((one) => shown(request, one)), page: { next } };
     },
   );
 
@@ -131,7 +119,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
     { config: { about: "path", ingest: true }, schema: one },
     async (request) => {
       const environment = existing(request.params.name);
-      return { data: { ...shownTo(request, environment), usage: await usageOf(environment) } };
+      return { data: { ...shown(request, environment), usage: await usageOf(environment) } };
     },
   );
 
@@ -141,7 +129,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
     body: CREATE,
     querystring: NONE,
     response: { 201: dataOf(NEW_ENVIRONMENT) },
-    errors: ["environment_exists"],
+    errors: ["environment_exists", "database_not_found"],
   } as const;
   app.post<{ Body: CreateBody }>(
     "/environments",
@@ -150,12 +138,13 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
       const { name, kind, bodyLimitBytes } = request.body;
       if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
         throw invalid("name", `must not be "${name}", which is reserved`);
-      const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null });
+      const databaseNo = await databaseFor(store, request.body);
+      const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null, databaseNo });
       if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" already exists.`);
       await directory.refresh();
-      await note(request, "created", created, { kind });
+      await note(request, "created", created, { kind, ...(databaseNo !== DIRECTORY_NO && { database: request.body.database }) });
       reply.code(201);
-      return { data: { ...shownTo(request, created), ...(kind === "custom" && { keys: await firstKeys(parts, request, created) }) } };
+      return { data: { ...shown(request, created), ...(kind === "custom" && { keys: await firstKeys(parts, request, created) }) } };
     },
   );
 
@@ -193,6 +182,16 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
   );
 }
 
+/** The number of the database that the request names. */
+async function databaseFor(store: DatabaseStore, { kind, database = DIRECTORY_NAME }: CreateBody): Promise<number> {
+  if (database === DIRECTORY_NAME) return DIRECTORY_NO;
+  const named = (await store.databaseList()).find(({ name }) => name === database);
+  if (!named) throw new RestRefusal("database_not_found", `There is no database "${database}".`);
+  // A request to a webhook of all branches is recorded in the transaction of its events.
+  if (kind === "branch") throw invalid("database", `must be "${DIRECTORY_NAME}" for a branch environment: branches share their webhooks`);
+  return named.no;
+}
+
 async function firstKeys(parts: CreateKeyParts, request: FastifyRequest, environment: Environment): Promise<object[]> {
   const event = await createKey(parts, request, { kind: "event", name: "first key", environment });
   const signing = await createKey(parts, request, { kind: "signing", name: "first key", environment });
@@ -214,21 +213,4 @@ function readEnvironmentRetention({ events, runs, requests }: NonNullable<Update
 
 function isVisible(environment: Environment | undefined): boolean {
   return environment !== undefined && environment.kind !== "shared";
-}
-
-function shownTo(request: FastifyRequest, environment: Environment) {
-  return {
-    role: callerRole(request, environment),
-    name: environment.name,
-    kind: environment.kind,
-    createdAt: new Date(environment.createdAt).toISOString(),
-    archivedAt: environment.archivedAt === null ? null : new Date(environment.archivedAt).toISOString(),
-    bodyLimitBytes: environment.bodyBytesMax,
-    retention: {
-      events: writeRetention(environment.retention.eventsMs),
-      runs: writeRetention(environment.retention.runsMs),
-      requests: writeRetention(environment.retention.requestsMs),
-    },
-    quotas: environment.quotas,
-  };
 }

@@ -1,0 +1,108 @@
+/**
+ * Databases of an installation: added by whoever may manage everything, listed with their environments, and refused with a reason. A URL
+ * is in no answer, log line or entry of the audit log.
+ */
+
+import assert from "node:assert/strict";
+import { test as nodeTest } from "node:test";
+import { pino } from "pino";
+import { freshDatabase, inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { type Answer, startTestService, type TestService } from "./support/service.ts";
+
+const skip = whyNoPostgres() ?? false;
+/** A part of every URL that is sent. */
+const SECRET = "hunter2secret";
+const ADMINS = ["owner", "admin"];
+const READERS = [...ADMINS, "operator", "viewer"];
+const ROLES = [...READERS, "metrics", "ingest-admin"];
+
+const code = ({ status, body }: Answer) => [status, body?.code];
+
+nodeTest("databases are added, listed and refused, and no URL is shown", { skip }, async (t) => {
+  const said: string[] = [];
+  const log = pino({ level: "trace" }, { write: (line: string) => void said.push(line) });
+  const databaseUrl = await migratedDatabase(t);
+  const service = await startTestService(t, { databaseUrl, log });
+  const rest = async (...call: Parameters<TestService["rest"]>) => {
+    const answer = await service.rest(...call);
+    assert.doesNotMatch(answer.text, new RegExp(SECRET), "the answer does not repeat the URL");
+    return answer;
+  };
+  const add = (name: string, url: string, more: object = {}, headers: Record<string, string> = {}) =>
+    rest("POST", "/databases", { body: { name, url, ...more }, headers });
+  const [eu, us] = [withSecret(await freshDatabase(t)), withSecret(await freshDatabase(t))];
+
+  const { bytes, ...first } = (await rest("GET", "/databases")).body.data[0];
+  assert.deepEqual(first, { name: "directory", environments: ["production"], reachable: true });
+  assert.ok(bytes > 1_000_000);
+
+  await t.test("only a role that holds everywhere sees them, and only an admin adds one", async () => {
+    for (const environments of [null, ["production"]]) {
+      for (const role of environments ? ROLES.filter((one) => one !== "owner") : ROLES) {
+        const { body } = await rest("POST", "/keys", { body: { kind: "api", name: "k", role, environments } });
+        const headers = { authorization: `Bearer ${body.data.key}` };
+        const isEverywhere = environments === null;
+        const listed = await rest("GET", "/databases", { headers });
+        assert.equal(listed.status, isEverywhere && READERS.includes(role) ? 200 : 403, `${role} of ${environments}: ${listed.text}`);
+        const added = await add("nope", "not a URL", {}, headers);
+        assert.equal(added.status, isEverywhere && ADMINS.includes(role) ? 400 : 403, `${role} of ${environments}: ${added.text}`);
+      }
+    }
+    assert.deepEqual(code(await add("eu", eu, {}, { authorization: "Bearer no" })), [401, "api_key_invalid"]);
+  });
+
+  await t.test("what cannot be added is refused with its reason", async () => {
+    for (const url of [`mysql://u:${SECRET}@h/x`, `postgres://u:${SECRET}#@h/x`, `u:${SECRET}@h/x`, SECRET, ""])
+      assert.deepEqual(code(await add("eu", url)), [400, "database_invalid"], url);
+    assert.deepEqual(code(await add("eu", eu, { readUrl: SECRET })), [400, "database_invalid"]);
+    for (const body of [{ name: "eu" }, { name: "e u", url: eu }, { name: "eu", url: eu, password: SECRET }, { name: "eu", url: 1 }])
+      assert.deepEqual(code(await rest("POST", "/databases", { body })), [400, "request_invalid"]);
+    assert.deepEqual(code(await add("eu", `postgres://u:${SECRET}@127.0.0.1:1/x`)), [502, "database_unreachable"]);
+    assert.deepEqual(code(await add("eu", withSecret(databaseUrl))), [409, "database_taken"]);
+    assert.deepEqual(code(await add("directory", eu)), [409, "database_exists"]);
+    assert.equal((await rest("GET", "/databases")).body.data.length, 1, "nothing was added");
+  });
+
+  const headers = { "idempotency-key": "add-eu" };
+  const added = await add("eu", eu, {}, headers);
+  assert.equal(added.status, 201, added.text);
+  assert.deepEqual(Object.keys(added.body.data), ["name", "environments", "reachable", "bytes"]);
+  assert.deepEqual((await add("eu", eu, {}, headers)).body, added.body, "the repeated request gets the same answer");
+  assert.deepEqual(code(await add("eu", us)), [409, "database_exists"]);
+  assert.deepEqual(code(await add("us", eu)), [409, "database_taken"]);
+  const [entry] = (await rest("GET", "/audit-log?action=database.added")).body.data;
+  assert.deepEqual([entry.target, entry.environment, entry.details], [{ kind: "database", id: "eu", name: "eu" }, null, {}]);
+
+  await t.test("an environment is placed on a database by its name, a branch nowhere else", async () => {
+    const create = (body: object) => rest("POST", "/environments", { body });
+    assert.deepEqual(code(await create({ name: "staging", database: "asia" })), [404, "database_not_found"]);
+    assert.deepEqual(code(await create({ name: "pr-1", kind: "branch", database: "eu" })), [400, "request_invalid"]);
+    assert.equal((await create({ name: "pr-1", kind: "branch", database: "directory" })).body.data.database, "directory");
+    assert.equal((await create({ name: "staging" })).body.data.database, "directory");
+    assert.equal((await rest("GET", "/environments/staging")).body.data.database, "directory");
+  });
+
+  const stored = await inDatabase(databaseUrl, async (client) => {
+    const rows: unknown[] = [];
+    for (const table of ["databases", "audit_log", "idempotency_keys"]) rows.push((await client.query(`SELECT * FROM ${table}`)).rows);
+    return JSON.stringify(rows);
+  });
+  assert.doesNotMatch(stored, new RegExp(SECRET));
+  assert.doesNotMatch(said.join(""), new RegExp(SECRET));
+});
+
+nodeTest("an embedded store is one database, and takes no other", async (t) => {
+  const service = await startTestService(t);
+  const [only, ...others] = (await service.rest("GET", "/databases")).body.data;
+  assert.deepEqual([only.name, only.environments, only.reachable, others], ["directory", ["production"], true, []]);
+  const url = "postgres://u@127.0.0.1:1/x";
+  assert.deepEqual(code(await service.rest("POST", "/databases", { body: { name: "eu", url } })), [501, "databases_unsupported"]);
+  assert.equal((await service.rest("POST", "/environments", { body: { name: "a", database: "directory" } })).status, 201);
+  assert.deepEqual(code(await service.rest("POST", "/environments", { body: { name: "b", database: "eu" } })), [404, "database_not_found"]);
+});
+
+function withSecret(url: string): string {
+  const secret = new URL(url);
+  secret.searchParams.set("fallback_application_name", SECRET);
+  return secret.href;
+}
