@@ -48,7 +48,7 @@ const RULES: Rule[] = [
     may: ["@inlet/protocol", CONTRACT, ...[...STAGES, "catalogue", "api"].map((stage) => `${SERVER}/${stage}`)],
   },
   { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },
-  { folder: "packages/dashboard/src", may: ["@inlet/protocol", "@inlet/protocol/json"] },
+  { folder: "packages/dashboard/src", may: ["@inlet/protocol", "@inlet/protocol/json", "@inlet/protocol/webhook-settings"] },
   // Published separately, for every runtime: it may import only itself.
   { folder: "packages/sdk/src", may: [], packages: [], builtins: false },
   // The hook: React is the user's own, an optional peer.

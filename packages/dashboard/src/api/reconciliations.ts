@@ -31,8 +31,27 @@ export const reconciliationsQuery = (webhookId: string) =>
     refetchInterval: REFRESH_MS,
   });
 
+/** What a pass would find. */
+export interface ReconciliationPreview {
+  listed: number;
+  seen: number;
+  recovered: number;
+  failed: number;
+  /** Why it would end before its end. */
+  error?: string;
+}
+
 /** Starts a pass over the last hours. */
 export function startReconciliation(webhookId: string, hours: number): Promise<JobView> {
+  return order(webhookId, hours, {});
+}
+
+/** Stores nothing. */
+export function previewReconciliation(webhookId: string, hours: number): Promise<ReconciliationPreview> {
+  return order(webhookId, hours, { dryRun: true });
+}
+
+function order<Data>(webhookId: string, hours: number, more: { dryRun?: boolean }): Promise<Data> {
   const since = new Date(Date.now() - hours * 3_600_000).toISOString();
-  return call<JobView>(`/webhooks/${encodeURIComponent(webhookId)}/reconcile`, { method: "POST", body: { since } });
+  return call<Data>(`/webhooks/${encodeURIComponent(webhookId)}/reconcile`, { method: "POST", body: { since, ...more } });
 }

@@ -272,11 +272,21 @@ export interface Webhook {
   handshake: { preset?: string; source?: string; secrets?: ShownSecret[] } | null;
   answer: { status: number; contentType: string; body: string } | null;
   mirror: { to: string[]; sample: number } | null;
-  reconcile: { preset?: string; source?: string; every: string; lookBack: string; secrets: ShownSecret[] } | null;
+  reconcile: WebhookReconcile | null;
   state: "ready" | "waiting_for_secret";
   version: number;
   createdAt: string;
   updatedAt: string;
+}
+
+/** With the options of its preset. */
+export interface WebhookReconcile {
+  preset?: string;
+  source?: string;
+  every: string;
+  lookBack: string;
+  secrets: ShownSecret[];
+  [option: string]: unknown;
 }
 
 /** Nothing is shown of a short secret. */

@@ -15,6 +15,7 @@ import { ACTIONS, type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast } from "../ui/toasts.tsx";
 import { AcceptListText } from "./accept-list-field.tsx";
+import { ChangeKeyDialog } from "./change-key-dialog.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 
 const KINDS: { kind: Key["kind"]; title: string; text: string }[] = [
@@ -118,6 +119,7 @@ const COLUMNS: Record<Key["kind"], (string | Column)[]> = {
 
 function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: Key[] }) {
   const [revoking, setRevoking] = useState<Key | null>(null);
+  const [changing, setChanging] = useState<Key | null>(null);
   const mayChange = useMayChange();
   return (
     <>
@@ -143,14 +145,20 @@ function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: K
             )}
             <td className="right">
               {mayChange && (
-                <button type="button" className="button small danger" onClick={() => setRevoking(key)}>
-                  Revoke<span className="visually-hidden"> {key.name}</span>
-                </button>
+                <>
+                  <button type="button" className="button small" onClick={() => setChanging(key)}>
+                    Change<span className="visually-hidden"> {key.name}</span>
+                  </button>{" "}
+                  <button type="button" className="button small danger" onClick={() => setRevoking(key)}>
+                    Revoke<span className="visually-hidden"> {key.name}</span>
+                  </button>
+                </>
               )}
             </td>
           </tr>
         ))}
       </Table>
+      {changing && <ChangeKeyDialog env={env} changed={changing} onClose={() => setChanging(null)} />}
       {revoking && <RevokeDialog env={env} revoked={revoking} onClose={() => setRevoking(null)} />}
     </>
   );

@@ -68,10 +68,14 @@ function answerOf({ status, contentType, body }: ChecksDraft) {
 }
 
 /** If empty, the current ones are kept. */
-function given(lines: string): { secrets?: string[] } {
-  const secrets = lines
+export function given(lines: string): { secrets?: string[] } {
+  const secrets = linesOf(lines);
+  return secrets.length > 0 ? { secrets } : {};
+}
+
+export function linesOf(text: string): string[] {
+  return text
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  return secrets.length > 0 ? { secrets } : {};
 }

@@ -1,13 +1,14 @@
 /** Verification, handshake and answer of a webhook. Secrets are entered and never shown: empty fields keep the current ones. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { ShownSecret, Webhook } from "../api/types.ts";
 import { withToast } from "../ui/toasts.tsx";
 import { type ChecksDraft, CONTENT_TYPES, checksBody, draftOfChecks, PRESETS, SCHEME_FIELDS, SCHEMES, STATUSES } from "./checks-draft.ts";
+import { Choice, Field, SecretsField } from "./form-fields.tsx";
 
 export function ChecksForm({ webhook }: { webhook: Webhook }) {
   const [draft, setDraft] = useState<ChecksDraft>(() => draftOfChecks(webhook));
@@ -132,64 +133,5 @@ function AnswerFields({ draft, change }: PartProps) {
         </>
       )}
     </>
-  );
-}
-
-function SecretsField({
-  label,
-  value,
-  shown,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  shown: readonly ShownSecret[];
-  onChange: (text: string) => void;
-}) {
-  const kept = shown.map(({ last4 }) => `••••${last4 ?? ""}`).join(", ");
-  return (
-    <Field label={label}>
-      <textarea
-        className="input code"
-        rows={2}
-        autoComplete="off"
-        spellCheck={false}
-        placeholder={kept === "" ? "" : `Current: ${kept}. Leave empty to keep.`}
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-      />
-    </Field>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  options: readonly string[];
-  /** The label of the empty choice; absent: there is none. */
-  none?: string;
-  onChange: (value: string) => void;
-}
-
-function Choice({ label, value, options, none, onChange }: ChoiceProps) {
-  return (
-    <Field label={label}>
-      <select className="input" value={value} onChange={({ target }) => onChange(target.value)}>
-        {none !== undefined && <option value="">{none}</option>}
-        {options.map((option) => (
-          <option key={option}>{option}</option>
-        ))}
-      </select>
-    </Field>
-  );
-}
-
-function Field({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child
-    <label className="field">
-      <span>{label}</span>
-      {children}
-    </label>
   );
 }

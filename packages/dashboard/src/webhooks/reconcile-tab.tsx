@@ -4,7 +4,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { jobQuery } from "../api/jobs.ts";
-import { type Reconciliation, reconciliationsQuery, startReconciliation } from "../api/reconciliations.ts";
+import {
+  previewReconciliation,
+  type Reconciliation,
+  type ReconciliationPreview,
+  reconciliationsQuery,
+  startReconciliation,
+} from "../api/reconciliations.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { JobProgress } from "../jobs/job-progress.tsx";
@@ -14,6 +20,7 @@ import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { withToast } from "../ui/toasts.tsx";
+import { ReconcileForm } from "./reconcile-form.tsx";
 
 const HOURS = 72;
 const COLUMNS = [
@@ -33,6 +40,7 @@ export function ReconcileTab({ env, webhook }: { env: string; webhook: Webhook }
   return (
     <div className="stack">
       {webhook.reconcile ? <CheckNow env={env} webhook={webhook} reconcile={webhook.reconcile} /> : <NotSet />}
+      <ReconcileForm webhook={webhook} />
       {passes.data.length > 0 && (
         <Table columns={COLUMNS} isStacked>
           {passes.data.map((pass) => (
@@ -55,12 +63,7 @@ function NotSet() {
   return (
     <div className="card">
       <EmptyState icon="webhook" title="Reconciliation is not set">
-        <p>
-          Set <code>reconcile</code> to compare what the provider lists with what this webhook received, and to recover what never came.
-        </p>
-        <a className="button" href="/docs/how-to/reconciliation">
-          How to set it
-        </a>
+        <p>Choose a list below, to compare what the provider lists with what this webhook received, and to recover what never came.</p>
       </EmptyState>
     </div>
   );
@@ -70,6 +73,7 @@ function CheckNow({ env, webhook, reconcile }: { env: string; webhook: Webhook; 
   const queries = useQueryClient();
   const mayRepair = useMayRepair();
   const [started, setStarted] = useState<string | null>(null);
+  const [found, setFound] = useState<ReconciliationPreview | null>(null);
   const job = useQuery({ ...jobQuery(env, started ?? ""), enabled: started !== null });
   const isRunning = started !== null && job.data?.endedAt == null;
   async function start() {
@@ -77,19 +81,38 @@ function CheckNow({ env, webhook, reconcile }: { env: string; webhook: Webhook; 
     if (made) setStarted(made.id);
     await queries.invalidateQueries({ queryKey: ["reconciliations", webhook.id] });
   }
+  async function preview() {
+    const found = await withToast(previewReconciliation(webhook.id, HOURS), "Nothing was changed.");
+    if (found) setFound(found);
+  }
   return (
     <div className="row wrap">
       <span className="quiet small grow">
         {reconcile.preset ? `The list of ${reconcile.preset}` : "The list of its source"} is compared every {reconcile.every}, going back{" "}
-        {reconcile.lookBack}.
+        {reconcile.lookBack}.{found && <DryRun {...found} />}
       </span>
       {isRunning && job.data && <JobProgress job={job.data} />}
+      {mayRepair && (
+        <button type="button" className="button" disabled={isRunning || !webhook.enabled} onClick={() => void preview()}>
+          Dry run
+        </button>
+      )}
       {mayRepair && (
         <button type="button" className="button primary" disabled={isRunning || !webhook.enabled} onClick={() => void start()}>
           <Icon name="refresh" size={14} /> Check the last {HOURS} hours
         </button>
       )}
     </div>
+  );
+}
+
+function DryRun({ listed, seen, recovered, failed, error }: ReconciliationPreview) {
+  return (
+    <span role="status" className="strong">
+      {" "}
+      Dry run: {count(listed)} listed, {count(seen)} seen, {count(recovered)} to recover, {count(failed)} would fail.
+      {error && ` It would end early: ${error}`}
+    </span>
   );
 }
 

@@ -1,4 +1,4 @@
-/** Keys: created, shown once, revoked. */
+/** Keys: created, shown once, changed, revoked. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { openPage } from "../support/browser.ts";
 export function keyCases(browser: () => Browser): void {
   test("an event key is created with a list, shown once, used and revoked", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
-    const page = await openPage(t, browser(), `${service.url}/env/dev/keys`);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/keys`, { allow: /400/ });
     await page.getByRole("button", { name: "New event key" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Name" }).fill("Checkout");
@@ -28,5 +28,26 @@ export function keyCases(browser: () => Browser): void {
     await dialog.getByRole("button", { name: "Revoke" }).click();
     await page.getByText("Checkout revoked").waitFor();
     await page.getByRole("cell", { name: "Checkout" }).waitFor({ state: "detached" });
+
+    const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Deploys", role: "admin" } });
+    await page.reload();
+    await page.getByRole("button", { name: "Change Deploys" }).click();
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("Reports");
+    await dialog.getByRole("textbox", { name: "Environments" }).fill("dev, staging-*");
+    await dialog.getByRole("combobox", { name: "Role" }).selectOption("viewer");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Reports changed").waitFor();
+    await page
+      .getByRole("row")
+      .filter({ hasText: "Reports" })
+      .filter({ hasText: "viewer" })
+      .filter({ hasText: "dev, staging-*" })
+      .waitFor();
+    const { name, role, environments } = (await service.rest("GET", `/keys/${made.body.data.id}`)).body.data;
+    assert.deepEqual({ name, role, environments }, { name: "Reports", role: "viewer", environments: ["dev", "staging-*"] });
+    await page.getByRole("button", { name: "Change Reports" }).click();
+    await dialog.getByRole("textbox", { name: "Environments" }).fill("no such/*name*");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").waitFor();
   });
 }

@@ -33,8 +33,10 @@ export function webhookCases(browser: () => Browser): void {
     const body = { name: "Listed", transform, reconcile: { source: sourceOf(provider) } };
     const { id, url } = (await service.rest("POST", "/webhooks", { body })).body.data;
     await call(url, { method: "POST", headers: { "content-type": "application/json" }, body: '{"id":"one"}' });
-    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${id}?tab=reconcile`);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${id}?tab=reconcile`, { allow: /400/ });
     await page.getByText("No pass yet").waitFor();
+    await page.getByRole("button", { name: "Dry run" }).click();
+    await page.getByRole("status").getByText("Dry run: 2 listed, 1 seen, 1 to recover, 0 would fail.").waitFor();
     await page.getByRole("button", { name: "Check the last 72 hours" }).click();
     const row = page.getByRole("row").filter({ hasText: "complete" });
     await row.waitFor();
@@ -44,6 +46,31 @@ export function webhookCases(browser: () => Browser): void {
     await page.getByText("This request was never received.").waitFor();
     await page.getByRole("link", { name: "View event" }).click();
     await page.getByText("Found in what the provider lists").waitFor();
+
+    await page.goto(`${service.url}/env/dev/webhooks/${id}?tab=reconcile`);
+    const form = page.getByRole("form", { name: "Reconciliation" });
+    await form.getByRole("combobox", { name: "Compare with the list of" }).selectOption("shopify");
+    await form.getByRole("textbox", { name: /^shop / }).fill("acme.myshopify.com");
+    await form.getByRole("textbox", { name: "resources, one per line" }).fill("orders\nproducts");
+    await form.getByRole("textbox", { name: "Keys of the provider's API" }).fill("shpat_secret_1234");
+    await form.getByRole("textbox", { name: "Every" }).fill("1s");
+    await form.getByRole("button", { name: "Update reconciliation" }).click();
+    await page.getByText("reconcile.every must be from 10s to 30d").waitFor();
+    await form.getByRole("textbox", { name: "Every" }).fill("30m");
+    await form.getByRole("button", { name: "Update reconciliation" }).click();
+    await page.getByText("Saved. The next pass comes in 30m.").waitFor();
+    const saved = (await service.rest("GET", `/webhooks/${id}`)).body.data.reconcile;
+    assert.deepEqual(saved, {
+      ...{ preset: "shopify", shop: "acme.myshopify.com", resources: ["orders", "products"], every: "30m", lookBack: "72h" },
+      secrets: [{ last4: "1234" }],
+    });
+    const keys = form.getByRole("textbox", { name: "Keys of the provider's API" });
+    await until("the field to be empty", async () => (await keys.inputValue()) === "");
+    assert.match(String(await keys.getAttribute("placeholder")), /Current: ••••1234/);
+    await form.getByRole("combobox", { name: "Compare with the list of" }).selectOption("");
+    await form.getByRole("button", { name: "Update reconciliation" }).click();
+    await page.getByText("Reconciliation is off.").waitFor();
+    assert.equal((await service.rest("GET", `/webhooks/${id}`)).body.data.reconcile, null);
   });
 
   test("from a starter transform to an event: a failing transform, a working one, a real request", async (t) => {
