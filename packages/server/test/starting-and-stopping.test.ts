@@ -1,6 +1,7 @@
 /** The process as its operator meets it: first start, flags and variables, taken ports, draining, logs without secrets. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { test as nodeTest, type TestContext } from "node:test";
@@ -161,6 +162,30 @@ test("draining is bounded: a request that never ends does not keep the process",
   await new Promise<void>((resolve) => socket.write("POST /e/mine HTTP/1.1\r\nhost: t\r\ncontent-length: 50\r\n\r\n{", () => resolve()));
   assert.equal((await call(`${inlet.url}/health`)).status, 200);
   assert.equal(await inlet.end("SIGTERM"), 0);
+});
+
+nodeTest("SIGTERM: connections on which nothing was sent keep nobody waiting", async (t) => {
+  const patient = ["--first-byte-timeout", "600s", "--drain-timeout", "60s"];
+  const inlet = await startInlet(t, ["start", ...(await here(t)), "--event-key", "mine", ...patient]);
+  const { hostname, port } = new URL(inlet.url);
+  const silent = connect(Number(port), hostname);
+  silent.on("error", () => undefined).resume();
+  await once(silent, "connect");
+  // A request that is under way keeps the service: it still waits when it has closed the other connection.
+  const body = '{"name":"a/b","data":{}}';
+  const busy = connect(Number(port), hostname);
+  const head = `POST /e/mine HTTP/1.1\r\nhost: t\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  busy.write(head + body.slice(0, 5));
+  assert.equal((await call(`${inlet.url}/health`)).status, 200);
+
+  const exited = inlet.end("SIGTERM");
+  let answer = "";
+  busy.on("error", () => undefined).on("data", (chunk) => (answer += chunk));
+  await once(silent, "close");
+  busy.write(body.slice(5));
+  if (!busy.closed) await once(busy, "close");
+  assert.match(answer, /^HTTP\/1\.1 200 OK/, "the silent one was closed before the time was over");
+  assert.equal(await exited, 0);
 });
 
 test("logs hold no secret, whatever goes wrong", async (t) => {

@@ -10,6 +10,7 @@ import { holdsRealtimeToken, isRealtimeConnect } from "../api/realtime/web-socke
 import { registerRestErrors, sendRefusal } from "../api/rest-errors.ts";
 import { BadRequests } from "../receive/connections/bad-requests.ts";
 import { type ConnectionRules, guardConnections } from "../receive/connections/guard-connections.ts";
+import { SilentConnections } from "../receive/connections/silent-connections.ts";
 import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "../receive/http-edge.ts";
 import { registerAnswerBudget, registerBodyBudget } from "./framework-bodies.ts";
 
@@ -66,6 +67,11 @@ export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | s
     schemaController: { compilersFactory: { buildValidator: () => noCompiler, buildSerializer: () => noCompiler } },
     routerOptions: { maxParamLength: PATH_PART_UNITS_MAX },
     frameworkErrors: (error, _request, reply) => void sendRefusal(reply, new Refusal("request_invalid", error.message)),
+  });
+  const silent = new SilentConnections(app.server);
+  app.addHook("preClose", (done) => {
+    silent.close();
+    done();
   });
   registerSecurityHeaders(app);
   registerBodyBudget(app, parts.budget);
