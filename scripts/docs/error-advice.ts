@@ -127,9 +127,9 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   database_unreachable:
     "Every node of the service must be able to connect to the database. Try the URL from the machine of the service with `psql`, correct what the message names, and repeat the request.",
   database_taken:
-    "Give the installation an empty database of its own: `CREATE DATABASE`. A database that already belongs to this installation is listed by `inlet databases`.",
-  database_exists: "Choose another name. `inlet databases` lists the databases of the installation.",
-  database_not_found: "`inlet databases` lists the databases of the installation. The first is called `directory`.",
+    "Give the installation an empty database of its own: `CREATE DATABASE`. A database that already belongs to this installation is listed by `inlet databases list`.",
+  database_exists: "Choose another name. `inlet databases list` shows the databases of the installation.",
+  database_not_found: "`inlet databases list` shows the databases of the installation. The first is called `directory`.",
   databases_too_many: "Use the databases that exist. Beyond that, run another installation.",
   databases_unsupported:
     "Move the store to PostgreSQL with `inlet migrate-store`, start the service with `--database-url`, and repeat the request.",

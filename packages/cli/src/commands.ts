@@ -5,6 +5,7 @@ import { APPS_ROWS } from "./apps/apps-rows.ts";
 import { BACKUP_ROWS } from "./backup/backup-rows.ts";
 import type { CommandGroup, CommandRow } from "./command-line/command-row.ts";
 import { COMPLETION } from "./completion/completion-row.ts";
+import { DATABASES_ROWS } from "./databases/databases-rows.ts";
 import { DOCTOR } from "./doctor/doctor-row.ts";
 import { ENVIRONMENTS_ROWS } from "./environments/environments-rows.ts";
 import { EVENTS_ROWS } from "./events/events-rows.ts";
@@ -29,6 +30,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { word: "apps", sentence: "List, sync, check and remove apps." },
   { word: "functions", sentence: "List, pause and resume functions." },
   { word: "env", sentence: "List, create and archive environments." },
+  { word: "databases", sentence: "List and add the databases that hold environments." },
   { word: "keys", sentence: "List, create and revoke event, API and signing keys." },
   { word: "webhooks", sentence: "Manage webhooks as files: a folder with a transform, settings and fixtures for each." },
 ];
@@ -42,6 +44,7 @@ export const ROWS: readonly CommandRow[] = [
   ...JOBS_ROWS,
   ...APPS_ROWS,
   ...ENVIRONMENTS_ROWS,
+  ...DATABASES_ROWS,
   ...KEYS_ROWS,
   ...WEBHOOKS_ROWS,
   ...FILES_ROWS,

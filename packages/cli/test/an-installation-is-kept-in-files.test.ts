@@ -311,12 +311,13 @@ test("a viewer exports and plans; what cannot be told apart is left out, and wha
   assert.match(early.stdout, /^failed: inlet\/a\.yaml:4:7: There is no function shop-none.*\(function_not_found\)$/m);
   admin.write("inlet/a.yaml", "apiKeys:\n  twice: { role: metrics }\n");
   assert.match((await admin.inlet(["apply"])).stdout, /^0 created, 2 changed, 0 deleted, 0 unchanged\.$/m, "it holds for both");
-  admin.write("inlet/a.yaml", "environments:\n  staging: { kind: branch }\n  production: { kind: custom }\n");
+  admin.write("inlet/a.yaml", "environments:\n  staging: { kind: branch }\n  production: { kind: custom, database: eu }\n");
   const wrong = await admin.inlet(["plan"]);
   assert.deepEqual(
     [wrong.code, /a\.yaml:3:3: "production" is a default environment; its kind cannot be changed/.test(wrong.stderr)],
     [1, true],
   );
+  assert.match(wrong.stderr, /"production" is on the database directory; to move it, run "inlet env move production --to eu"/);
 });
 
 test("the format has every field that REST takes, and no other", async (t) => {
@@ -332,7 +333,7 @@ test("the format has every field that REST takes, and no other", async (t) => {
   const without = (names: string[], ...left: string[]) => names.filter((name) => !left.includes(name));
   const known = ({ properties }: { properties: object }) => Object.keys(properties).sort();
   const settings = fields("put /v1/environments/{name}");
-  assert.deepEqual([...settings, "archived", "kind"].sort(), known({ properties: ENVIRONMENT_SETTINGS }));
+  assert.deepEqual([...settings, "archived", "database", "kind"].sort(), known({ properties: ENVIRONMENT_SETTINGS }));
   const { properties } = paths["/v1/environments/{name}"].put.requestBody.content["application/json"].schema;
   for (const setting of ["retention", "quotas"] as const)
     assert.deepEqual(Object.keys(resolve(properties[setting]).properties ?? {}).sort(), known(ENVIRONMENT_SETTINGS[setting]));

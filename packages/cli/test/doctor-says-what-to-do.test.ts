@@ -8,6 +8,7 @@ import { type TestContext, test } from "node:test";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startInlet } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
+import { checkCluster } from "../src/doctor/check-cluster.ts";
 import { checkNode } from "../src/doctor/check-machine.ts";
 import { checkClock } from "../src/doctor/check-service.ts";
 import { startSmallApp } from "./support/small-app.ts";
@@ -125,4 +126,18 @@ test("clock and Node version", () => {
   assert.deepEqual([at(0), at(10_000), at(-90_000), checkClock(null).status], ["ok", "warning", "problem", "skipped"]);
   assert.match(checkClock(new Date(now - 90_000).toUTCString(), now).message, /90 s ahead of the service/);
   assert.deepEqual([checkNode("22.18.0").status, checkNode("22.19.0").status, checkNode("24.0.0").status], ["problem", "ok", "ok"]);
+});
+
+test("databases: those of the installation, and one that is away", () => {
+  const ready = (databases: object[]) => ({ store: { engine: "postgres", schema: 1, schemaKnown: 1, answerMs: 1 }, nodes: [], databases });
+  const found = (databases: object[]) => checkCluster(ready(databases)).filter(({ check }) => check.startsWith("database"));
+  const [directory, eu] = [
+    { name: "directory", reachable: true },
+    { name: "eu", reachable: false },
+  ];
+  assert.deepEqual(found([directory]), []);
+  assert.deepEqual(
+    found([directory, eu]).map(({ check, status }) => `${check}: ${status}`),
+    ["database directory: ok", "database eu: problem"],
+  );
 });

@@ -32,6 +32,17 @@ test("an environment is created, listed, archived and taken back; CI may ask twi
     /--events-per-day takes a positive number/,
   );
   assert.equal((await place.inlet(["usage"])).stdout, "Nothing was used in that time.\n");
+  assert.match(
+    (await place.inlet(["databases", "list"])).stdout,
+    /^NAME +REACHABLE +BYTES +ENVIRONMENTS\ndirectory +yes +[\d,]+ +production, feature\/cart, staging$/m,
+  );
+  const added = await place.inlet(["databases", "add", "eu", "-"], "postgres://u:hunter2@127.0.0.1:1/x\n");
+  assert.deepEqual([added.code, /databases_unsupported/.test(added.stderr), added.stderr.includes("hunter2")], [1, true, false]);
+  assert.match(
+    (await place.inlet(["databases", "add", "eu", "mysql://u:hunter2@h/x"])).stderr,
+    /^error: The URL must begin with postgres:\/\//m,
+  );
+  assert.match((await place.inlet(["env", "create", "x", "--kind", "custom", "--database", "eu"])).stderr, /database_not_found/);
   const permanent = await place.inlet(["env", "archive", "production"]);
   assert.deepEqual([permanent.code, /environment_permanent/.test(permanent.stderr)], [1, true]);
   assert.match((await place.inlet(["env", "create", "x", "--kind", "other"])).stderr, /--kind must be one of branch, custom, not "other"/);

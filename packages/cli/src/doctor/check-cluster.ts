@@ -1,10 +1,11 @@
 /** Findings about the nodes that share a store, from `/ready`. A single node has none. */
 
-import { type Finding, ok, warning } from "./finding.ts";
+import { type Finding, ok, problem, warning } from "./finding.ts";
 
 interface Cluster {
   store: { engine: string; schema: number; schemaKnown: number; answerMs: number };
   lagMs: number;
+  databases?: { name: string; reachable: boolean }[];
   nodes: { name: string; version: string; since: string; lastSeen: string; state: "alive" | "gone" }[];
 }
 
@@ -13,9 +14,10 @@ const LAG_MS_WARNING = 60_000;
 
 export function checkCluster(ready: unknown): Finding[] {
   // Older versions do not report this.
-  const { store, nodes, lagMs } = ready as Partial<Cluster>;
+  const { store, nodes, lagMs, databases = [] } = ready as Partial<Cluster>;
   if (!store || !nodes || store.engine !== "postgres") return [];
-  return [checkStore(store), checkLag(lagMs ?? 0), ...nodes.map(checkNode), ...checkVersions(nodes)];
+  const added = databases.length > 1 ? databases.map(checkDatabase) : [];
+  return [checkStore(store), ...added, checkLag(lagMs ?? 0), ...nodes.map(checkNode), ...checkVersions(nodes)];
 }
 
 function checkStore({ schema, schemaKnown, answerMs }: Cluster["store"]): Finding {
@@ -23,6 +25,13 @@ function checkStore({ schema, schemaKnown, answerMs }: Cluster["store"]): Findin
   const text = `PostgreSQL, schema ${schema}${newer}, responds in ${answerMs} ms`;
   if (answerMs < ANSWER_MS_WARNING) return ok("store", text);
   return warning("store", text, "Every accepted event waits for it. Check the load of PostgreSQL and the network.");
+}
+
+function checkDatabase({ name, reachable }: NonNullable<Cluster["databases"]>[number]): Finding {
+  const check = `database ${name}`;
+  if (reachable) return ok(check, "reachable");
+  const advice = 'Check the server and the network to it. "inlet databases list" shows the environments that wait for it.';
+  return problem(check, "the responding node cannot reach it; requests of its environments are refused with 503", advice);
 }
 
 function checkLag(lagMs: number): Finding {

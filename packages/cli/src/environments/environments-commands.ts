@@ -12,6 +12,7 @@ interface Environment {
   kind: string;
   createdAt: string;
   archivedAt: string | null;
+  database: string;
 }
 
 /** A custom environment comes with keys, which are shown only when it is created. */
@@ -21,15 +22,23 @@ interface NewEnvironment extends Environment {
 
 export async function listEnvironments({ options, io }: Call<typeof PLAIN_FLAGS>): Promise<CommandResult> {
   const { items, next } = await clientOf(options).list<Environment>({ path: "/environments" });
-  const rows = items.map(({ name, kind, createdAt, archivedAt }) => [name, kind, createdAt, archivedAt]);
-  return listResult({ headings: ["NAME", "KIND", "CREATED", "ARCHIVED"], rows, empty: "No environments." }, items, next, io);
+  // With one database, its name says nothing.
+  const isPlaced = items.some(({ database }) => database !== items[0]?.database);
+  const rows = items.map(({ name, kind, createdAt, archivedAt, database }) => [
+    ...[name, kind, createdAt, archivedAt],
+    ...(isPlaced ? [database] : []),
+  ]);
+  const headings = ["NAME", "KIND", "CREATED", "ARCHIVED", ...(isPlaced ? ["DATABASE"] : [])];
+  return listResult({ headings, rows, empty: "No environments." }, items, next, io);
 }
 
 export async function createEnvironment({ options, names }: Call<typeof CREATE_FLAGS>): Promise<CommandResult> {
   const [name = ""] = names;
   const rest = clientOf(options);
   try {
-    const made = await rest.data<NewEnvironment>({ method: "POST", path: "/environments", body: { name, kind: options.kind } });
+    const { kind, database } = options;
+    const body = { name, kind, ...(database !== null && { database }) };
+    const made = await rest.data<NewEnvironment>({ method: "POST", path: "/environments", body });
     const keys = (made.keys ?? []).map(({ kind, key }) => `  ${`${kind} key`.padEnd(13)}${key}`);
     const shown = keys.length > 0 ? [" These keys are shown only now:", ...keys] : [""];
     return resultOf(`Created the ${made.kind} environment ${made.name}.${shown.join("\n")}`, made);

@@ -35,6 +35,11 @@ export const CREATE_FLAGS = {
     fallback: "branch",
     sentence: "branch: for a preview, shares keys and webhooks with all branches. custom: has its own.",
   },
+  database: {
+    type: "string",
+    placeholder: "name",
+    sentence: 'The database that holds a custom environment; default: "directory". "inlet databases list" shows them.',
+  },
   "if-missing": { type: "boolean", sentence: "Succeed if the environment exists. Unarchives it if necessary." },
   ...INSTALLATION_FLAGS,
 } as const satisfies Flags;

@@ -20,6 +20,7 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
     examples: [
       ["inlet env create feature/cart", "a branch environment"],
       ["inlet env create staging --kind custom", "an environment with its own keys"],
+      ["inlet env create staging --kind custom --database eu", "an environment on another database"],
       ["inlet env create feature/cart --if-missing", "for CI: safe to repeat"],
     ],
     flags: CREATE_FLAGS,

@@ -68,12 +68,16 @@ async function environmentContent(rest: RestClient, name: string, kind: string, 
   };
 }
 
-function settingsOf({ kind, archivedAt, bodyLimitBytes, retention, quotas = {} }: ServerEnvironment): Content {
+/** Where an environment is that was placed nowhere. */
+const DIRECTORY = "directory";
+
+function settingsOf({ kind, archivedAt, bodyLimitBytes, retention, quotas = {}, database }: ServerEnvironment): Content {
   const given = (fields: Fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   const [kept, bounds] = [given(retention), given(quotas)];
   return {
     ...(kind === "branch" && { kind }),
     ...(archivedAt !== null && { archived: true }),
+    ...(database !== undefined && database !== DIRECTORY && { database }),
     ...(bodyLimitBytes !== null && { bodyLimitBytes }),
     ...(Object.keys(kept).length > 0 && { retention: kept }),
     ...(Object.keys(bounds).length > 0 && { quotas: bounds }),

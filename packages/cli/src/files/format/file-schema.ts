@@ -28,6 +28,11 @@ export const ENVIRONMENT_SETTINGS = {
     enum: ["custom", "branch"],
     description: "Of a new environment; it cannot be changed. Leave it out for production and dev.",
   },
+  database: {
+    type: "string",
+    pattern: "^[A-Za-z0-9._-]{1,64}$",
+    description: "The database that holds it, of a new environment. An existing one is moved with `inlet env move`.",
+  },
   archived: { type: "boolean", description: "true: it keeps its events and refuses new ones." },
   bodyLimitBytes: {
     type: ["integer", "null"],

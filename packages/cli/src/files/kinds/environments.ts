@@ -19,6 +19,7 @@ export interface ServerEnvironment {
   bodyLimitBytes: number | null;
   retention: Fields;
   quotas?: Fields;
+  database?: string;
 }
 
 const SETTINGS = ["bodyLimitBytes", "retention", "quotas"] as const;
@@ -30,10 +31,15 @@ export function matchEnvironments(
 ): Matching<Definition, ServerEnvironment> {
   const matches = objects.map((mine) => ({ mine, theirs: onServer.find(({ name }) => name === mine.name) ?? null }));
   const faults = matches.flatMap(({ mine, theirs }) => {
-    const { kind } = mine.fields;
-    return theirs && kind !== undefined && kind !== theirs.kind
-      ? [`${mine.at}: "${mine.name}" is a ${theirs.kind} environment; its kind cannot be changed`]
-      : [];
+    const { kind, database } = mine.fields;
+    const { name, at } = mine;
+    const isOther = (wanted: unknown, actual: unknown) => theirs !== null && wanted !== undefined && wanted !== actual;
+    return [
+      ...(isOther(kind, theirs?.kind) ? [`${at}: "${name}" is a ${theirs?.kind} environment; its kind cannot be changed`] : []),
+      ...(isOther(database, theirs?.database)
+        ? [`${at}: "${name}" is on the database ${theirs?.database}; to move it, run "inlet env move ${name} --to ${database}"`]
+        : []),
+    ];
   });
   return { matches, unlisted: [], faults };
 }
@@ -94,7 +100,8 @@ function comparable(value: unknown): unknown {
 /** Its keys are written down before anything else can fail. */
 async function create(rest: RestClient, newKeys: NewKeys, mine: Definition): Promise<string[]> {
   const { name, fields } = mine;
-  const body = { name, kind: kindOf(mine), ...("bodyLimitBytes" in fields && { bodyLimitBytes: fields.bodyLimitBytes }) };
+  const atFirst = (["bodyLimitBytes", "database"] as const).filter((field) => field in fields);
+  const body = { name, kind: kindOf(mine), ...Object.fromEntries(atFirst.map((field) => [field, fields[field]])) };
   const { keys = [] } = await rest.data<{ keys?: NewKey[] }>({ method: "POST", path: "/environments", body });
   const lines = newKeys.write(keys);
   const more = (["retention", "quotas"] as const).filter((field) => field in fields);
