@@ -33,11 +33,17 @@ function compressed(): Plugin {
   };
 }
 
+/** Modules of one page that others use too. */
+const OF_SEVERAL_PAGES =
+  "src/(?:runs/run-table|keys/accept-list-field|alerts/(?:usual-rhythm|alert-words)|lists/span-\\w+|jobs/(?:job-(?:status|words|progress)|drill-report))\\.";
+
 /** The parts with all that they import: the first takes what the later ones import too. */
 const SHARED_PARTS = [
   {
     name: "shared",
-    test: /node_modules\/(?:react|react-dom|scheduler|@tanstack)\/|src\/(?:api|shell|events|ui)\/(?!chart\.|events-chart|axis-labels)/,
+    test: new RegExp(
+      `node_modules/(?:react|react-dom|scheduler|@tanstack)/|src/(?:api|shell|events|ui)/(?!chart\\.|events-chart|axis-labels)|${OF_SEVERAL_PAGES}`,
+    ),
     priority: 3,
   },
   { name: "charts", test: /uplot|src\/(?:ui\/chart\.|events\/events-chart|runs\/runs-chart|lists\/list-chart)/, priority: 2 },

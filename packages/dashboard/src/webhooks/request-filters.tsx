@@ -57,7 +57,7 @@ export function RequestFilters({ webhook, search, onChange }: RequestFiltersProp
           <Icon name="x" size={14} /> Time range
         </button>
       )}
-      <span className="quiet small grow">Newest first. Refreshes automatically.</span>
+      <span className="quiet small grow list-note">Newest first. Refreshes automatically.</span>
       <ExportList
         env={webhook.environment}
         path={`/webhooks/${encodeURIComponent(webhook.id)}/requests`}
