@@ -7,6 +7,7 @@ interface Cluster {
   lagMs: number;
   databases?: { name: string; reachable: boolean }[];
   nodes: { name: string; version: string; since: string; lastSeen: string; state: "alive" | "gone" }[];
+  replicas?: { database: string; state: string; lagMs: number | null }[];
 }
 
 const ANSWER_MS_WARNING = 250;
@@ -14,9 +15,9 @@ const LAG_MS_WARNING = 60_000;
 
 export function checkCluster(ready: unknown): Finding[] {
   // Older versions do not report this.
-  const { store, nodes, lagMs, databases = [] } = ready as Partial<Cluster>;
+  const { store, nodes, lagMs, databases = [], replicas = [] } = ready as Partial<Cluster>;
   if (!store || !nodes || store.engine !== "postgres") return [];
-  const added = databases.length > 1 ? databases.map(checkDatabase) : [];
+  const added = [...(databases.length > 1 ? databases.map(checkDatabase) : []), ...replicas.map(checkReplica)];
   return [checkStore(store), ...added, checkLag(lagMs ?? 0), ...nodes.map(checkNode), ...checkVersions(nodes)];
 }
 
@@ -45,6 +46,15 @@ function checkNode({ name, version, since, lastSeen, state }: Cluster["nodes"][n
   if (state === "alive") return ok(check, `version ${version}, since ${since}, last seen ${lastSeen}`);
   const advice = "The node crashed. Other nodes claimed its work. Start a new node if there are too few.";
   return warning(check, `gone: version ${version}, since ${since}, last seen ${lastSeen}`, advice);
+}
+
+function checkReplica({ database, state, lagMs }: NonNullable<Cluster["replicas"]>[number]): Finding {
+  const check = `read replica of ${database}`;
+  if (state === "used") return ok(check, "answers lists, searches and figures");
+  const behind = state === "behind" && lagMs !== null ? ` by ${seconds(lagMs)}` : "";
+  const advice =
+    "The primary answers lists, searches and figures. The log of the node says why; check --database-read-url and replication.";
+  return warning(check, `not used: ${state}${behind}`, advice);
 }
 
 function checkVersions(nodes: Cluster["nodes"]): Finding[] {

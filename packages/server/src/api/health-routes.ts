@@ -2,14 +2,14 @@
 
 import { Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { Store } from "../store/contract/index.ts";
+import { type NamedReplicaReport, replicaReports, type Store } from "../store/contract/index.ts";
 import { sendRefusal } from "./rest-errors.ts";
 
 /** A probe writes to the disk, so frequent public requests must not cause frequent writes. */
 const PROBE_EVERY_MS = 1_000;
 
 export interface HealthParts {
-  store: Pick<Store, "storeProbe" | "storeReport" | "storeNode" | "queueDepths">;
+  store: Pick<Store, "storeProbe" | "storeReport" | "storeNode" | "storeDatabases" | "queueDepths">;
   isDraining(): boolean;
   now: () => number;
 }
@@ -22,6 +22,8 @@ interface Cluster {
   /** The node that responds. */
   node: string;
   nodes: { name: string; version: string; since: string; lastSeen: string; state: "alive" | "gone" }[];
+  /** Read replicas as this node sees them. Why one is not used is in the log: it may name addresses. */
+  replicas: Pick<NamedReplicaReport, "database" | "state" | "lagMs">[];
 }
 
 export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, now }: HealthParts): void {
@@ -42,6 +44,7 @@ export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, 
         lastSeen: new Date(lastSeenAt).toISOString(),
         state: isGone ? "gone" : "alive",
       })),
+      replicas: replicaReports(store).map(({ database, state, lagMs }) => ({ database, state, lagMs })),
     };
   }
 

@@ -73,10 +73,17 @@ export const SETTINGS = {
     secret: true,
     sentence: "URL of the same database for LISTEN, if --database-url is a proxy with transaction pooling. off: poll instead of listening.",
   }),
+  databaseReadUrl: setting<string | null>({
+    reading: postgresUrl(),
+    default: null,
+    secret: true,
+    sentence:
+      "Read replica of the database (a streaming standby) for lists, searches and figures. They still contain every write that was answered before; the primary answers while the replica is behind or away.",
+  }),
   databaseConnections: setting({
     reading: integer(2, 1_000),
     default: 10,
-    sentence: "Maximum number of connections of this node to PostgreSQL, plus one for LISTEN.",
+    sentence: "Maximum number of connections of this node to PostgreSQL, plus one for LISTEN. As many to a read replica.",
   }),
   databaseTimeout: setting({
     reading: duration(500, 60_000),

@@ -5,7 +5,7 @@ import packageFile from "../../package.json" with { type: "json" };
 import type { Config } from "../config/config.ts";
 import { waitRules } from "../fan-out/waits.ts";
 import { compileWhere } from "../fan-out/where.ts";
-import type { CommitFigures, Store } from "../store/contract/index.ts";
+import type { CommitFigures, ReplicaReport, Store } from "../store/contract/index.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 
 const WHERE_MODULE = new URL("../fan-out/where.ts", import.meta.url);
@@ -25,5 +25,13 @@ export async function openStore(config: Config, log: Logger, onCommitted: (figur
   const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
   const listenUrl = config.databaseListenUrl ?? url;
   const { databaseConnections: connectionsMax, databaseTimeout: timeoutMs, pollInterval: pollIntervalMs } = config;
-  return openPostgresStore({ ...options, compileWhere, url, listenUrl, connectionsMax, timeoutMs, pollIntervalMs });
+  const replica = { ...(config.databaseReadUrl !== null && { readUrl: config.databaseReadUrl }), onReplica: reportReplica(log) };
+  return openPostgresStore({ ...options, ...replica, compileWhere, url, listenUrl, connectionsMax, timeoutMs, pollIntervalMs });
+}
+
+function reportReplica(log: Logger): (status: Pick<ReplicaReport, "state" | "reason">) => void {
+  return ({ state, reason }) => {
+    if (state === "used") log.info("the read replica answers lists, searches and figures");
+    else log.warn({ state, reason }, "the read replica is not used: the primary answers lists, searches and figures");
+  };
 }

@@ -14,12 +14,14 @@ import {
   noUsage,
   type RunEnd,
   type RunRecord,
+  replicaReports,
   type SourceKind,
   type Store,
 } from "../../store/contract/index.ts";
 import { EventLoopDelay } from "./event-loop-delay.ts";
 import { FunctionLabels } from "./function-labels.ts";
 import { createInstruments } from "./instruments.ts";
+import { setReplicas } from "./set-replicas.ts";
 import { setUsage } from "./set-usage.ts";
 
 const DAY_MS = 86_400_000;
@@ -31,7 +33,7 @@ const REST_PER_POLL = 100;
 export type CallOutcome = "ok" | "error" | "unreachable";
 
 export interface MetricsParts {
-  store: Pick<Store, "storeBytes" | "storeViews">;
+  store: Pick<Store, "storeBytes" | "storeViews" | "storeDatabases">;
   environments(): readonly Pick<Environment, "id" | "name" | "quotas">[];
   environmentName(id: EnvironmentId): string;
   functionId(no: FunctionNo): string;
@@ -128,12 +130,14 @@ export class Metrics {
   /** In the Prometheus text format. If the store cannot be read, its figures keep their last values. */
   async text(): Promise<{ contentType: string; body: string }> {
     await this.#poll();
+    setReplicas(this.#instruments, replicaReports(this.#parts.store));
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
   }
 
   /** The same as values. */
   async snapshot(): Promise<MetricSnapshot[]> {
     await this.#poll();
+    setReplicas(this.#instruments, replicaReports(this.#parts.store));
     const metrics = await this.#registry.getMetricsAsJSON();
     return metrics.map((metric) => ({ ...metric, type: String(metric.type) }));
   }

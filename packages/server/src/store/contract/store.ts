@@ -42,6 +42,7 @@ import type { TrafficStore } from "../traffic/contract.ts";
 import type { UsageStore } from "../usage/contract.ts";
 import type { WebhookRequestStore } from "../webhook-requests/contract.ts";
 import type { WebhookStore } from "../webhooks/contract.ts";
+import type { ReplicaReport } from "./replica-reports.ts";
 import type { StoreViews } from "./views.ts";
 
 export interface Store
@@ -130,22 +131,6 @@ export interface StoreDatabase {
   isReachable: boolean;
   /** The store of this database alone. */
   store: Store;
-}
-
-export const REPLICA_STATES = ["used", "behind", "unreachable", "refused"] as const;
-
-export interface ReplicaReport {
-  /**
-   * `used`: it answers reads for people. `behind`: it lacks what was committed a moment ago. `refused`: it is no replica of this database.
-   * Unless it is used, the primary answers them.
-   */
-  state: (typeof REPLICA_STATES)[number];
-  /** Why it is not used, a sentence for people; null while it is. */
-  reason: string | null;
-  /** How far it is behind the primary; null if that is not known. */
-  lagMs: number | null;
-  /** Reads for people since the start of this node, by the server that answered them. */
-  reads: { replica: number; primary: number };
 }
 
 export interface StoreReport {
