@@ -5,7 +5,7 @@
  * The position is that of the log on disk: a commit waits for it before anybody sees its changes, and nothing beyond it is sent to replicas.
  */
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { sharedRefresh } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 
@@ -44,7 +44,7 @@ export class ReplicaPosition {
     const target = this.#committed;
     if (this.#replayed >= target) return true;
     const deadline = new AbortController();
-    const late = sleep(waitMs, false, { signal: deadline.signal, ref: false }).catch(() => false);
+    const late = pause(waitMs, false, { signal: deadline.signal, ref: false }).catch(() => false);
     try {
       return await Promise.race([this.#replays(target, deadline.signal), late]);
     } finally {
@@ -60,7 +60,7 @@ export class ReplicaPosition {
       );
       if (!isAnswered) return false;
       if (this.#replayed >= target) return true;
-      await sleep(ASK_AGAIN_MS);
+      await pause(ASK_AGAIN_MS);
     }
     return false;
   }
