@@ -8,6 +8,7 @@ import { BARS, intervalFor } from "./stats-bars.ts";
 import type {
   AppItem,
   AuditEntry,
+  Database,
   Environment,
   EventType,
   EventTypeDetails,
@@ -94,6 +95,13 @@ export const environmentsQuery = queryOptions({
   queryKey: ["environments"],
   queryFn: () => callForAll<Environment>("/environments", { query: { limit: 100 } }),
   staleTime: 30_000,
+});
+
+export const databasesQuery = queryOptions({
+  queryKey: ["databases"],
+  queryFn: () => callForAll<Database>("/databases", { query: { limit: 100 } }),
+  // Whether a database is reachable changes by itself.
+  refetchInterval: 10_000,
 });
 
 export const keysQuery = (env: string) =>

@@ -14,6 +14,18 @@ export interface Environment {
   role: string | null;
   /** Durations such as `30d`; null: as set for the service. */
   retention: { events: string | null; runs: string | null; requests: string | null };
+  /** The name of the database that holds its data. */
+  database: string;
+}
+
+/** A database of the installation. The first is the directory. */
+export interface Database {
+  name: string;
+  /** Names. */
+  environments: string[];
+  reachable: boolean;
+  /** Null: it did not answer. */
+  bytes: number | null;
 }
 
 export const QUOTAS = ["eventsPerSecond", "eventsPerDay", "bytesPerDay", "callsAtOnce", "storedBytes"] as const;

@@ -6,19 +6,21 @@ import { useState } from "react";
 import { call } from "../api/client.ts";
 import { environmentsQuery } from "../api/queries.ts";
 import { useIsUnrestricted, useMayChange } from "../api/session.ts";
-import type { Environment, EnvironmentKind, Key } from "../api/types.ts";
-import { ShownKey } from "../keys/create-key-dialog.tsx";
+import type { Environment, EnvironmentKind } from "../api/types.ts";
 import { SHARED } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
-import { Dialog, FormDialog } from "../ui/dialog.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { bytes } from "../ui/numbers.ts";
-import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
+import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { ACTIONS, type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
+import { CreateEnvironment } from "./create-environment.tsx";
+import { DatabasesSection, useDatabases } from "./databases-section.tsx";
 import { EnvironmentSettings } from "./environment-settings.tsx";
 import { EnvironmentUsage } from "./environment-usage.tsx";
+import { MoveEnvironment } from "./move-environment.tsx";
 
 export function EnvironmentsPage() {
   const { data, error, refetch } = useQuery(environmentsQuery);
@@ -70,9 +72,10 @@ export function EnvironmentsPage() {
               </div>
             )}
           </section>
+          <DatabasesSection mayChange={mayChange} />
         </>
       )}
-      {creating && <CreateDialog kind={creating} onClose={() => setCreating(null)} />}
+      {creating && <CreateEnvironment kind={creating} onClose={() => setCreating(null)} />}
     </div>
   );
 }
@@ -83,31 +86,34 @@ function useMayManage(): boolean {
   return useIsUnrestricted() && mayChange;
 }
 
-const COLUMNS: (string | Column)[] = [
-  { title: "Name", width: "26%" },
+/** Where an environment is placed is shown once there is a choice. */
+const columnsFor = (isPlaced: boolean): (string | Column)[] => [
+  { title: "Name", width: isPlaced ? "22%" : "26%" },
   { title: "Kind", width: "10%" },
-  { title: "Body limit", width: "14%" },
-  { title: "Events kept", width: "14%" },
-  { title: "Created", width: "12%" },
+  ...(isPlaced ? [{ title: "Database", width: "12%" }] : []),
+  { title: "Body limit", width: isPlaced ? "11%" : "14%" },
+  { title: "Events kept", width: isPlaced ? "11%" : "14%" },
+  { title: "Created", width: isPlaced ? "10%" : "12%" },
   "State",
   ACTIONS,
 ];
 
 function EnvironmentTable({ title, environments }: { title?: string; environments: Environment[] }) {
+  const isPlaced = useDatabases().length > 1;
   return (
     <section className="stack" aria-label={title ?? "Branch environments"}>
       {title && <h2>{title}</h2>}
-      <Table columns={COLUMNS} isStacked>
+      <Table columns={columnsFor(isPlaced)} isStacked>
         {environments.map((environment) => (
-          <EnvironmentRow key={environment.name} environment={environment} />
+          <EnvironmentRow key={environment.name} environment={environment} isPlaced={isPlaced} />
         ))}
       </Table>
     </section>
   );
 }
 
-function EnvironmentRow({ environment }: { environment: Environment }) {
-  const { name, kind, createdAt, archivedAt, bodyLimitBytes, retention } = environment;
+function EnvironmentRow({ environment, isPlaced }: { environment: Environment; isPlaced: boolean }) {
+  const { name, kind, createdAt, archivedAt, bodyLimitBytes, retention, database } = environment;
   const [isEditing, setEditing] = useState(false);
   const [isMeasuring, setMeasuring] = useState(false);
   const { env } = useParams({ from: "/env/$env" });
@@ -137,6 +143,11 @@ function EnvironmentRow({ environment }: { environment: Environment }) {
       <td data-label="Kind" className="second">
         {kind}
       </td>
+      {isPlaced && (
+        <td data-label="Database" className="second long">
+          {database}
+        </td>
+      )}
       <td data-label="Body limit" className="second num">
         {bodyLimitBytes === null ? "service default" : bytes(bodyLimitBytes)}
       </td>
@@ -168,6 +179,7 @@ function EnvironmentRow({ environment }: { environment: Environment }) {
           </button>
         )}{" "}
         {isEditing && <EnvironmentSettings environment={environment} onClose={() => setEditing(false)} />}
+        {isPlaced && mayChange && kind !== "branch" && <MoveEnvironment environment={environment} />}{" "}
         {kind !== "default" && mayChange && (
           <button type="button" className="button small" onClick={() => (archivedAt ? void unarchive() : setArchiving(true))}>
             {archivedAt ? "Unarchive" : "Archive"}
@@ -181,58 +193,5 @@ function EnvironmentRow({ environment }: { environment: Environment }) {
         )}
       </td>
     </tr>
-  );
-}
-
-function CreateDialog({ kind, onClose }: { kind: EnvironmentKind; onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [keys, setKeys] = useState<Key[] | null>(null);
-  const queries = useQueryClient();
-  if (keys) return <FirstKeysDialog environment={name.trim()} keys={keys} onClose={onClose} />;
-  async function create() {
-    const created = await call<{ keys?: Key[] }>("/environments", { method: "POST", body: { name: name.trim(), kind } });
-    await queries.invalidateQueries({ queryKey: ["environments"] });
-    toast("ok", `${name.trim()} created.`);
-    if (created.keys) setKeys(created.keys);
-    else onClose();
-  }
-  return (
-    <FormDialog
-      title={kind === "branch" ? "New branch environment" : "New custom environment"}
-      submit="Create"
-      onClose={onClose}
-      onSubmit={create}
-    >
-      <label className="field">
-        <span>Name</span>
-        <input
-          className="input mono"
-          required
-          value={name}
-          placeholder={kind === "branch" ? "feature/cart" : "staging"}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <small>Letters, digits and . _ - /</small>
-      </label>
-    </FormDialog>
-  );
-}
-
-/** The keys that a custom environment is created with. */
-function FirstKeysDialog({ environment, keys, onClose }: { environment: string; keys: Key[]; onClose: () => void }) {
-  return (
-    <Dialog title={`Keys of ${environment}`} onClose={onClose}>
-      <Notice kind="warn" icon="alert">
-        Copy the keys now. They are shown only once.
-      </Notice>
-      {keys.map((key) => (
-        <ShownKey key={key.id} shown={key} />
-      ))}
-      <div className="dialog-foot">
-        <button type="button" className="button primary" onClick={onClose}>
-          I have copied them
-        </button>
-      </div>
-    </Dialog>
   );
 }

@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 export function branchCases(browser: () => Browser): void {
   test("a branch gets its own events; the shared page shows events without a branch", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
-    const page = await openPage(t, browser(), `${service.url}/env/dev/environments`);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/environments`, { allow: /status of (400|501)/ });
     await page.getByRole("button", { name: "Branch environment" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("feature/cart");
     await page.getByRole("button", { name: "Create" }).click();
@@ -96,6 +96,19 @@ export function branchCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Usage of feature/cart" }).click();
     await usage.getByRole("progressbar", { name: "Events per day (UTC) used" }).waitFor();
     await usage.getByText(/of 1,000 used/).waitFor();
+    await page.keyboard.press("Escape");
+
+    const databases = page.getByRole("region", { name: "Databases" });
+    await databases.getByRole("row", { name: /^directory Reachable .* dev, feature\/cart$/ }).waitFor();
+    await databases.getByRole("button", { name: "Add database" }).click();
+    const adding = page.getByRole("dialog", { name: "Add a database" });
+    await adding.getByRole("textbox", { name: "Name" }).fill("eu");
+    await adding.getByLabel("URL").fill("mysql://u:p@127.0.0.1:1/x");
+    await adding.getByRole("button", { name: "Add", exact: true }).click();
+    await adding.getByText("The URL must begin with postgres://").waitFor();
+    await adding.getByLabel("URL").fill("postgres://u:p@127.0.0.1:1/x");
+    await adding.getByRole("button", { name: "Add", exact: true }).click();
+    await adding.getByText("Adding a database needs PostgreSQL").waitFor();
     await page.keyboard.press("Escape");
   });
 }

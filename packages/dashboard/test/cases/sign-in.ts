@@ -79,7 +79,6 @@ export function signInCases(browser: () => Browser): void {
     await page.waitForURL("**/env/production/keys");
     await page.getByRole("cell", { name: "admin" }).first().waitFor();
     ahead = LONGER_THAN_A_SESSION_MS;
-    await page.getByRole("link", { name: "Environments" }).click();
     await page.getByRole("link", { name: "Webhooks", exact: true }).click();
     await page.getByText("Your session has ended").waitFor();
     await page.getByLabel("API key").fill(API_KEY);
