@@ -65,7 +65,6 @@ export interface HttpRoutesParts
     | "shapes"
     | "queueHistory"
     | "drained"
-    | "archive"
   > {
   config: Config;
   store: Store;

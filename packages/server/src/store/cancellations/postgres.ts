@@ -2,6 +2,7 @@
 
 import type { CancellationStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
+import { notFenced } from "../postgres/fenced.ts";
 import { type CancellationRow, toCancellation } from "./rows.ts";
 
 const INSERT = `
@@ -31,7 +32,7 @@ export function cancellationStore(database: Database): CancellationStore {
       return (await database.query<CancellationRow>(text, [environmentId])).map(toCancellation);
     },
     async cancellationListOpen() {
-      const text = "SELECT * FROM cancellations WHERE ended_at IS NULL ORDER BY cancellation_id";
+      const text = `SELECT * FROM cancellations WHERE ended_at IS NULL AND ${notFenced("environment_id")} ORDER BY cancellation_id`;
       return (await database.query<CancellationRow>(text)).map(toCancellation);
     },
     async cancellationEnd({ environmentId, id, endedAt }) {

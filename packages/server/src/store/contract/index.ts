@@ -21,6 +21,7 @@ export * from "../keys/contract.ts";
 export type * from "../leadership/contract.ts";
 export * from "../mirrors/contract/mirrored-source.ts";
 export * from "../mirrors/contract/mirrors.ts";
+export * from "../moves/contract.ts";
 export * from "../orders/contract.ts";
 export * from "../queue/contract.ts";
 export * from "../realtime/contract.ts";

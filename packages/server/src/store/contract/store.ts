@@ -28,6 +28,7 @@ import type { JobStore } from "../jobs/contract.ts";
 import type { KeyStore } from "../keys/contract.ts";
 import type { LeadershipStore } from "../leadership/contract.ts";
 import type { MirrorStore } from "../mirrors/contract/mirrors.ts";
+import type { EnvironmentMoveStore } from "../moves/contract.ts";
 import type { OrderStore } from "../orders/contract.ts";
 import type { QueueStore } from "../queue/contract.ts";
 import type { RealtimeStore } from "../realtime/contract.ts";
@@ -50,6 +51,7 @@ export interface Store
     DedupKeyStore,
     ErasureStore,
     EnvironmentStore,
+    EnvironmentMoveStore,
     DatabaseStore,
     KeyStore,
     WebhookStore,

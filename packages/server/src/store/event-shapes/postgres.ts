@@ -6,8 +6,9 @@ import { selectEvents } from "../events/postgres/select-events.ts";
 import { settledSequence } from "../events/postgres/settled-sequence.ts";
 import { type EventRow, toStoredEvent } from "../events/rows/event-rows.ts";
 import type { Database } from "../postgres/database.ts";
+import { COUNTED_HERE } from "../postgres/fenced.ts";
 
-const SAMPLE = `${selectEvents("WHERE sequence > $1 AND sequence <= $2 AND length(data) <= $3")} ORDER BY sequence`;
+const SAMPLE = `${selectEvents(`WHERE sequence > $1 AND sequence <= $2 AND length(data) <= $3 AND ${COUNTED_HERE}`)} ORDER BY sequence`;
 const FIND = `
   SELECT environment_id, name, shape FROM event_shapes
   WHERE (environment_id, name) IN (SELECT * FROM unnest($1::integer[], $2::text[]))`;

@@ -4,16 +4,20 @@
  * would have to agree on whose sums are complete.
  */
 
+import type { EnvironmentId } from "@inlet/protocol";
+import type { PoolClient } from "pg";
 import type { EventType, EventTypeListParams, EventTypeStore } from "../contract/index.ts";
 import { settledSequence } from "../events/postgres/settled-sequence.ts";
 import type { Database } from "../postgres/database.ts";
+import { COUNTED_HERE } from "../postgres/fenced.ts";
 import { addAccepted } from "../traffic/postgres.ts";
 import { type EventTypeHourRow, HOUR_MS, type SettingsRow, type TypeRow, toEventType, toEventTypeSettings } from "./rows.ts";
 
-const COUNT = `
+/** `which`: a condition on events. */
+const COUNT = (which: string) => `
   WITH sums AS MATERIALIZED (
     SELECT environment_id, name_id, (received_at / ${HOUR_MS})::integer AS hour, count(*) AS count, min(received_at) AS first, max(received_at) AS last
-    FROM events WHERE sequence > $1 AND sequence <= $2 GROUP BY 1, 2, 3
+    FROM events WHERE sequence > $1 AND sequence <= $2 AND ${which} GROUP BY 1, 2, 3
   ), totals AS (
     INSERT INTO event_types AS t (environment_id, name_id, first_seen_at, last_seen_at, count)
     SELECT environment_id, name_id, min(first), max(last), sum(count) FROM sums GROUP BY 1, 2
@@ -50,8 +54,7 @@ export function eventTypeStore(database: Database): EventTypeStore {
         const from = rows[0]?.sequence;
         if (from === undefined || from >= settled) return true;
         const until = Math.min(settled, from + limit);
-        await client.query(COUNT, [from, until]);
-        await addAccepted(client, from, until);
+        await countRange(client, from, until, COUNTED_HERE);
         await client.query("UPDATE event_types_counted SET sequence = $1", [until]);
         return until === settled;
       }, "maintenance");
@@ -77,6 +80,16 @@ export function eventTypeStore(database: Database): EventTypeStore {
       return rows.length;
     },
   };
+}
+
+/** Counts events of an environment that another database did not count before the environment left it. */
+export async function countEvents(client: PoolClient, from: number, until: number, environmentId: EnvironmentId): Promise<void> {
+  await countRange(client, from, until, `environment_id = ${environmentId}`);
+}
+
+async function countRange(client: PoolClient, from: number, until: number, which: string): Promise<void> {
+  await client.query(COUNT(which), [from, until]);
+  await addAccepted(client, from, until, which);
 }
 
 interface CountedRow extends TypeRow {

@@ -4,6 +4,7 @@ import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../contract/index.ts";
 import { freeSlots } from "../limits/postgres.ts";
 import type { Database } from "../postgres/database.ts";
+import { notFenced } from "../postgres/fenced.ts";
 import { type GroupWrites, type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
 
 /** The same for entries that are written as held: all rows are returned, because only these are locked. */
@@ -29,6 +30,7 @@ const UNHOLD = `
   UPDATE queue SET rank = $1, due_at = $1 WHERE (environment_id, entry_no) IN (
     SELECT environment_id, entry_no FROM queue AS q
     WHERE due_at = ${HELD_UNTIL} AND environment_id <> ALL ($3::integer[])
+      AND ${notFenced("environment_id")}
       AND NOT EXISTS (SELECT FROM functions AS f WHERE f.environment_id = q.environment_id AND f.function_no = q.function_no AND f.paused_at IS NOT NULL)
       AND NOT EXISTS (SELECT FROM environments AS e WHERE e.environment_id = q.environment_id AND e.archived_at IS NOT NULL)
     LIMIT $2 FOR UPDATE SKIP LOCKED)

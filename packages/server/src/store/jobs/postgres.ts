@@ -14,6 +14,7 @@ import {
 import { keepEvents } from "../events/postgres/keep-events.ts";
 import { Conditions } from "../postgres/conditions.ts";
 import type { Database } from "../postgres/database.ts";
+import { notFenced } from "../postgres/fenced.ts";
 import { GroupWrites, type Notices } from "../postgres/group-writes.ts";
 import { writeGathered } from "../postgres/write-group.ts";
 import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
@@ -38,6 +39,7 @@ const CLAIM = `
   WHERE (environment_id, job_id) = (
     SELECT environment_id, job_id FROM jobs
     WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = $1 OR leased_until <= $2) AND job_id <> ALL ($4::text[]) AND environment_id <> ALL ($5::integer[])
+      AND ${notFenced("environment_id")}
       AND (series IS NULL OR NOT EXISTS (
         SELECT FROM jobs AS earlier
         WHERE earlier.ended_at IS NULL AND earlier.job_id < jobs.job_id AND earlier.environment_id = jobs.environment_id

@@ -2,6 +2,7 @@
 
 import type { MirrorStore, PendingMirror } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
+import { notFenced } from "../postgres/fenced.ts";
 import type { GroupWrites } from "../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../postgres/json-rows.ts";
 import { type MirrorRow, mirrorRow, toPendingMirror } from "./rows.ts";
@@ -10,6 +11,8 @@ const INSERT = `
   ${insertInto("pending_mirrors", { environment_id: "integer", event_id: "text", webhook_id: "text", targets: "text" })}
   ON CONFLICT DO NOTHING`;
 
+const LIST = `SELECT * FROM pending_mirrors WHERE ${notFenced("environment_id")} ORDER BY event_id LIMIT $1`;
+
 export function noteMirrors(writes: GroupWrites, pending: readonly PendingMirror[]): void {
   if (pending.length > 0) writes.send(INSERT, jsonRows(pending.map(mirrorRow)));
 }
@@ -17,7 +20,7 @@ export function noteMirrors(writes: GroupWrites, pending: readonly PendingMirror
 export function mirrorStore(database: Database): MirrorStore {
   return {
     async mirrorList({ limit }) {
-      const rows = await database.query<MirrorRow>("SELECT * FROM pending_mirrors ORDER BY event_id LIMIT $1", [limit]);
+      const rows = await database.query<MirrorRow>(LIST, [limit]);
       return rows.map(toPendingMirror);
     },
     async mirrorRemove({ environmentId, eventId }) {

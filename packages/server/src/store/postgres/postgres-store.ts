@@ -24,6 +24,7 @@ import { jobStore } from "../jobs/postgres.ts";
 import { keyStore } from "../keys/postgres.ts";
 import { leadershipStore } from "../leadership/postgres.ts";
 import { mirrorStore } from "../mirrors/postgres.ts";
+import { environmentMoveStore } from "../moves/postgres/move-store.ts";
 import { orderStore } from "../orders/postgres.ts";
 import { queueStore } from "../queue/postgres/queue.ts";
 import { realtimeStore } from "../realtime/postgres/realtime-store.ts";
@@ -88,18 +89,21 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const queue = queueOf(database);
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
   const { events, decisions, parts } = createWriters({ database, rules, notify, release, onCommitted });
+  const databases = databaseStore({ database, node, box });
+  const { stop: movesStop, ...moves } = environmentMoveStore({ directory: database, node, members: databases.databaseList });
   const analyzing = setInterval(() => void analyzeYoungTables(database).catch(() => {}), ANALYZE_INTERVAL_MS).unref();
   const replica = openReplica(options, opened);
   async function stop(): Promise<void> {
     clearInterval(analyzing);
-    await Promise.all([events.stop(), decisions.stop(), replica?.stop()]);
+    await Promise.all([events.stop(), decisions.stop(), replica?.stop(), movesStop()]);
     await opened.close();
   }
   const nounsOf = (database: Database) => ({
     ...eventStore({ database, writer: events, watch: (listener) => notifications.events.add(listener), compileWhere }),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
-    ...databaseStore({ database, node, box }),
+    ...databases,
+    ...moves,
     ...keyStore(database, announced, box),
     ...cancellationStore(database),
     ...realtimeStore(database, node, notifications.realtime),

@@ -23,6 +23,7 @@ import { jobStore } from "../jobs/sqlite.ts";
 import { keyStore } from "../keys/sqlite.ts";
 import { leadershipStore } from "../leadership/sqlite.ts";
 import { mirrorStore } from "../mirrors/sqlite.ts";
+import { environmentMoveStore } from "../moves/sqlite.ts";
 import { orderStore } from "../orders/sqlite.ts";
 import { queueStore } from "../queue/sqlite/queue.ts";
 import { realtimeStore } from "../realtime/sqlite.ts";
@@ -89,6 +90,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...databaseStore(),
+    ...environmentMoveStore(),
     ...keyStore(db, writer, box),
     ...cancellationStore(db, writer),
     ...realtimeStore(db, writer),

@@ -70,17 +70,17 @@ export function writeTraffic(writes: GroupWrites): void {
   writes.send(ADD("traffic_hours"), ...values);
 }
 
-const ADD_ACCEPTED = (table: keyof typeof TABLES) => `
+const ADD_ACCEPTED = (table: keyof typeof TABLES, which: string) => `
   INSERT INTO ${table} AS t (environment_id, at, writer, ${COLUMNS.join(", ")})
   SELECT environment_id, received_at - received_at % ${TABLES[table]}, ${COUNTER}, count(*), 0, 0, 0, 0, 0
   FROM events JOIN event_sources USING (source_no)
-  WHERE sequence > $1 AND sequence <= $2 AND source_kind <> 'internal' GROUP BY 1, 2 ORDER BY 1, 2
+  WHERE sequence > $1 AND sequence <= $2 AND source_kind <> 'internal' AND ${which} GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (environment_id, at, writer) DO UPDATE SET accepted = t.accepted + excluded.accepted`;
 
-/** Adds the accepted events of a range of sequence numbers, in the transaction that marks the range as counted. */
-export async function addAccepted(client: PoolClient, from: number, until: number): Promise<void> {
-  await client.query(ADD_ACCEPTED("traffic_minutes"), [from, until]);
-  await client.query(ADD_ACCEPTED("traffic_hours"), [from, until]);
+/** Adds the accepted events of a range of sequence numbers, in the transaction that marks the range as counted. `which`: a condition on them. */
+export async function addAccepted(client: PoolClient, from: number, until: number, which: string): Promise<void> {
+  await client.query(ADD_ACCEPTED("traffic_minutes", which), [from, until]);
+  await client.query(ADD_ACCEPTED("traffic_hours", which), [from, until]);
 }
 
 function valuesOf(minutes: readonly TrafficMinute[]): unknown[] {

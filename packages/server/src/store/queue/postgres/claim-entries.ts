@@ -7,6 +7,7 @@ import type { EntryNo, EnvironmentId, LeaseId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import { type ClaimedEntry, type QueueClaimParams, type QueueClaimResult, TIMER_LANE } from "../../contract/index.ts";
 import { freeSlotsOf, lockLimits, takeSlots } from "../../limits/postgres.ts";
+import { notFenced } from "../../postgres/fenced.ts";
 import { jsonRows, recordset } from "../../postgres/json-rows.ts";
 import { claimResult, claimRoom, leasedPosition, runsToBegin, slotHolders, splitDue } from "../policy/claim.ts";
 import { LeaseAllocation } from "../policy/lease-allocation.ts";
@@ -14,10 +15,11 @@ import { QUEUE_COLUMNS, type QueueRow, toClaimed } from "../rows.ts";
 
 /** The first entries of a lane along its index. Leased ones are skipped: they keep their rank, so the oldest are often first. */
 const DUE = `
-  SELECT ${QUEUE_COLUMNS} FROM queue WHERE lane = $1 AND lane <> '${TIMER_LANE}' AND due_at <= $2
+  SELECT ${QUEUE_COLUMNS} FROM queue WHERE lane = $1 AND lane <> '${TIMER_LANE}' AND due_at <= $2 AND ${notFenced("environment_id")}
   ORDER BY rank, entry_no LIMIT $3 FOR UPDATE SKIP LOCKED`;
 const DUE_TIMERS = `
   SELECT ${QUEUE_COLUMNS} FROM queue WHERE lane = '${TIMER_LANE}' AND rank <= $1 AND due_at <= $1 AND environment_id <> ALL ($3::integer[])
+    AND ${notFenced("environment_id")}
   ORDER BY rank, entry_no LIMIT $2 FOR UPDATE SKIP LOCKED`;
 const LEASED = { environment_id: "integer", entry_no: "bigint", lane: "text", rank: "bigint", lease_id: "text" };
 const LEASE = `

@@ -7,6 +7,7 @@ import { heldCallStore } from "../../held-calls/postgres.ts";
 import { freeSlots } from "../../limits/postgres.ts";
 import { leaveOrder } from "../../orders/postgres.ts";
 import type { Database } from "../../postgres/database.ts";
+import { notFenced } from "../../postgres/fenced.ts";
 import { type Notices, noNotices, noteLane } from "../../postgres/group-writes.ts";
 import { claimEntries } from "./claim-entries.ts";
 import { LANE_WALK } from "./lane-walk.ts";
@@ -41,6 +42,7 @@ const RESCHEDULE = `
 const REMOVE = `
   DELETE FROM queue WHERE environment_id = ANY ($1::integer[]) AND entry_no = ANY ($2::bigint[]) AND lease_id = ANY ($3::text[])
   RETURNING environment_id, entry_no, run_no, lane`;
+const NEXT_DUE = `SELECT min(rank) AS due FROM queue WHERE lane = '${TIMER_LANE}' AND ${notFenced("environment_id")}`;
 const PROBE_COLUMNS: Readonly<Record<ProbePhase, string>> = { calling: "calling_probes", concluding: "concluding_probes" };
 const setProbes = (phase: ProbePhase, value: string) => `
   UPDATE queue SET ${PROBE_COLUMNS[phase]} = ${value} WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
@@ -135,7 +137,7 @@ export function queueStore({ database, notify, watch, watchLimits, elsewhere }: 
       await database.query(setProbes(phase, "0"), [environmentId, no, leaseId]);
     },
     async queueNextDue() {
-      const [row] = await database.query<{ due: number | null }>(`SELECT min(rank) AS due FROM queue WHERE lane = '${TIMER_LANE}'`);
+      const [row] = await database.query<{ due: number | null }>(NEXT_DUE);
       return row?.due ?? null;
     },
     queueRemove: remove,

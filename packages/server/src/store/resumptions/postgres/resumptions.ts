@@ -3,6 +3,7 @@
 import type { EnvironmentId, StepId } from "@inlet/protocol";
 import type { ResumptionKey, RunKey } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
+import { notFenced } from "../../postgres/fenced.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
 import type { SeenEvent } from "../../waits/policy.ts";
 
@@ -22,8 +23,8 @@ const NEXT = `
 const NOTE = "UPDATE resumptions SET after_wait_no = $4 WHERE environment_id = $1 AND event_name = $2 AND event_no = $3";
 const REMOVE = "DELETE FROM resumptions WHERE environment_id = $1 AND event_name = $2 AND event_no = $3";
 const LIST = `
-  SELECT environment_id, event_name FROM resumptions
-  UNION SELECT environment_id, event_name FROM waits WHERE look_at IS NOT NULL LIMIT $1`;
+  SELECT environment_id, event_name FROM resumptions WHERE ${notFenced("environment_id")}
+  UNION SELECT environment_id, event_name FROM waits WHERE look_at IS NOT NULL AND ${notFenced("environment_id")} LIMIT $1`;
 
 export interface Resumption {
   eventSequence: number;
