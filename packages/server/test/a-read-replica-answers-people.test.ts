@@ -4,7 +4,9 @@
  */
 
 import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import type { EventId, FunctionNo, JobId, RunId, WebhookId, WebhookRequestId } from "@inlet/protocol";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../src/store/conformance/samples.ts";
 import { type Environment, STORE_VIEWS, type Store, type StoreViews } from "../src/store/contract/index.ts";
@@ -78,6 +80,14 @@ test("each view is answered by the replica, and the store itself never asks it",
   const before = looks();
   for (const name of STORE_VIEWS) await ask(store, name, params);
   assert.equal(looks(), before);
+});
+
+test("only what presents something to people asks for views", () => {
+  const source = fileURLToPath(new URL("../src/", import.meta.url));
+  const files = globSync("**/*.ts", { cwd: source }).filter((file) => !/\.test\.ts$/.test(file));
+  const asking = files.filter((file) => /\bstoreViews\b|\bStoreViews\b/.test(readFileSync(`${source}${file}`, "utf8")));
+  const folders = new Set(asking.map((file) => file.split("/")[0]));
+  assert.deepEqual([...folders].sort(), ["api", "observe", "service", "store"]);
 });
 
 test("what was answered is in every list on every node, however far the replica is behind", { skip }, async (t) => {

@@ -17,6 +17,8 @@ import { beginText, TIMEOUT_MS_DEFAULT, timeLimits, type WorkKind } from "./time
 export interface DatabaseOptions {
   url: string;
   connectionsMax: number;
+  /** The share of the connections that is not kept for the work of events and runs. */
+  otherShare?: number;
   /** Null: no LISTEN connection. */
   listenUrl: string | null;
   /** How long a transaction may take that events and runs wait for; absent: five seconds. */
@@ -31,7 +33,6 @@ export interface DatabaseOptions {
 const CONNECT_TIMEOUT_MS = 5_000;
 /** PostgreSQL ends a transaction at its limit. This much later, the node takes it that there is no answer. */
 const GRACE_MS = 500;
-/** The share of the connections that is not kept for the work of events and runs. */
 const OTHER_SHARE = 0.3;
 const CLOCK = `
   SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, current_setting('server_version_num')::integer AS version`;
@@ -146,8 +147,8 @@ export class PostgresDatabase {
   }
 
   #openPools(): Record<"work" | "other", Pool> {
-    const { connectionsMax } = this.#options;
-    const others = Math.max(1, Math.floor(connectionsMax * OTHER_SHARE));
+    const { connectionsMax, otherShare = OTHER_SHARE } = this.#options;
+    const others = Math.max(1, Math.floor(connectionsMax * otherShare));
     return { work: this.#openPool(Math.max(1, connectionsMax - others)), other: this.#openPool(others) };
   }
 

@@ -8,6 +8,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { sharedRefresh } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
+import type { WorkKind } from "../time-limits.ts";
 
 /** Positions in bytes. A statement reads its position after it has taken its snapshot: what it sees is committed there. */
 export const COMMITTED = "(pg_current_wal_flush_lsn() - '0/0')::bigint";
@@ -26,10 +27,11 @@ export class ReplicaPosition {
   /** Reads that ask at the same time share a question, which is sent after the last of them asked. */
   constructor(primary: Asks, replica: Asks) {
     this.#askPrimary = sharedRefresh(async () => {
-      this.#committed = await position(primary, COMMITTED);
+      // Not with the connections that events and runs wait for.
+      this.#committed = await position(primary, COMMITTED, "read");
     });
     this.#askReplica = sharedRefresh(async () => {
-      this.#replayed = await position(replica, REPLAYED);
+      this.#replayed = await position(replica, REPLAYED, "work");
     });
   }
 
@@ -66,7 +68,7 @@ export class ReplicaPosition {
   }
 }
 
-async function position(database: Asks, expression: string): Promise<number> {
-  const [row] = await database.query<{ position: number | null }>(`SELECT ${expression} AS position`);
+async function position(database: Asks, expression: string, kind: WorkKind): Promise<number> {
+  const [row] = await database.query<{ position: number | null }>(`SELECT ${expression} AS position`, [], kind);
   return row?.position ?? 0;
 }

@@ -31,6 +31,8 @@ const EXAMINE_EVERY_MS = 1_000;
 const CATCH_UP_MS = 250;
 /** How long the replica may take to say where it is. */
 const ANSWER_MS = 2_000;
+/** The share of the connections that reads use. The others ask where the replica is: one at a time. */
+const READS_SHARE = 0.8;
 
 /** A read of one statement or of several, on the database it is given. */
 type Look<Result> = (database: Database) => Promise<Result>;
@@ -53,7 +55,7 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     const { url, connectionsMax, primary } = options;
     this.#options = options;
-    const connections = { url, connectionsMax, listenUrl: null, timeoutMs: ANSWER_MS };
+    const connections = { url, connectionsMax, otherShare: READS_SHARE, listenUrl: null, timeoutMs: ANSWER_MS };
     this.#database = new PostgresDatabase({ ...connections, onFault: () => undefined, onRecovery: () => undefined });
     this.#position = new ReplicaPosition(primary, this.#database);
   }
@@ -62,7 +64,7 @@ export class Replica {
     this.#examineAgain(0);
   }
 
-  /** Idempotent. Waits for no answer of the replica. */
+  /** Idempotent. Waits for no answer of the replica, only for a connection that is being opened. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -95,9 +97,13 @@ export class Replica {
     return look(this.#options.primary);
   }
 
+  /** Throws StoreUnavailable if the primary is away: it could not answer the read either. */
   async #isFresh(): Promise<boolean> {
     if (this.#status.state !== "used") return false;
-    const isFresh = await this.#position.catchesUp(CATCH_UP_MS).catch(() => null);
+    const isFresh = await this.#position.catchesUp(CATCH_UP_MS).catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) throw error;
+      return null;
+    });
     if (isFresh === false) this.#leave({ state: "behind", reason: "it lacks what was committed a moment ago" });
     return isFresh === true;
   }
