@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { benchCompare } from "./compare.ts";
+import { benchDatabases } from "./databases.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchIngestPostgres } from "./ingest-postgres.ts";
 import { benchJobs } from "./jobs.ts";
@@ -28,6 +29,7 @@ const HELP = `Usage: npm run bench -- <ingest | webhooks | sandbox | runs | para
 ingest only:
   --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick and postgres do)
   --nodes <n>     what nodes that share a database cost each other, instead; postgres only
+  --databases <n> what it costs to place environments on so many databases, instead; postgres only
   --url <url>     drive this server instead, alone
   --key <key>     its event key (bench)
 
@@ -75,6 +77,7 @@ const { values, positionals } = parseArgs({
     quick: { type: "boolean", default: false },
     store: { type: "string", default: "sqlite" },
     nodes: { type: "string", default: "1" },
+    databases: { type: "string", default: "1" },
     url: { type: "string" },
     key: { type: "string", default: "bench" },
     help: { type: "boolean", default: false },
@@ -90,6 +93,8 @@ const LIVE_TAKES = 4;
 
 const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Promise<Row[]>>> = {
   "ingest-nodes": () => benchNodes({ nodes: Number(values.nodes), seconds, rounds }),
+  "ingest-databases": (postgres) =>
+    benchDatabases({ databases: Number(values.databases), seconds, rounds, postgres: postgres as BenchPostgres }),
   ingest: (postgres) =>
     postgres && !values.url
       ? benchIngestPostgres({ seconds, rounds, postgres })
@@ -120,7 +125,9 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
 };
 
 const isAboutNodes = positionals[0] === "ingest" && values.store === "postgres" && Number(values.nodes) > 1;
-const name = isAboutNodes ? "ingest-nodes" : (positionals[0] ?? "");
+const isAboutDatabases = positionals[0] === "ingest" && values.store === "postgres" && Number(values.databases) > 1;
+const special = isAboutNodes ? "ingest-nodes" : isAboutDatabases ? "ingest-databases" : null;
+const name = special ?? positionals[0] ?? "";
 const run = values.help ? undefined : BENCHMARKS[name];
 if (name === "compare" && values.base !== undefined && !values.help) {
   const isWhole = await benchCompare({ base: values.base, seconds, rounds, runs, only: values.only?.split(",") });

@@ -107,5 +107,8 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "a signing key used in another environment: guessed ids, named environments, forged realtime tokens": [
     "packages/server/test/signing-keys-stay-in-their-environment.test.ts",
   ],
+  "a database added by somebody who may not, or added to reach internal hosts; its password in answers, logs, errors and the audit log": [
+    "packages/server/test/databases-are-added.test.ts",
+  ],
   "untraceable changes": ["packages/server/test/changes-are-recorded.test.ts"],
 };
