@@ -53,7 +53,12 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     const config = readConfig(mode, argv, process.env);
     const log = createLog(config);
     const showLine = (line: string) => console.log(line);
-    const service = await startService(config, { log, telemetry: readTelemetry(process.env), ...(mode === "dev" && { showLine }) });
+    const service = await startService(config, {
+      log,
+      telemetry: readTelemetry(process.env),
+      storageVariables: process.env,
+      ...(mode === "dev" && { showLine }),
+    });
     // Before anything is announced: a signal that follows at once must not end the process unprepared.
     const asked = untilAsked();
     if (mode === "dev") announceDev(service);

@@ -3,6 +3,7 @@
 import { createEventIdGenerator } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { LoginTokens } from "./api/access/login-tokens.ts";
+import type { StorageVariables } from "./archive/targets/open-target.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import { ShapeObserver } from "./catalogue/shape-observer.ts";
 import type { Config } from "./config/config.ts";
@@ -17,6 +18,7 @@ import { StoredBytesMeter } from "./maintenance/stored-bytes.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { TelemetrySettings } from "./observe/telemetry/telemetry-settings.ts";
 import { Directory } from "./receive/senders/directory.ts";
+import { openArchive } from "./service/archive.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./service/bootstrap.ts";
 import { connectOidc } from "./service/connect-oidc.ts";
 import { describeRetention, diskBudgetBytes } from "./service/disk-budget.ts";
@@ -57,6 +59,8 @@ export interface ServiceSurroundings {
   /** Prints a line of the live log; absent: there is none. */
   showLine?: (line: string) => void;
   now?: () => number;
+  /** The AWS_ variables, for `--archive`; absent: none. */
+  storageVariables?: StorageVariables;
   /** How often a silent stream sends a comment; absent: the usual. */
   heartbeatMs?: number;
   /** How often old data is removed; absent: the usual. */
@@ -78,12 +82,13 @@ export async function startService(config: Config, { now, ...surroundings }: Ser
 async function serve(
   config: Config,
   store: Store,
-  { log, telemetry = null, now, showLine, heartbeatMs, sweepEveryMs }: ServiceSurroundings & { now: () => number },
+  { log, telemetry = null, now, storageVariables = {}, showLine, heartbeatMs, sweepEveryMs }: ServiceSurroundings & { now: () => number },
   observed: { metrics?: Metrics },
 ): Promise<Service> {
   const oidc = await connectOidc(config);
-  const createKeys = await bootstrap(store, config, log, now);
   const signals = { stopping: new AbortController(), draining: new AbortController() };
+  const archive = await openArchive({ config, store, variables: storageVariables, log, now, stopping: signals.draining.signal });
+  const createKeys = await bootstrap(store, config, log, now);
   const defaultEnvironment = defaultEnvironmentOf(config);
   const dedupWindow = createDedupWindow(config.dedupWindow);
   const budgetBytes = await diskBudgetBytes(config, store);
@@ -154,7 +159,7 @@ async function serve(
     jobRate,
     leaseMs: config.lease,
   });
-  const sweepers = createMaintenance({ config, store, dedupWindow, budgetBytes, disk, meter, log, now, everyMs: sweepEveryMs });
+  const sweepers = createMaintenance({ config, store, dedupWindow, budgetBytes, disk, meter, archive, log, now, everyMs: sweepEveryMs });
 
   const loginTokens = new LoginTokens(now);
   const app = openHttp({ config, directory, receive, isDraining: () => signals.draining.signal.aborted, log });

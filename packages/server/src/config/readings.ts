@@ -142,6 +142,24 @@ export function postgresUrl({ orOff = false } = {}): Reading<string> {
   };
 }
 
+/** A folder, or a bucket of S3-compatible storage with an optional prefix. */
+export function archiveUrl(): Reading<string> {
+  return {
+    placeholder: "s3://bucket/prefix|file:///folder",
+    parse(given) {
+      const { protocol, hostname, pathname, username, search, hash } = URL.canParse(given) ? new URL(given) : NO_URL;
+      const isPlain = username === "" && search === "" && hash === "";
+      const isFolder = protocol === "file:" && hostname === "" && pathname !== "/";
+      const isBucket = protocol === "s3:" && /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(hostname) && !pathname.includes("//");
+      if (!isPlain || !(isFolder || isBucket))
+        throw new SettingFault("must be an address such as s3://bucket/prefix or file:///var/lib/inlet-archive");
+      return given;
+    },
+  };
+}
+
+const NO_URL = { protocol: "", hostname: "", pathname: "", username: "", search: "", hash: "" };
+
 /** An HTTP URL, stored without a trailing slash. */
 export function url(): Reading<string> {
   return {

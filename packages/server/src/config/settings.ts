@@ -8,6 +8,7 @@ import { type OidcRole, oidcRoles } from "./oidc-roles.ts";
 import {
   type AddressList,
   addressList,
+  archiveUrl,
   DAY_MS,
   diskBudget,
   duration,
@@ -79,6 +80,12 @@ export const SETTINGS = {
     secret: true,
     sentence:
       "Read replica of the database (a streaming standby) for lists, searches and figures. They still contain every write that was answered before; the primary answers while the replica is behind or away.",
+  }),
+  archive: setting<string | null>({
+    reading: archiveUrl(),
+    default: null,
+    sentence:
+      "Where events, runs and steps are written as Parquet before their partition is dropped, on PostgreSQL. s3:// reads AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3.",
   }),
   databaseConnections: setting({
     reading: integer(2, 1_000),

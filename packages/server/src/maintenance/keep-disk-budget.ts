@@ -4,10 +4,11 @@
  * says so. The guard (disk-guard.ts) wakes it as soon as it measures that much.
  *
  * SQLite reuses the space of removed rows, and PostgreSQL does after vacuuming. A PostgreSQL database shrinks only when whole partitions are
- * dropped, so there only partitions are removed.
+ * dropped, so there only partitions are removed. With an archive, only those that it has taken: if it takes none, the store stays as it is, and
+ * the guard refuses events when there is no room left.
  */
 
-import type { Removal, RemovalParams, Store } from "../store/contract/index.ts";
+import type { PartitionArchive, Removal, RemovalParams, Store } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 const EVERY_MS = 5_000;
@@ -30,13 +31,18 @@ type BudgetStore = Pick<
   | "storeIsShared"
 >;
 
-export interface KeepDiskBudgetParts extends SweeperSettings {
+export interface ArchivingParts {
+  /** Null: nothing is archived. `failure`: why it takes nothing. */
+  archive: (PartitionArchive & { failure: { reason: string } | null }) | null;
+}
+
+export interface KeepDiskBudgetParts extends SweeperSettings, Partial<ArchivingParts> {
   store: BudgetStore;
   budgetBytes: number;
   now(): number;
 }
 
-export function keepDiskBudget({ store, budgetBytes, now, ...parts }: KeepDiskBudgetParts): Sweeper {
+export function keepDiskBudget({ store, budgetBytes, now, archive = null, ...parts }: KeepDiskBudgetParts): Sweeper {
   return new Sweeper({
     everyMs: EVERY_MS,
     ...parts,
@@ -44,9 +50,14 @@ export function keepDiskBudget({ store, budgetBytes, now, ...parts }: KeepDiskBu
     async removeSome() {
       const usedBytes = await store.retentionUsedBytes();
       if (usedBytes <= budgetBytes * BEGIN_ABOVE) return 0;
-      const { removedUntil, leftBytes } = await shrink(store, budgetBytes * END_BELOW, now);
+      const { removedUntil, leftBytes } = await shrink(store, budgetBytes * END_BELOW, now, archive);
       const facts = { budgetBytes, usedBytes, leftBytes, removedUntil: removedUntil && new Date(removedUntil).toISOString() };
-      if (leftBytes > budgetBytes * BEGIN_ABOVE)
+      if (leftBytes > budgetBytes * BEGIN_ABOVE && archive?.failure)
+        parts.log.error(
+          { ...facts, reason: archive.failure.reason },
+          "the store exceeds --disk-budget, and nothing can be removed, because the archive cannot be written",
+        );
+      else if (leftBytes > budgetBytes * BEGIN_ABOVE)
         parts.log.error(
           facts,
           "the store exceeds --disk-budget, and nothing more can be removed: what is left is recent or belongs to unfinished runs",
@@ -57,7 +68,7 @@ export function keepDiskBudget({ store, budgetBytes, now, ...parts }: KeepDiskBu
   });
 }
 
-async function shrink(store: BudgetStore, targetBytes: number, now: () => number) {
+async function shrink(store: BudgetStore, targetBytes: number, now: () => number, archive: ArchivingParts["archive"]) {
   const oldest = await store.retentionOldestAt();
   await store.retentionReclaim();
   let leftBytes = await store.retentionUsedBytes();
@@ -68,16 +79,17 @@ async function shrink(store: BudgetStore, targetBytes: number, now: () => number
   let until = begun;
   while (leftBytes > targetBytes && until < end) {
     until = Math.min(end, until + sliceMs);
-    await removeUntil(store, until, end);
+    await removeUntil(store, until, end, archive);
+    if (archive?.failure) break;
     await store.retentionReclaim();
     leftBytes = await store.retentionUsedBytes();
   }
   return { removedUntil: until, leftBytes };
 }
 
-async function removeUntil(store: BudgetStore, until: number, now: number): Promise<void> {
+async function removeUntil(store: BudgetStore, until: number, now: number, archive: ArchivingParts["archive"]): Promise<void> {
   const keptMs = now - until;
-  await store.retentionMaintain({ now, keptMs: { events: keptMs, runs: keptMs, requests: keptMs } });
+  await store.retentionMaintain({ now, keptMs: { events: keptMs, runs: keptMs, requests: keptMs }, ...(archive && { archive }) });
   if (store.storeIsShared) return;
   // Runs first: an event is needed as long as it has an unfinished run.
   await removeAll(store.runExpireMany, until);

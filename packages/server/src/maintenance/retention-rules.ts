@@ -9,6 +9,7 @@ import {
   longestKept,
   type RetentionRules,
   type RetentionScope,
+  shorterScopes,
 } from "./retention-scopes.ts";
 
 const NAMES_PER_PAGE = 1_000;
@@ -17,6 +18,8 @@ export interface RetentionRulesParts {
   store: Pick<EnvironmentStore, "environmentList"> & Pick<EventTypeStore, "eventTypeSettingsList" | "eventTypeList">;
   installation: InstallationRetention;
   now(): number;
+  /** Rows that every retention has passed leave with their partition, which is archived: only shorter rules remove single rows. */
+  isArchived?: boolean;
 }
 
 export interface KeptScopes {
@@ -26,7 +29,7 @@ export interface KeptScopes {
   longest(): Promise<Record<"events" | "runs" | "requests", number | null>>;
 }
 
-export function createKeptScopes({ store, installation, now }: RetentionRulesParts): KeptScopes {
+export function createKeptScopes({ store, installation, now, isArchived = false }: RetentionRulesParts): KeptScopes {
   async function rules(): Promise<RetentionRules> {
     const [environments, types] = await Promise.all([store.environmentList(), store.eventTypeSettingsList()]);
     return { installation, environments, types };
@@ -46,9 +49,17 @@ export function createKeptScopes({ store, installation, now }: RetentionRulesPar
     } while (after !== null);
     return names;
   }
+  const removed = (known: RetentionRules, what: "eventsMs" | "runsMs", scopes: RetentionScope[]) =>
+    isArchived ? shorterScopes(scopes, longestKept(known, what)) : scopes;
   return {
-    events: async () => eventScopes(await rules(), namesOf),
-    runs: async () => environmentScopes(await rules(), "runsMs"),
+    async events() {
+      const known = await rules();
+      return removed(known, "eventsMs", await eventScopes(known, namesOf));
+    },
+    async runs() {
+      const known = await rules();
+      return removed(known, "runsMs", environmentScopes(known, "runsMs"));
+    },
     requests: async () => environmentScopes(await rules(), "requestsMs"),
     async longest() {
       const known = await rules();

@@ -61,6 +61,11 @@ export function longestKept(rules: RetentionRules, what: keyof EnvironmentRetent
   return kept.some((ms) => ms === null) ? null : Math.max(...(kept as number[]));
 }
 
+/** Those that end before the longest retention time. */
+export function shorterScopes(scopes: readonly RetentionScope[], longestMs: number | null): RetentionScope[] {
+  return scopes.filter(({ keptMs }) => longestMs === null || keptMs < longestMs);
+}
+
 /** Branch environments share the rules of the scope `branch`. */
 function typesOf({ environments }: RetentionRules, { id, kind }: Environment, ruled: readonly EventTypeSettings[]): EventTypeSettings[] {
   const home = kind === "branch" ? environments.find((other) => other.kind === "shared")?.id : id;

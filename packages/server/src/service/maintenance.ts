@@ -19,7 +19,7 @@ import { expireReconciliations } from "../maintenance/expire-reconciliations.ts"
 import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
-import { BEGIN_ABOVE, keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
+import { type ArchivingParts, BEGIN_ABOVE, keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
 import { keepStoredBytes } from "../maintenance/keep-stored-bytes.ts";
 import { maintainPartitions } from "../maintenance/maintain-partitions.ts";
 import { createKeptScopes } from "../maintenance/retention-rules.ts";
@@ -36,6 +36,8 @@ export interface MaintenanceParts {
   /** Null without a budget. */
   disk: DiskGuard | null;
   meter: StoredBytesMeter;
+  /** Null: nothing is archived. */
+  archive: ArchivingParts["archive"];
   log: Logger;
   now: () => number;
   /** How often sweepers run; absent: the usual. */
@@ -55,19 +57,20 @@ export function createMaintenance({
   budgetBytes,
   disk,
   meter,
+  archive,
   log,
   now,
   everyMs,
 }: MaintenanceParts): BackgroundService[] {
   const swept = { store, log, leadership: createSweepLeadership(store, now), now, ...(everyMs !== undefined && { everyMs }) };
   const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
-  const kept = createKeptScopes({ store, installation, now });
-  const keepBudget = budgetBytes === null ? null : keepDiskBudget({ ...swept, budgetBytes });
+  const kept = createKeptScopes({ store, installation, now, isArchived: archive !== null });
+  const keepBudget = budgetBytes === null ? null : keepDiskBudget({ ...swept, budgetBytes, archive });
   disk?.whenUsed((usedBytes) => usedBytes > (budgetBytes ?? 0) * BEGIN_ABOVE && keepBudget?.wake());
   return [
     expireDedupKeys({ ...swept, seenUntil: () => dedupWindow.duplicateSince(now()) }),
     expireWebhookRequests({ ...swept, scopes: kept.requests }),
-    maintainPartitions({ ...swept, longestKept: kept.longest }),
+    maintainPartitions({ ...swept, longestKept: kept.longest, archive }),
     expireEvents({ ...swept, scopes: kept.events }),
     expireRuns({ ...swept, scopes: kept.runs }),
     expireApprovals({ ...swept, scopes: kept.runs }),

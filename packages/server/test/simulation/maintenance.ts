@@ -14,7 +14,7 @@ export function createSimMaintenance(config: Config, store: Store, log: Logger, 
   const meter = new StoredBytesMeter({ store, now });
   // Events are removed when they are counted.
   return [
-    ...createMaintenance({ config, store, dedupWindow, budgetBytes: null, disk: null, meter, log, now, everyMs }),
+    ...createMaintenance({ config, store, dedupWindow, budgetBytes: null, disk: null, meter, archive: null, log, now, everyMs }),
     createEventTypeCounter({ store, log }),
   ];
 }

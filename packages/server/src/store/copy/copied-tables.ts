@@ -34,6 +34,7 @@ export const TARGET_OWN: readonly string[] = [
   "nodes",
   "leaders",
   "time_partitions",
+  "partition_changes",
   "quota_leases",
   "databases",
   "installation",

@@ -33,6 +33,32 @@ export interface Removal {
 export interface RetentionMaintainParams {
   now: number;
   keptMs: { events: number | null; runs: number | null; requests: number | null };
+  /** Takes the rows of a partition before it is dropped; absent: they are dropped. */
+  archive?: PartitionArchive | undefined;
+}
+
+export const ARCHIVED_TABLES = ["events", "runs", "steps"] as const;
+export type ArchivedTable = (typeof ARCHIVED_TABLES)[number];
+
+/** Times are milliseconds since 1970, flags 0 or 1. */
+export type ArchivedValue = string | number | null;
+export type ArchivedRow = Readonly<Record<string, ArchivedValue>>;
+
+/** The rows of one table, environment and day in a partition that no retention keeps. */
+export interface ArchivedDay {
+  table: ArchivedTable;
+  environmentId: EnvironmentId;
+  /** Counted from 1970. */
+  day: number;
+  /** In the order of their key, read in bounded parts. Each call reads them anew. */
+  rows(): AsyncIterable<ArchivedRow>;
+}
+
+export interface PartitionArchive {
+  /** Runs the work on one partition, while nobody else writes the archive. False: somebody else does. */
+  alone(work: () => Promise<void>): Promise<boolean>;
+  /** Within `alone`. Returns once the rows can be read from the archive, and whether they can; if not, their partition stays. */
+  write(day: ArchivedDay): Promise<boolean>;
 }
 
 /** What a quota on stored bytes counts, and removes oldest first. */

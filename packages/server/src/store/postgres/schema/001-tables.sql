@@ -147,7 +147,14 @@ CREATE TABLE time_partitions (
   kind     text NOT NULL CHECK (kind IN ('events', 'runs', 'requests')),
   from_day integer NOT NULL,
   to_day   integer NOT NULL,
+  -- The last attempt to archive it: only that one may drop it.
+  archive_attempt text,
   PRIMARY KEY (kind, from_day)
+);
+-- One row for each row of a partition that was changed since it was last read for the archive (note_partition_change).
+CREATE TABLE partition_changes (
+  kind     text NOT NULL,
+  from_day integer NOT NULL
 );
 INSERT INTO time_partitions
 SELECT kind, 0, floor(extract(epoch FROM clock_timestamp()) / 86400)::integer + 1 FROM unnest('{events,runs,requests}'::text[]) AS kind;

@@ -29,6 +29,7 @@ const REFERENCE_TABLES: Record<string, string> = {
   event_types_counted: "how far each shard has come",
   event_shapes_read: "how far each shard has come",
   time_partitions: "the partitions of each shard",
+  partition_changes: "changes of the partitions of each shard",
   nodes: "nodes work for every environment",
   schema_version: "one row",
   encryption_key: "one row",

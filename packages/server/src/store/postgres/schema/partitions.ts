@@ -6,10 +6,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { firstIdAt } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import type { RetentionMaintainParams } from "../../contract/index.ts";
+import type { PartitionArchive, RetentionMaintainParams } from "../../contract/index.ts";
 import { DAY_MS, dayAt, firstRunNumber } from "../../runs/postgres/run-number.ts";
 import type { Database } from "../database.ts";
 import { isLockTimeout } from "../failures.ts";
+import { ARCHIVED, type ArchivedKind, beginAttempt, daysOfPartition, isUnchanged, type OldPartition } from "./archive-partition.ts";
 
 export type PartitionKind = "events" | "runs" | "requests";
 
@@ -57,12 +58,17 @@ export async function tablesUntil(database: Database, kind: PartitionKind, until
   return [...rows.map(({ from_day }) => partitionName(table, from_day)), `${table}_rest`];
 }
 
-export async function maintainPartitions(database: Database, { now, keptMs }: RetentionMaintainParams): Promise<void> {
+export async function maintainPartitions(database: Database, { now, keptMs, archive }: RetentionMaintainParams): Promise<void> {
   for (const kind of ["events", "runs", "requests"] as const) {
     const days = daysPerPartition(keptMs[kind]);
     while (await whenFree(() => database.transaction((client) => makeNext(client, kind, dayAt(now), days), "maintenance")));
+  }
+  // What is not archived first: an archive takes its time.
+  for (const kind of ["requests", "events", "runs"] as const) {
     const kept = keptMs[kind];
-    if (kept !== null) await dropOld(database, kind, now - kept);
+    if (kept === null) continue;
+    if (kind === "requests" || !archive) await dropOld(database, kind, now - kept);
+    else await archiveOld(database, kind, now - kept, archive);
   }
 }
 
@@ -133,35 +139,112 @@ function partitionName(table: string, fromDay: number): string {
 }
 
 async function dropOld(database: Database, kind: PartitionKind, until: number): Promise<void> {
+  for await (const fromDay of unneeded(database, kind, until)) await whenFree(() => dropOne(database, kind, fromDay));
+}
+
+/** Ends with the first partition that the archive does not take: it tells why. */
+async function archiveOld(database: Database, kind: ArchivedKind, until: number, archive: PartitionArchive): Promise<void> {
+  while (await whenFree(() => database.transaction((client) => makeMissing(client, kind, dayAt(until)), "maintenance")));
+  for await (const fromDay of unneeded(database, kind, until)) {
+    let isTaken = false;
+    await archive.alone(async () => {
+      isTaken = await archiveOne(database, { kind, fromDay, name: (table) => partitionName(table, fromDay) }, until, archive);
+    });
+    if (!isTaken) return;
+  }
+}
+
+/** Whether the archive has all of it. It may still stay: because it was changed or needed meanwhile. */
+async function archiveOne(database: Database, partition: OldPartition, until: number, archive: PartitionArchive): Promise<boolean> {
+  const { kind, fromDay } = partition;
+  const attempt = await beginArchive(database, partition);
+  if (attempt === null) return true;
+  for await (const day of daysOfPartition(database, partition)) if (!(await archive.write(day))) return false;
+  // Much time may have passed.
+  if (!(await isNeeded(database, kind, fromDay, until))) await whenFree(() => dropOne(database, kind, fromDay, { partition, attempt }));
+  return true;
+}
+
+/** Null: the partition is in use, or another node is at it. */
+async function beginArchive(database: Database, partition: OldPartition): Promise<string | null> {
+  let attempt: string | null = null;
+  await whenFree(() =>
+    database.transaction(async (client) => {
+      if (!(await isMine(client))) return "nothing to do";
+      await lockTables(client, ARCHIVED[partition.kind].map(partition.name), "SHARE ROW EXCLUSIVE");
+      attempt = await beginAttempt(client, partition);
+      return "done";
+    }, "maintenance"),
+  );
+  return attempt;
+}
+
+/** Rows of past days that no partition covers are in the rest, which is never dropped: the whole gap around the first of them gets one. */
+async function makeMissing(client: PoolClient, kind: ArchivedKind, untilDay: number): Promise<Outcome> {
+  if (!(await isMine(client))) return "nothing to do";
+  const rest = TABLES[kind].map((table) => `${table}_rest`);
+  await lockTables(client, rest);
+  const { rows } = await client.query<PartitionRow>(
+    `SELECT coalesce(before.to_day, 0) AS from_day, least(after.from_day, $2) AS to_day
+     FROM (SELECT min(${KEYS[kind]}) AS first FROM ${rest[0]} WHERE ${KEYS[kind]} < ${boundOf(kind, untilDay)}) AS r,
+     LATERAL (SELECT max(to_day) AS to_day FROM time_partitions WHERE kind = $1 AND ${FIRST_OF_DAY[kind]("to_day")} <= r.first) AS before,
+     LATERAL (SELECT min(from_day) AS from_day FROM time_partitions WHERE kind = $1 AND ${FIRST_OF_DAY[kind]("from_day")} > r.first) AS after
+     WHERE r.first IS NOT NULL`,
+    [kind, untilDay],
+  );
+  const [gap] = rows;
+  if (!gap) return "nothing to do";
+  await makeOne(client, kind, gap.from_day, gap.to_day);
+  return "done";
+}
+
+/** The lowest key of a day, in SQL. */
+const FIRST_OF_DAY: Record<ArchivedKind, (day: string) => string> = {
+  events: (day) => `first_id_at(${day} * ${DAY_MS}::bigint)`,
+  runs: (day) => `${day} * ${firstRunNumber(1)}::bigint`,
+};
+
+/** Old partitions of which nothing is needed. Checked without a lock; what may change until they are dropped is checked again under one. */
+async function* unneeded(database: Database, kind: PartitionKind, until: number): AsyncGenerator<number> {
   const old = await database.read<PartitionRow>(
     "SELECT from_day, to_day FROM time_partitions WHERE kind = $1 AND to_day <= $2 ORDER BY from_day",
     [kind, dayAt(until)],
   );
-  for (const { from_day } of old) {
-    const tables = TABLES[kind].map((table) => partitionName(table, from_day));
-    // Checked without a lock first; what may have changed since is checked again under the lock.
-    const [needed] = await database.read<{ stays: boolean }>(STAYS[kind](tables[0] as string), [until]);
-    if (!needed?.stays) await whenFree(() => dropOne(database, kind, from_day, tables));
-  }
+  for (const { from_day } of old) if (!(await isNeeded(database, kind, from_day, until))) yield from_day;
 }
 
-function dropOne(database: Database, kind: PartitionKind, fromDay: number, tables: readonly string[]): Promise<Outcome> {
+async function isNeeded(database: Database, kind: PartitionKind, fromDay: number, until: number): Promise<boolean> {
+  const [row] = await database.read<{ stays: boolean }>(STAYS[kind](partitionName(TABLES[kind][0] as string, fromDay)), [until]);
+  return row?.stays === true;
+}
+
+/** What was archived of it must be what is in it. */
+interface Archived {
+  partition: OldPartition;
+  attempt: string;
+}
+
+function dropOne(database: Database, kind: PartitionKind, fromDay: number, archived?: Archived): Promise<Outcome> {
+  const tables = TABLES[kind].map((table) => partitionName(table, fromDay));
   return database.transaction(async (client) => {
     if (!(await isMine(client)) || (await isLeft(client))) return "nothing to do";
     await lockTables(client, TABLES[kind]);
+    await lockTables(client, tables);
+    if (archived && !(await isUnchanged(client, archived.partition, archived.attempt))) return "nothing to do";
     const { rows } = await client.query<{ stays: boolean }>(STAYS_SINCE[kind](tables[0] as string), [database.now() - LOOK_BACK_MS]);
     if (rows[0]?.stays) return "nothing to do";
     for (const table of tables) await client.query(`DROP TABLE ${table}`);
     await client.query("DELETE FROM time_partitions WHERE kind = $1 AND from_day = $2", [kind, fromDay]);
+    await client.query("DELETE FROM partition_changes WHERE kind = $1 AND from_day = $2", [kind, fromDay]);
     return "done";
   }, "maintenance");
 }
 
 /** Throws TablesInUse if another transaction held one of them for too long. */
-async function lockTables(client: PoolClient, tables: readonly string[]): Promise<void> {
+async function lockTables(client: PoolClient, tables: readonly string[], mode = "ACCESS EXCLUSIVE"): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
   try {
-    for (const table of tables) await client.query(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
+    for (const table of tables) await client.query(`LOCK TABLE ONLY ${table} IN ${mode} MODE`);
   } catch (error) {
     throw isLockTimeout(error) ? new TablesInUse("tables are in use", { cause: error }) : error;
   }

@@ -1,0 +1,141 @@
+/**
+ * The archive of `--archive`: partitions are written there before they are dropped. A file is written whole, read back, and compared by count
+ * and checksum with the rows of the partition; only then may the partition go. If any of that fails, it stays, and the next sweep tries again.
+ */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { Logger } from "pino";
+import type { ArchivedDay, ArchivedRow, ArchivedTable, Environment, PartitionArchive } from "../store/contract/index.ts";
+import type { ArchiveLease, CheckLease } from "./archive-lease.ts";
+import { fileName } from "./file-names.ts";
+import { mergeRows } from "./files/merge-rows.ts";
+import { checksumOf, rowsOf } from "./files/read-file.ts";
+import { writeFile } from "./files/write-file.ts";
+import { type ArchiveTarget, ArchiveUnavailable } from "./targets/archive-target.ts";
+
+export interface ArchiveParts {
+  target: ArchiveTarget;
+  lease: ArchiveLease;
+  environments(): Promise<readonly Environment[]>;
+  log: Logger;
+  now(): number;
+  /** Aborted when the service stops: a file under way is left out. */
+  stopping: AbortSignal;
+}
+
+/** Null while all goes well. */
+export interface ArchiveFailure {
+  since: number;
+  reason: string;
+}
+
+export class Archive implements PartitionArchive {
+  readonly #parts: ArchiveParts;
+  #failure: ArchiveFailure | null = null;
+  #check: CheckLease = () => {
+    throw new Error("the archive is written without its lease");
+  };
+
+  constructor(parts: ArchiveParts) {
+    this.#parts = parts;
+  }
+
+  get target(): ArchiveTarget {
+    return this.#parts.target;
+  }
+
+  /** Why nothing is archived at present. */
+  get failure(): ArchiveFailure | null {
+    return this.#failure;
+  }
+
+  async alone(work: () => Promise<void>): Promise<boolean> {
+    const { lease, stopping } = this.#parts;
+    if (stopping.aborted) return false;
+    const done = await lease.run(async (check) => {
+      this.#check = check;
+      await work();
+      return true;
+    });
+    return done === true;
+  }
+
+  async write(day: ArchivedDay): Promise<boolean> {
+    const { log, target, now, stopping } = this.#parts;
+    try {
+      const file = await this.#add(day);
+      if (this.#failure) log.info({ target: target.description }, "the archive can be written again");
+      this.#failure = null;
+      log.info(file, "archived a day");
+      return true;
+    } catch (error) {
+      if (stopping.aborted) return false;
+      this.#failure = { since: this.#failure?.since ?? now(), reason: (error as Error).message };
+      log.error({ err: error, target: target.description }, "the archive cannot be written: what is to be archived stays in the store");
+      return false;
+    }
+  }
+
+  /** Adds rows to a file, or creates it. */
+  async #add({ table, environmentId, day, rows }: ArchivedDay): Promise<{ file: string; content: string }> {
+    const environment = await this.#nameOf(environmentId);
+    const file = fileName(environment, table, day);
+    const named = withEnvironment(rows(), environment);
+    const existing = await this.#parts.target.open(file);
+    try {
+      const all = existing ? mergeRows(table, rowsOf(table, existing), named) : named;
+      return { file, content: await this.replace(file, table, all) };
+    } finally {
+      await existing?.close();
+    }
+  }
+
+  /** Within `alone`. Writes a file, whole, and reads it back. Returns count and checksum of its rows. */
+  async replace(name: string, table: ArchivedTable, rows: AsyncIterable<ArchivedRow>): Promise<string> {
+    const expected = await this.#upload(name, table, rows);
+    const file = await this.#parts.target.open(name);
+    if (!file) throw new ArchiveUnavailable(`${name} was written and cannot be found`);
+    try {
+      const found = await checksumOf(table, file);
+      if (found !== expected) throw new ArchiveUnavailable(`${name} should have ${expected}, but has ${found}`);
+    } finally {
+      await file.close();
+    }
+    return expected;
+  }
+
+  async #upload(name: string, table: ArchivedTable, rows: AsyncIterable<ArchivedRow>): Promise<string> {
+    const { target, stopping } = this.#parts;
+    const upload = await target.create(name);
+    try {
+      return await writeFile(table, untilStopped(rows, stopping), {
+        append: (bytes) => upload.append(bytes),
+        finish: () => {
+          this.#check();
+          return upload.finish();
+        },
+        abort: () => upload.abort(),
+      });
+    } finally {
+      // After a failure; its reason is the one that counts.
+      await upload.abort().catch(() => undefined);
+    }
+  }
+
+  async #nameOf(environmentId: EnvironmentId): Promise<string> {
+    const found = (await this.#parts.environments()).find(({ id }) => id === environmentId);
+    if (!found) throw new Error(`the environment ${environmentId} has rows, but is not known`);
+    return found.name;
+  }
+}
+
+async function* withEnvironment(rows: AsyncIterable<ArchivedRow>, environment: string): AsyncGenerator<ArchivedRow> {
+  for await (const row of rows) yield { environment, ...row };
+}
+
+async function* untilStopped(rows: AsyncIterable<ArchivedRow>, stopping: AbortSignal): AsyncGenerator<ArchivedRow> {
+  for await (const row of rows) {
+    if (stopping.aborted) throw new Error("the service stops");
+    yield row;
+  }
+}

@@ -1,0 +1,45 @@
+/** Values of rows as Parquet has them, and back. Text is written as the stores write it (store-text.ts): Parquet's is UTF-8, too. */
+
+import type { SchemaElement } from "hyparquet";
+import type { ArchivedRow, ArchivedTable, ArchivedValue } from "../../store/contract/index.ts";
+import { fromStoreText, toStoreText } from "../../store/shared/store-text.ts";
+import { COLUMNS, type Column, type ColumnType } from "./columns.ts";
+
+const PARQUET_TYPES: Readonly<Record<ColumnType, Partial<SchemaElement>>> = {
+  text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+  json: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+  integer: { type: "INT64" },
+  time: { type: "INT64", converted_type: "TIMESTAMP_MILLIS" },
+  flag: { type: "BOOLEAN" },
+};
+
+export function schemaOf(table: ArchivedTable): SchemaElement[] {
+  const elements = COLUMNS[table].map(({ name, type, nullable }) => ({
+    name,
+    repetition_type: nullable ? "OPTIONAL" : "REQUIRED",
+    ...PARQUET_TYPES[type],
+  }));
+  return [{ name: "root", num_children: elements.length }, ...elements] as SchemaElement[];
+}
+
+/** Content is left out of the statistics. */
+export function hasStatistics({ type }: Column): boolean {
+  return type !== "json";
+}
+
+export function toParquet({ type }: Column, value: ArchivedValue): string | bigint | boolean | null {
+  if (value === null) return null;
+  if (type === "flag") return value === 1;
+  return typeof value === "number" ? BigInt(value) : toStoreText(value);
+}
+
+/** Rows as they were before they were written. */
+export function fromParquet(table: ArchivedTable, read: Record<string, unknown>): ArchivedRow {
+  return Object.fromEntries(COLUMNS[table].map(({ name }) => [name, archivedValue(read[name])]));
+}
+
+function archivedValue(read: unknown): ArchivedValue {
+  if (read === null || read === undefined) return null;
+  if (typeof read === "boolean") return read ? 1 : 0;
+  return typeof read === "string" ? fromStoreText(read) : Number(read);
+}

@@ -1,0 +1,82 @@
+/** A store whose events and runs are all old enough to be archived, and archives in folders of their own. */
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { pathToFileURL } from "node:url";
+import { createEventIdGenerator } from "@inlet/protocol";
+import { pino } from "pino";
+import { Archive } from "../../src/archive/archive.ts";
+import { ArchiveLease } from "../../src/archive/archive-lease.ts";
+import { rowsOf } from "../../src/archive/files/read-file.ts";
+import type { ArchiveTarget } from "../../src/archive/targets/archive-target.ts";
+import { openTarget } from "../../src/archive/targets/open-target.ts";
+import { SAMPLE_RULES, sampleLease } from "../../src/store/conformance/run-samples.ts";
+import { sampleBatch, sampleEvent } from "../../src/store/conformance/samples.ts";
+import type { ArchivedRow, ArchivedTable, Environment, NewEvent, Store } from "../../src/store/contract/index.ts";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+
+export const DAY_MS = 86_400_000;
+/** Retention times that keep nothing of what the scene has. */
+const KEPT_MS = 30 * DAY_MS;
+
+export async function archiveFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "inlet-archive-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function folderUrl(folder: string): string {
+  return pathToFileURL(folder).href;
+}
+
+export async function openArchivedStore(t: TestContext, url: string): Promise<Store> {
+  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES });
+  t.after(() => store.stop());
+  return store;
+}
+
+export function archiveOf(store: Store, target: ArchiveTarget | string): Archive {
+  return new Archive({
+    target: typeof target === "string" ? openTarget(folderUrl(target), {}) : target,
+    lease: new ArchiveLease({ store, now: store.storeNow }),
+    environments: store.environmentList,
+    log: pino({ level: "silent" }),
+    now: store.storeNow,
+    stopping: new AbortController().signal,
+  });
+}
+
+/** Everything that the store has is past its retention. */
+export async function archiveAll(store: Store, archive: Archive): Promise<void> {
+  while (!(await store.eventTypeCount({ limit: 1_000 })));
+  await store.retentionMaintain({
+    now: store.storeNow() + 60 * DAY_MS,
+    keptMs: { events: KEPT_MS, runs: KEPT_MS, requests: KEPT_MS },
+    archive,
+  });
+}
+
+/** Events received at an instant, whose ids say so. */
+export function appendAt(store: Store, environment: Environment, receivedAt: number, events: Partial<NewEvent>[]) {
+  const ids = createEventIdGenerator();
+  const batch = events.map((event) => sampleEvent({ id: ids.next(receivedAt), ts: receivedAt, ...event }));
+  return store.eventAppend(sampleBatch(environment, batch, { receivedAt, lease: sampleLease() }));
+}
+
+export async function rowsIn(folder: string, table: ArchivedTable, name: string): Promise<ArchivedRow[]> {
+  const file = await openTarget(folderUrl(folder), {}).open(name);
+  if (!file) return [];
+  try {
+    const rows: ArchivedRow[] = [];
+    for await (const row of rowsOf(table, file)) rows.push(row);
+    return rows;
+  } finally {
+    await file.close();
+  }
+}
+
+export function dayText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
