@@ -36,8 +36,11 @@ const RULES: Rule[] = [
   // What its parts may import of each other: store-parts.ts.
   { folder: STORE, may: ["@inlet/protocol", "packages/server/test/support"] },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
-  // Text in archived files is written as the stores write it.
-  { folder: `${SERVER}/archive`, may: ["@inlet/protocol", CONTRACT, `${STORE}/shared/store-text.ts`] },
+  // Archived files have text and rows of events as the stores have them.
+  {
+    folder: `${SERVER}/archive`,
+    may: ["@inlet/protocol", CONTRACT, `${STORE}/shared/store-text.ts`, `${STORE}/events/rows/event-rows.ts`],
+  },
   // Shapes follow the events in the same way as counts.
   { folder: `${SERVER}/catalogue`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe/event-follower.ts`] },
   // Filters use the expressions of triggers.

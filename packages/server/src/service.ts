@@ -183,6 +183,7 @@ async function serve(
     loginTokens,
     oidc,
     disk,
+    archive,
     isStopping: () => signals.stopping.signal.aborted,
     drained: signals.draining.signal,
     heartbeatMs,

@@ -17,7 +17,7 @@ import { type DatabasesRoutesParts, registerDatabasesRoutes } from "./databases/
 import { type EventSchemaRoutesParts, registerEventSchemaRoutes } from "./events/event-schema-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./events/event-stream.ts";
 import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./events/event-types-routes.ts";
-import { registerEventsRoutes } from "./events/events-routes.ts";
+import { type EventsRoutesParts, registerEventsRoutes } from "./events/events-routes.ts";
 import { registerRunCountsRoute } from "./events/run-counts-route.ts";
 import { registerSendEventsRoute, type SendEventsRouteParts } from "./events/send-events-route.ts";
 import { registerStatsRoutes, type StatsRoutesParts } from "./events/stats-routes.ts";
@@ -48,7 +48,8 @@ import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "
 import { registerWebhookStatsRoute, type WebhookStatsRouteParts } from "./webhooks/webhook-stats-route.ts";
 import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks/webhooks-routes.ts";
 
-export type RestApiParts = EventStreamParts &
+export type RestApiParts = EventsRoutesParts &
+  EventStreamParts &
   EnvironmentsRoutesParts &
   DatabasesRoutesParts &
   KeysRoutesParts &

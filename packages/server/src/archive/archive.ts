@@ -5,12 +5,21 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { ArchivedDay, ArchivedRow, ArchivedTable, Environment, PartitionArchive } from "../store/contract/index.ts";
+import {
+  type ArchivedDay,
+  type ArchivedRow,
+  type ArchivedTable,
+  type Environment,
+  type EventPage,
+  type PartitionArchive,
+  StoreUnavailable,
+} from "../store/contract/index.ts";
 import type { ArchiveLease, CheckLease } from "./archive-lease.ts";
 import { fileName } from "./file-names.ts";
 import { mergeRows } from "./files/merge-rows.ts";
 import { checksumOf, rowsOf } from "./files/read-file.ts";
 import { writeFile } from "./files/write-file.ts";
+import { type ArchivedListParams, listArchivedEvents } from "./list-events.ts";
 import { type ArchiveTarget, ArchiveUnavailable } from "./targets/archive-target.ts";
 
 export interface ArchiveParts {
@@ -40,8 +49,14 @@ export class Archive implements PartitionArchive {
     this.#parts = parts;
   }
 
-  get target(): ArchiveTarget {
-    return this.#parts.target;
+  /** Throws StoreUnavailable if the archive cannot be read. */
+  async eventList(environment: Environment, params: ArchivedListParams): Promise<EventPage> {
+    try {
+      return await listArchivedEvents(this.#parts.target, environment, params);
+    } catch (error) {
+      if (error instanceof ArchiveUnavailable) throw new StoreUnavailable(`the archive cannot be read: ${error.message}`, error);
+      throw error;
+    }
   }
 
   /** Why nothing is archived at present. */

@@ -65,6 +65,7 @@ export interface HttpRoutesParts
     | "shapes"
     | "queueHistory"
     | "drained"
+    | "archive"
   > {
   config: Config;
   store: Store;

@@ -13,7 +13,7 @@ import type { EventsRoutesParts } from "./events-routes.ts";
 
 const READ_EVENTS_MAX = 100;
 
-export type EventStreamParts = EventsRoutesParts & StoreStreamParts;
+export type EventStreamParts = Omit<EventsRoutesParts, "archive"> & StoreStreamParts;
 
 interface StreamQuery {
   name?: string;

@@ -7,6 +7,7 @@ import {
   type Environment,
   type EventCursor,
   type EventListParams,
+  type EventPage,
   type EventSource,
   type EventStore,
   type RunStore,
@@ -29,6 +30,13 @@ export interface EventsRoutesParts {
   views: StoreViews;
   sourceName(source: EventSource): string;
   runs: Pick<RunsRoutesParts["runs"], "functionName">;
+  /** Null: nothing is archived. */
+  archive: EventArchive | null;
+}
+
+/** Events that left the store with their partition. */
+export interface EventArchive {
+  eventList(environment: Environment, params: Pick<EventListParams, "name" | "from" | "to" | "after" | "limit">): Promise<EventPage>;
 }
 
 /** More are listed by /events/:id/runs. */
@@ -49,6 +57,7 @@ export interface EventFilterQuery {
 interface ListQuery extends EventFilterQuery {
   limit: number;
   cursor?: string;
+  archived?: boolean;
 }
 
 /** The filters of events: in the list, and in jobs. */
@@ -67,7 +76,9 @@ const LIST_PARAMETERS = closed({
   ...PAGE_PARAMETERS,
   ...EVENT_FILTERS,
   cursor: { type: "string", description: "`page.next` of the previous page, or the id of an event: the list continues after it." },
+  archived: { type: "boolean", description: "`true`: events of the archive (`--archive`), by `name`, `from` and `to` only." },
 });
+const ARCHIVE_FILTERS: readonly string[] = ["name", "from", "to", "limit"];
 
 export const EVENT = {
   ...shape(
@@ -107,7 +118,8 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
 
   const list = {
     summary: "List events, newest first",
-    description: "A search by `source` or `q` is bounded in time: a page may be short or empty; continue with `page.next`.",
+    description:
+      "A search by `source` or `q`, and one of the archive, is bounded in time: a page may be short or empty; continue with `page.next`.",
     querystring: LIST_PARAMETERS,
     response: { 200: pageOf(EVENT) },
   };
@@ -116,9 +128,11 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
     { config: { about: "environment", ingest: true }, schema: list },
     async (request, reply) => {
       const environment = environmentOf(parts.access, request);
-      const { cursor, ...query } = request.query;
+      const { cursor, archived, ...query } = request.query;
       const after = cursor === undefined ? {} : { after: await cursorOf(environment, cursor) };
-      const { events, next } = await parts.views.eventList({ ...listParams(environment, query), ...after });
+      const { events, next } = archived
+        ? await listArchived(environment, { ...query, ...after })
+        : await parts.views.eventList({ ...listParams(environment, query), ...after });
       const names = view(environment);
       const found = events.map((event) => eventView(event, names));
       // A search must not find out what is hidden from the reader.
@@ -144,6 +158,13 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
       return `{"data":${eventView(event, view(environment), await runsOf(environment, event.id))}}`;
     },
   );
+
+  function listArchived(environment: Environment, { after, ...query }: Omit<ListQuery, "cursor"> & { after?: EventCursor }) {
+    if (!parts.archive) throw invalid("archived", "needs an archive, and the service runs without --archive");
+    const other = Object.keys(query).find((name) => !ARCHIVE_FILTERS.includes(name));
+    if (other !== undefined) throw invalid(other, "cannot be used with archived=true: the archive is searched by name, from and to");
+    return parts.archive.eventList(environment, { ...listParams(environment, query), ...(after && { after }) });
+  }
 
   /** A live list goes on below its oldest event, of which it has the id only. */
   async function cursorOf({ id: environmentId }: Environment, text: string): Promise<EventCursor> {

@@ -1,0 +1,121 @@
+/**
+ * Archived events of an environment, newest first, by name and time. Files are read day by day and row group by row group, those of other
+ * times not at all; where a name is asked for, only groups that have it are read whole. A page takes a bounded time: it may be short or
+ * empty, and says where to continue.
+ */
+
+import type { Environment, EventCursor, EventListParams, EventPage, StoredEvent } from "../store/contract/index.ts";
+import { bytesOfEvent, type EventRow, toStoredEvent } from "../store/events/rows/event-rows.ts";
+import { dayOfFile, tablePrefix } from "./file-names.ts";
+import { type FileGroup, groupsOf } from "./files/read-file.ts";
+import type { ArchiveTarget } from "./targets/archive-target.ts";
+
+export type ArchivedListParams = Pick<EventListParams, "name" | "from" | "to" | "after" | "limit">;
+
+const DAY_MS = 86_400_000;
+const PAGE_MS_MAX = 2_000;
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+const FIRST_COLUMNS = ["name", "received_at", "sequence"] as const;
+
+type Reached = Pick<EventRow, "name" | "received_at" | "sequence">;
+
+export async function listArchivedEvents(target: ArchiveTarget, environment: Environment, params: ArchivedListParams): Promise<EventPage> {
+  const page = new Page(environment, params);
+  for (const { name, day } of await filesOf(target, environment, params)) {
+    if (page.isFull) break;
+    const file = await target.open(name);
+    try {
+      if (file) await page.takeFrom(await groupsOf("events", file));
+    } finally {
+      await file?.close();
+    }
+    page.reach({ receivedAt: day * DAY_MS, sequence: 0 });
+  }
+  return page.result;
+}
+
+/** Newest first. */
+async function filesOf(
+  target: ArchiveTarget,
+  { name }: Environment,
+  { from = 0, to = Number.MAX_SAFE_INTEGER, after }: ArchivedListParams,
+) {
+  const until = Math.min(to, (after?.receivedAt ?? Number.MAX_SAFE_INTEGER) + 1);
+  return (await target.list(tablePrefix(name, "events")))
+    .map((file) => ({ name: file, day: dayOfFile(file) }))
+    .filter((file): file is { name: string; day: number } => file.day !== null)
+    .filter(({ day }) => day * DAY_MS < until && (day + 1) * DAY_MS > from)
+    .reverse();
+}
+
+class Page {
+  readonly #environment: Environment;
+  readonly #params: ArchivedListParams;
+  readonly #endAt = performance.now() + PAGE_MS_MAX;
+  readonly #events: StoredEvent[] = [];
+  #bytes = 0;
+  /** All newer events that are asked for are in the page. */
+  #reached: EventCursor | null = null;
+  #isFull = false;
+
+  constructor(environment: Environment, params: ArchivedListParams) {
+    this.#environment = environment;
+    this.#params = params;
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  get result(): EventPage {
+    return { events: this.#events, next: this.#isFull ? this.#reached : null };
+  }
+
+  /** After a file was read to its end. */
+  reach(cursor: EventCursor): void {
+    if (!this.#isFull) this.#reached = cursor;
+  }
+
+  async takeFrom(groups: readonly FileGroup[]): Promise<void> {
+    for (const group of [...groups].reverse()) {
+      if (this.#isFull) return;
+      // At least one group is read, so that every page comes nearer to the end.
+      if (this.#reached !== null && performance.now() > this.#endAt) this.#isFull = true;
+      else await this.#takeGroup(group);
+    }
+  }
+
+  async #takeGroup(group: FileGroup): Promise<void> {
+    const span = group.span("received_at");
+    if (span && !this.#overlaps(span)) return;
+    const rough = (await group.read(FIRST_COLUMNS)) as unknown as Reached[];
+    if (rough.some((row) => this.#isWanted(row))) this.#takeRows((await group.read()) as unknown as EventRow[]);
+    const [first] = rough;
+    if (first) this.reach({ receivedAt: first.received_at, sequence: first.sequence });
+  }
+
+  #takeRows(rows: readonly EventRow[]): void {
+    for (const row of [...rows].reverse()) {
+      if (!this.#isWanted(row)) continue;
+      if (this.#events.length >= this.#params.limit || this.#bytes >= PAGE_BYTES_MAX) {
+        this.#isFull = true;
+        return;
+      }
+      this.#events.push(toStoredEvent({ ...row, environment_id: this.#environment.id }));
+      this.#bytes += bytesOfEvent(row);
+      this.#reached = { receivedAt: row.received_at, sequence: row.sequence };
+    }
+  }
+
+  #overlaps({ first, last }: { first: number; last: number }): boolean {
+    const { from = 0, to = Number.MAX_SAFE_INTEGER, after } = this.#params;
+    return last >= from && first < to && (!after || first <= after.receivedAt);
+  }
+
+  #isWanted({ name: found, received_at, sequence }: Reached): boolean {
+    const { name, from = 0, to = Number.MAX_SAFE_INTEGER, after } = this.#params;
+    if (received_at < from || received_at >= to) return false;
+    if (after && (received_at > after.receivedAt || (received_at === after.receivedAt && sequence >= after.sequence))) return false;
+    return name === undefined || (name.endsWith("*") ? found.startsWith(name.slice(0, -1)) : found === name);
+  }
+}
