@@ -13,6 +13,7 @@ export const LIST_FLAGS = {
   source: { type: "string", placeholder: "source", sentence: "Source kind (key, webhook, function, internal) or source id." },
   "no-internal": { type: "boolean", sentence: "Leave out the events of the service itself." },
   q: { type: "string", placeholder: "text", sentence: "Text in the payload; ignores case." },
+  archived: { type: "boolean", sentence: "Events of the archive, by --name, --from and --to only." },
   ...PAGE_FLAGS,
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

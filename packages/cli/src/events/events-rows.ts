@@ -12,6 +12,7 @@ export const EVENTS_ROWS: readonly CommandRow[] = [
     examples: [
       ["inlet events list --name 'shop/*' --from 1h", "matching events of the last hour"],
       ["inlet events list --q 4711 --limit 100 --json", "for a script, with payloads"],
+      ["inlet events list --archived --name shop/paid --from 400d", "events that were archived with their partition"],
     ],
     flags: LIST_FLAGS,
     run: async (call) => (await import("./list-events.ts")).listEvents(call),

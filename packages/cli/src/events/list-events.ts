@@ -23,6 +23,7 @@ export async function listEvents({ options, io }: Call<typeof LIST_FLAGS>): Prom
       source,
       internal: options.noInternal ? "false" : null,
       q,
+      archived: options.archived ? "true" : null,
       from: from && instant(from),
       to: to && instant(to),
       cursor,
