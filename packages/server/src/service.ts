@@ -151,6 +151,7 @@ async function serve(
   const { jobs, reconciliations, alerts, silences, work } = createJobsAndAlerts({
     ...common,
     reconciliation,
+    archive,
     activity,
     quotaUsed: createQuotaUsed((id) => directory.environment(id), usageOf),
     replay,

@@ -9,12 +9,18 @@ import {
   type ArchivedDay,
   type ArchivedRow,
   type ArchivedTable,
+  type CompileWhere,
   type Environment,
+  type EnvironmentStore,
+  type EventListParams,
   type EventPage,
+  type EventStore,
   type PartitionArchive,
   StoreUnavailable,
 } from "../store/contract/index.ts";
+import { payloadFilters } from "../store/events/rows/event-pages.ts";
 import type { ArchiveLease, CheckLease } from "./archive-lease.ts";
+import { type EraseArchivedParams, eraseArchived } from "./erase-events.ts";
 import { fileName } from "./file-names.ts";
 import { mergeRows } from "./files/merge-rows.ts";
 import { checksumOf, rowsOf } from "./files/read-file.ts";
@@ -25,7 +31,8 @@ import { type ArchiveTarget, ArchiveUnavailable } from "./targets/archive-target
 export interface ArchiveParts {
   target: ArchiveTarget;
   lease: ArchiveLease;
-  environments(): Promise<readonly Environment[]>;
+  store: Pick<EnvironmentStore, "environmentList"> & Pick<EventStore, "eventGet" | "eventList">;
+  compileWhere: CompileWhere;
   log: Logger;
   now(): number;
   /** Aborted when the service stops: a file under way is left out. */
@@ -50,13 +57,23 @@ export class Archive implements PartitionArchive {
   }
 
   /** Throws StoreUnavailable if the archive cannot be read. */
-  async eventList(environment: Environment, params: ArchivedListParams): Promise<EventPage> {
-    try {
-      return await listArchivedEvents(this.#parts.target, environment, params);
-    } catch (error) {
-      if (error instanceof ArchiveUnavailable) throw new StoreUnavailable(`the archive cannot be read: ${error.message}`, error);
-      throw error;
-    }
+  eventList(environment: Environment, params: ArchivedListParams): Promise<EventPage> {
+    return available(() => listArchivedEvents(this.#parts.target, environment, params));
+  }
+
+  /** As the list of events in the store does, with all of its filters. */
+  eventFind(environment: Environment, params: EventListParams): Promise<EventPage> {
+    const { dedupId } = params;
+    const filters = payloadFilters(params, this.#parts.compileWhere);
+    if (dedupId !== undefined) filters.push((event) => event.dedupId === dedupId);
+    return this.eventList(environment, { ...params, filters });
+  }
+
+  /** Overwrites the content of events and what followed from them. False: somebody else writes the archive at the moment. */
+  eventErase(params: EraseArchivedParams): Promise<boolean> {
+    const { target, store } = this.#parts;
+    const replace = this.replace.bind(this);
+    return available(() => this.alone(() => eraseArchived({ target, store, replace }, params)));
   }
 
   /** Why nothing is archived at present. */
@@ -138,9 +155,18 @@ export class Archive implements PartitionArchive {
   }
 
   async #nameOf(environmentId: EnvironmentId): Promise<string> {
-    const found = (await this.#parts.environments()).find(({ id }) => id === environmentId);
+    const found = (await this.#parts.store.environmentList()).find(({ id }) => id === environmentId);
     if (!found) throw new Error(`the environment ${environmentId} has rows, but is not known`);
     return found.name;
+  }
+}
+
+async function available<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ArchiveUnavailable) throw new StoreUnavailable(`the archive cannot be used: ${error.message}`, error);
+    throw error;
   }
 }
 

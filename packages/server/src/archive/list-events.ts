@@ -10,7 +10,10 @@ import { dayOfFile, tablePrefix } from "./file-names.ts";
 import { type FileGroup, groupsOf } from "./files/read-file.ts";
 import type { ArchiveTarget } from "./targets/archive-target.ts";
 
-export type ArchivedListParams = Pick<EventListParams, "name" | "from" | "to" | "after" | "limit">;
+export interface ArchivedListParams extends Pick<EventListParams, "name" | "from" | "to" | "after" | "limit"> {
+  /** What else an event has to fulfil. */
+  filters?: readonly ((event: StoredEvent) => boolean)[];
+}
 
 const DAY_MS = 86_400_000;
 const PAGE_MS_MAX = 2_000;
@@ -97,11 +100,13 @@ class Page {
   #takeRows(rows: readonly EventRow[]): void {
     for (const row of [...rows].reverse()) {
       if (!this.#isWanted(row)) continue;
+      const event = toStoredEvent({ ...row, environment_id: this.#environment.id });
+      if (this.#params.filters?.some((matches) => !matches(event))) continue;
       if (this.#events.length >= this.#params.limit || this.#bytes >= PAGE_BYTES_MAX) {
         this.#isFull = true;
         return;
       }
-      this.#events.push(toStoredEvent({ ...row, environment_id: this.#environment.id }));
+      this.#events.push(event);
       this.#bytes += bytesOfEvent(row);
       this.#reached = { receivedAt: row.received_at, sequence: row.sequence };
     }

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Archive } from "../archive/archive.ts";
 import type { StorageVariables } from "../archive/targets/open-target.ts";
 import type { Config } from "../config/config.ts";
+import { compileWhere } from "../fan-out/where.ts";
 import type { Store } from "../store/contract/index.ts";
 import { StartRefused } from "./start-refused.ts";
 
@@ -28,7 +29,7 @@ export async function openArchive({ config, store, variables, ...parts }: OpenAr
   ]);
   try {
     const target = openTarget(config.archive, variables);
-    return new Archive({ ...parts, target, lease: new ArchiveLease({ store, now: parts.now }), environments: store.environmentList });
+    return new Archive({ ...parts, target, lease: new ArchiveLease({ store, now: parts.now }), store, compileWhere });
   } catch (error) {
     throw new StartRefused((error as Error).message, error);
   }

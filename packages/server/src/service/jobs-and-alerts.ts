@@ -14,7 +14,7 @@ import { JobRunner } from "../jobs/job-runner.ts";
 import { createJobs } from "../jobs/jobs.ts";
 import { cancelRuns } from "../jobs/kinds/cancel-runs.ts";
 import { type DrillWebhookParts, drillWebhook } from "../jobs/kinds/drill-webhook.ts";
-import { eraseEvents } from "../jobs/kinds/erase-events.ts";
+import { type EraseEventsParts, eraseEvents } from "../jobs/kinds/erase-events.ts";
 import { replayEvents } from "../jobs/kinds/replay-events.ts";
 import { type ReplayRequestsParts, replayRequests } from "../jobs/kinds/replay-requests.ts";
 import { rerunRuns } from "../jobs/kinds/rerun-runs.ts";
@@ -36,6 +36,7 @@ export interface JobsAndAlertsParts {
   replay: ReplayRequestsParts["replay"];
   drill: DrillWebhookParts["drill"];
   reconciliation: ReconciliationWork;
+  archive: EraseEventsParts["archive"];
   sourceName: (source: EventSource) => string;
   /** Items per second, unless a job has its own rate. */
   jobRate: number;
@@ -63,6 +64,7 @@ export function createJobsAndAlerts({
   replay,
   drill,
   reconciliation,
+  archive,
   sourceName,
   jobRate,
   leaseMs,
@@ -76,7 +78,14 @@ export function createJobsAndAlerts({
   const kinds = [
     replayEvents({ store, sourceName, ...jobStarts }),
     rerunRuns({ store, runs, ...jobStarts }),
-    eraseEvents({ store, sourceName, cancel: functions.cancelRun, gatheringWithout }),
+    eraseEvents({
+      store,
+      sourceName,
+      cancel: functions.cancelRun,
+      gatheringWithout,
+      archive,
+      environment: (id) => directory.environment(id),
+    }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
     replayRequests({ store, replay, webhooks, environmentName: (id) => environmentName(id) ?? "" }),
     drillWebhook({ store, drill, webhooks, environment: (id) => directory.environment(id), functionId: functions.functionId, now }),

@@ -27,7 +27,14 @@ export function createSimJobs(store: Store, functions: Functions, directory: Dir
   const kinds = [
     replayEvents({ store, sourceName: () => "", ...jobStarts }),
     rerunRuns({ store, runs, ...jobStarts }),
-    eraseEvents({ store, sourceName: () => "", cancel: functions.cancelRun, gatheringWithout }),
+    eraseEvents({
+      store,
+      sourceName: () => "",
+      cancel: functions.cancelRun,
+      gatheringWithout,
+      archive: null,
+      environment: () => undefined,
+    }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
   ];
   const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), leaseMs, log, now });

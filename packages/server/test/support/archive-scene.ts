@@ -12,9 +12,10 @@ import { ArchiveLease } from "../../src/archive/archive-lease.ts";
 import { rowsOf } from "../../src/archive/files/read-file.ts";
 import type { ArchiveTarget } from "../../src/archive/targets/archive-target.ts";
 import { openTarget } from "../../src/archive/targets/open-target.ts";
+import { compileWhere } from "../../src/fan-out/where.ts";
 import { SAMPLE_RULES, sampleLease } from "../../src/store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../../src/store/conformance/samples.ts";
-import type { ArchivedRow, ArchivedTable, Environment, NewEvent, Store } from "../../src/store/contract/index.ts";
+import type { ArchivedRow, ArchivedTable, Environment, NewEvent, RetentionMaintainParams, Store } from "../../src/store/contract/index.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 
 export const DAY_MS = 86_400_000;
@@ -41,7 +42,8 @@ export function archiveOf(store: Store, target: ArchiveTarget | string): Archive
   return new Archive({
     target: typeof target === "string" ? openTarget(folderUrl(target), {}) : target,
     lease: new ArchiveLease({ store, now: store.storeNow }),
-    environments: store.environmentList,
+    store,
+    compileWhere,
     log: pino({ level: "silent" }),
     now: store.storeNow,
     stopping: new AbortController().signal,
@@ -49,11 +51,11 @@ export function archiveOf(store: Store, target: ArchiveTarget | string): Archive
 }
 
 /** Everything that the store has is past its retention. */
-export async function archiveAll(store: Store, archive: Archive): Promise<void> {
+export async function archiveAll(store: Store, archive: Archive, keptMs: Partial<RetentionMaintainParams["keptMs"]> = {}): Promise<void> {
   while (!(await store.eventTypeCount({ limit: 1_000 })));
   await store.retentionMaintain({
     now: store.storeNow() + 60 * DAY_MS,
-    keptMs: { events: KEPT_MS, runs: KEPT_MS, requests: KEPT_MS },
+    keptMs: { events: KEPT_MS, runs: KEPT_MS, requests: KEPT_MS, ...keptMs },
     archive,
   });
 }

@@ -1,53 +1,77 @@
 /**
  * The kind events.erase: overwrites what events carried and led to. Unfinished runs that they started or resumed, and undecided starts, are
  * cancelled first; the internal events about that are erased with them. Erasing twice does no harm. The filter may itself be what is to
- * be forgotten, so only its hash is kept.
+ * be forgotten, so only its hash is kept. With an archive, events are found and overwritten there as well.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { EnvironmentId, RunNo } from "@inlet/protocol";
-import { EVENT_FILTERS } from "../../api/events/events-routes.ts";
-import type { ErasureStore, EventEraseParams, EventStore } from "../../store/contract/index.ts";
-import type { JobKind } from "../job-kind.ts";
-import { type FindEventsParts, findEvents } from "./find-events.ts";
+import type { EnvironmentId, EventId, RunId, RunNo } from "@inlet/protocol";
+import { EVENT_FILTERS, type EventFilterQuery, eventFilter } from "../../api/events/events-routes.ts";
+import type {
+  Environment,
+  ErasureOutcome,
+  ErasureStore,
+  EventCursor,
+  EventEraseParams,
+  EventListParams,
+  EventPage,
+  EventStore,
+} from "../../store/contract/index.ts";
+import { type FoundPage, type JobFilter, type JobKind, PAGE_ITEMS } from "../job-kind.ts";
+import { type FindEventsParts, findEvents, foundEvents } from "./find-events.ts";
 
 export interface EraseEventsParts extends FindEventsParts {
   store: Pick<EventStore, "eventList"> & ErasureStore;
   cancel(run: { environmentId: EnvironmentId; no: RunNo }): Promise<boolean>;
   gatheringWithout: EventEraseParams["gatheringWithout"];
+  /** Null: nothing is archived. */
+  archive: ErasureArchive | null;
+  environment(id: EnvironmentId): Environment | undefined;
+}
+
+type Erased = Pick<ErasureOutcome, "sequences" | "runIds" | "eventIds">;
+
+/** Events that left the store with their partition, and what they led to. */
+export interface ErasureArchive {
+  eventFind(environment: Environment, params: EventListParams): Promise<EventPage>;
+  /** False: it is being written by somebody else. */
+  eventErase(
+    params: Erased & {
+      environment: Environment;
+      eraseInStore(sequences: readonly number[], archivedIds: readonly EventId[]): Promise<Erased>;
+    },
+  ): Promise<boolean>;
 }
 
 const BATCH_MAX = 20;
+/** A batch reads the whole archive of its environment. */
+const ARCHIVED_BATCH_MAX = 500;
+/** Begins the cursor of what is found in the archive, after all that is found in the store. */
+const IN_ARCHIVE = "archive ";
 /** How long a batch waits for calls under way, before it is tried again later. */
 const WAITS_MAX = 50;
 const WAIT_MS = 100;
 
 export function eraseEvents(parts: EraseEventsParts): JobKind {
-  const { store, cancel, gatheringWithout } = parts;
-
-  async function erase(environmentId: EnvironmentId, sequences: readonly number[]): Promise<void> {
-    for (let waits = 0; waits < WAITS_MAX; waits++) {
-      const { unfinished, calling, deciding } = await store.eventErase({ environmentId, sequences, gatheringWithout });
-      if (unfinished.length + calling.length + deciding === 0) return;
-      for (const no of unfinished) await cancel({ environmentId, no });
-      if (unfinished.length === 0) await pause(WAIT_MS);
-    }
-    throw new Error("calls of runs that were cancelled are still under way");
-  }
-
+  const { archive } = parts;
   return {
     kind: "events.erase",
     filters: EVENT_FILTERS,
     takesAll: false,
     hidesFilter: true,
-    batchMax: BATCH_MAX,
-    find: (environment, filter, cursor) => findEvents(parts, environment, filter, cursor),
+    batchMax: archive ? ARCHIVED_BATCH_MAX : BATCH_MAX,
+    async find(environment, filter, cursor) {
+      if (cursor?.startsWith(IN_ARCHIVE)) return findArchived(parts, environment, filter, cursor.slice(IN_ARCHIVE.length));
+      const page = await findEvents(parts, environment, filter, cursor);
+      return archive && page.next === null ? { ...page, next: IN_ARCHIVE } : page;
+    },
     async work({ environmentId }, items) {
-      await erase(environmentId, items as readonly number[]);
+      const erased = await eraseInStore(parts, environmentId, items as readonly number[]);
+      if (archive) await eraseInArchive(parts, archive, environmentId, erased);
       return { starts: [], failures: [] };
     },
     async settle({ environmentId }) {
-      await store.erasureSettle({ environmentId }).catch((error: Error) => {
+      await parts.store.erasureSettle({ environmentId }).catch((error: Error) => {
         throw new Error(`Everything is erased, but the space it took in the store could not be cleaned: ${error.message}`, {
           cause: error,
         });
@@ -55,4 +79,65 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
       return undefined;
     },
   };
+}
+
+async function findArchived(
+  { archive, sourceName }: EraseEventsParts,
+  environment: Environment,
+  filter: JobFilter,
+  cursor: string,
+): Promise<FoundPage> {
+  const after = cursor === "" ? {} : { after: JSON.parse(cursor) as EventCursor };
+  const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...eventFilter(filter as EventFilterQuery), ...after };
+  const page = (await archive?.eventFind(environment, params)) ?? { events: [], next: null };
+  const next = page.next && IN_ARCHIVE + JSON.stringify(page.next);
+  return { found: foundEvents(page.events, { environment: environment.name, source: sourceName }), next };
+}
+
+/** In transactions of bounded size. */
+async function eraseInStore(
+  parts: EraseEventsParts,
+  environmentId: EnvironmentId,
+  sequences: readonly number[],
+  archivedIds: readonly EventId[] = [],
+): Promise<Erased> {
+  const erased = { sequences: new Set(sequences), runIds: new Set<RunId>(), eventIds: new Set<EventId>() };
+  for (let at = 0; at < Math.max(sequences.length, archivedIds.length); at += BATCH_MAX) {
+    const some = { sequences: sequences.slice(at, at + BATCH_MAX), archivedIds: archivedIds.slice(at, at + BATCH_MAX) };
+    const done = await eraseBatch(parts, { environmentId, ...some, gatheringWithout: parts.gatheringWithout });
+    for (const sequence of done.sequences) erased.sequences.add(sequence);
+    for (const id of done.runIds) erased.runIds.add(id);
+    for (const id of done.eventIds) erased.eventIds.add(id);
+  }
+  return { sequences: [...erased.sequences], runIds: [...erased.runIds], eventIds: [...erased.eventIds] };
+}
+
+async function eraseBatch({ store, cancel }: EraseEventsParts, params: EventEraseParams): Promise<Erased> {
+  for (let waits = 0; waits < WAITS_MAX; waits++) {
+    const { unfinished, calling, deciding, ...erased } = await store.eventErase(params);
+    if (unfinished.length + calling.length + deciding === 0) return erased;
+    for (const no of unfinished) await cancel({ environmentId: params.environmentId, no });
+    if (unfinished.length === 0) await pause(WAIT_MS);
+  }
+  throw new Error("calls of runs that were cancelled are still under way");
+}
+
+async function eraseInArchive(
+  parts: EraseEventsParts,
+  archive: ErasureArchive,
+  environmentId: EnvironmentId,
+  erased: Erased,
+): Promise<void> {
+  const environment = parts.environment(environmentId);
+  if (!environment) throw new Error(`the environment ${environmentId} is not known`);
+  const params = {
+    ...erased,
+    environment,
+    eraseInStore: (sequences: readonly number[], ids: readonly EventId[]) => eraseInStore(parts, environmentId, sequences, ids),
+  };
+  for (let waits = 0; waits < WAITS_MAX; waits++) {
+    if (await archive.eventErase(params)) return;
+    await pause(WAIT_MS);
+  }
+  throw new Error("the archive is being written");
 }

@@ -2,8 +2,8 @@
 
 import { type EventFilterQuery, eventFilter } from "../../api/events/events-routes.ts";
 import { type EventNames, eventView } from "../../observe/event-view.ts";
-import type { Environment, EventCursor, EventStore } from "../../store/contract/index.ts";
-import { type FoundPage, type JobFilter, PAGE_ITEMS } from "../job-kind.ts";
+import type { Environment, EventCursor, EventStore, StoredEvent } from "../../store/contract/index.ts";
+import { type FoundItem, type FoundPage, type JobFilter, PAGE_ITEMS } from "../job-kind.ts";
 
 export interface FindEventsParts {
   store: Pick<EventStore, "eventList">;
@@ -23,8 +23,9 @@ export async function findEvents(
     ...eventFilter(filter as EventFilterQuery),
     ...(cursor !== null && { after: JSON.parse(cursor) as EventCursor }),
   });
-  return {
-    found: page.events.map((event) => ({ item: event.sequence, sample: () => eventView(event, names) })),
-    next: page.next && JSON.stringify(page.next),
-  };
+  return { found: foundEvents(page.events, names), next: page.next && JSON.stringify(page.next) };
+}
+
+export function foundEvents(events: readonly StoredEvent[], names: EventNames): FoundItem[] {
+  return events.map((event) => ({ item: event.sequence, sample: () => eventView(event, names) }));
 }

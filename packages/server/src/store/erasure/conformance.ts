@@ -17,7 +17,7 @@ import {
   stepId,
 } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
-import type { ClaimedEntry, EventEraseParams, FunctionStartChange, KeptStep, NewEvent } from "../contract/index.ts";
+import type { ClaimedEntry, ErasureOutcome, EventEraseParams, FunctionStartChange, KeptStep, NewEvent } from "../contract/index.ts";
 
 const NOTHING_LEFT = { unfinished: [], calling: [], deciding: 0 };
 const TIMEOUT = { kind: "timeout", stepId: stepId("s"), dueAt: 90_000 } as const;
@@ -25,7 +25,12 @@ const TIMEOUT = { kind: "timeout", stepId: stepId("s"), dueAt: 90_000 } as const
 async function erase({ store, environment }: Scene, { id }: Pick<NewEvent, "id">, changes: Partial<EventEraseParams> = {}) {
   const event = await store.eventGet({ environmentId: environment.id, id });
   const sequences = [event?.sequence as number];
-  return store.eventErase({ environmentId: environment.id, sequences, gatheringWithout: () => null, ...changes });
+  return leftOf(await store.eventErase({ environmentId: environment.id, sequences, gatheringWithout: () => null, ...changes }));
+}
+
+/** What the erasure still waits for. */
+function leftOf({ unfinished, calling, deciding }: ErasureOutcome) {
+  return { unfinished, calling, deciding };
 }
 
 async function dataOf({ store, environment }: Scene, { id }: Pick<NewEvent, "id">): Promise<string | undefined> {
@@ -63,7 +68,7 @@ export function erasureConformance(engine: Engine): void {
     const { events } = await store.eventList({ environmentId, limit: 10 });
     const sequences = events.map(({ sequence }) => sequence);
     const untouched = events[0]?.data;
-    const eraseAll = () => store.eventErase({ environmentId, sequences, gatheringWithout: () => null });
+    const eraseAll = async () => leftOf(await store.eventErase({ environmentId, sequences, gatheringWithout: () => null }));
     assert.deepEqual((await eraseAll()).unfinished, [begun.runNo]);
     assert.equal((await store.eventList({ environmentId, limit: 10 })).events[0]?.data, untouched, "nothing was erased");
 
@@ -118,7 +123,7 @@ export function erasureConformance(engine: Engine): void {
     const values = [`[${sequence},987654]`, `[${sequence}]`, String(sequence)];
     await start(gathering, { marks: marks.map((mark, i) => ({ ...mark, value: values[i] as string })) });
 
-    assert.deepEqual(await store.eventErase({ environmentId, sequences: [sequence], gatheringWithout }), NOTHING_LEFT);
+    assert.deepEqual(leftOf(await store.eventErase({ environmentId, sequences: [sequence], gatheringWithout })), NOTHING_LEFT);
     assert.equal((await start(alone, {})).applied, false, "whoever was deciding comes too late");
     const kept = await Promise.all(marks.map(({ kind, key }) => store.markGet({ environmentId, functionNo, kind, key })));
     assert.deepEqual(kept, ["[987654]", null, String(sequence)]);

@@ -3,7 +3,7 @@
  * names, times and counts remain.
  */
 
-import type { EnvironmentId, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, EventId, RunId, RunNo } from "@inlet/protocol";
 
 export interface ErasureOutcome {
   /** Unfinished runs that these events, or internal events that repeat them, started or resumed. If there are any, nothing was erased. */
@@ -12,11 +12,18 @@ export interface ErasureOutcome {
   calling: RunNo[];
   /** Undecided starts of invocations with these events that an unfinished run waits for. If there are any, nothing was erased. */
   deciding: number;
+  /** What the erasure covers: the events, with internal ones about their runs, and the runs. */
+  sequences: number[];
+  runIds: RunId[];
+  /** The ids of those events that the store has; empty if nothing was erased. */
+  eventIds: EventId[];
 }
 
 export interface EventEraseParams {
   environmentId: EnvironmentId;
   sequences: readonly number[];
+  /** Of those that are in the archive only: what the store has of them is found by their ids. Embedded stores have no archive. */
+  archivedIds?: readonly EventId[];
   /** What is left of a debounce's or a batch's mark without these events; null: nothing. */
   gatheringWithout(markValue: string, sequences: ReadonlySet<number>): string | null;
 }

@@ -1,6 +1,6 @@
 /** What an erasure covers: shared by the engines, which only read and write. */
 
-import type { RunNo } from "@inlet/protocol";
+import type { RunId, RunNo } from "@inlet/protocol";
 import type { ErasureOutcome } from "../contract/index.ts";
 
 /** Internal events that are written at the end of a run, and contain its events or what its code made of them. */
@@ -20,6 +20,7 @@ export const ERASED_FAILURE = `{"error":${ERASED_ERROR}}`;
 
 export interface ErasedRun {
   run_no: number;
+  run_id: string;
   ended_at: number | null;
   /** One of its calls is in progress, or its result has not reached the run that invoked it. */
   is_calling: boolean | number;
@@ -67,16 +68,19 @@ function* erasureWalk(given: readonly number[]): Generator<Asked, ErasureScope, 
 }
 
 /** `deciding`: how many starts are still to be decided. */
-export function erasureOutcome(runs: readonly ErasedRun[], deciding: number): ErasureOutcome {
+export function erasureOutcome({ sequences, runs }: ErasureScope, deciding: number): ErasureOutcome {
   const numbers = (wanted: (run: ErasedRun) => boolean) => runs.filter(wanted).map(({ run_no }) => run_no as RunNo);
   return {
     unfinished: numbers(({ ended_at }) => ended_at === null),
     calling: numbers(({ ended_at, is_calling }) => ended_at !== null && Boolean(is_calling)),
     deciding,
+    sequences,
+    runIds: runs.map(({ run_id }) => run_id as RunId),
+    eventIds: [],
   };
 }
 
 /** Nothing is left to wait for. */
-export function mayErase({ unfinished, calling, deciding }: ErasureOutcome): boolean {
+export function mayErase({ unfinished, calling, deciding }: Pick<ErasureOutcome, "unfinished" | "calling" | "deciding">): boolean {
   return unfinished.length + calling.length + deciding === 0;
 }

@@ -4,7 +4,7 @@
  * archived WAL are the operator's responsibility.
  */
 
-import type { FunctionNo } from "@inlet/protocol";
+import type { EventId, FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { ErasureOutcome, ErasureStore, EventEraseParams, MarkKey } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
@@ -27,13 +27,17 @@ const STEPS_OF = `
   events AS e JOIN steps AS s ON s.environment_id = $1 AND s.event_id = e.event_id
   JOIN runs AS r ON r.environment_id = $1 AND r.run_no = s.run_no WHERE e.environment_id = $1 AND e.sequence = ANY($2)`;
 
+const EVENT_IDS = "SELECT event_id FROM events WHERE environment_id = $1 AND sequence = ANY($2)";
+/** The ids of these events, with those ($3) that are in the archive only. */
+const IDS = `ARRAY(${EVENT_IDS}) || $3::text[]`;
+
 const RUNS = `
   WITH found AS (
     SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = ANY($2)
     UNION SELECT run_no FROM batched_events WHERE environment_id = $1 AND event_no = ANY($2)
     UNION SELECT run_no FROM queue WHERE environment_id = $1 AND event_no = ANY($2) AND kind = 'timeout'
-    UNION SELECT s.run_no FROM ${STEPS_OF} AND s.kind = 'wait')
-  SELECT run_no, ended_at, EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.run_no) OR EXISTS (
+    UNION SELECT run_no FROM steps WHERE environment_id = $1 AND event_id = ANY(${IDS}) AND kind = 'wait')
+  SELECT run_no, run_id, ended_at, EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.run_no) OR EXISTS (
       SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'timeout')
     AS is_calling
   FROM found JOIN runs USING (run_no) WHERE environment_id = $1`;
@@ -64,12 +68,13 @@ const GATHERINGS = `
 const OF_MARK = "environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
 
 /** Runs that invoked other functions with these events. Read first: what is written is named by number (runs/run-state.ts). */
-const INVOKERS = `SELECT s.run_no, s.event_id FROM ${STEPS_OF} AND s.kind = 'invoke'`;
+const INVOKERS = `SELECT run_no, event_id FROM steps WHERE environment_id = $1 AND event_id = ANY(${IDS}) AND kind = 'invoke'`;
 
+/** A duplicate is recorded with the id of the first event, possibly by another webhook. */
+const ERASE_REQUESTS = `
+  UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'
+  WHERE event_id = ANY(${IDS}) AND delivered_to = $1`;
 const ERASE_EVENTS = [
-  // A duplicate is recorded with the id of the first event, possibly by another webhook.
-  `UPDATE webhook_requests AS r SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'
-   FROM events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND r.event_id = e.event_id AND r.delivered_to = e.environment_id`,
   `DELETE FROM idempotency_keys AS k USING events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND strpos(k.body, e.event_id) > 0`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,
 ];
@@ -121,9 +126,9 @@ interface MarkRow {
 }
 
 export function erasureStore(database: Database): ErasureStore {
-  function scopeOf(client: PoolClient, { environmentId, sequences }: EventEraseParams): Promise<ErasureScope> {
+  function scopeOf(client: PoolClient, { environmentId, sequences, archivedIds = [] }: EventEraseParams): Promise<ErasureScope> {
     const reads = {
-      runsOf: async (of: readonly number[]) => (await client.query<ErasedRun>(RUNS, [environmentId, of])).rows,
+      runsOf: async (of: readonly number[]) => (await client.query<ErasedRun>(RUNS, [environmentId, of, archivedIds])).rows,
       eventsAfter: async (of: readonly number[]) => {
         const { rows } = await client.query<{ sequence: number }>(EVENTS_AFTER, [environmentId, of, REPEATING_EVENT_NAMES]);
         return rows.map(({ sequence }) => sequence);
@@ -168,20 +173,22 @@ export function erasureStore(database: Database): ErasureStore {
 
   /** A start that was being decided is a run, or cancelled, once its entry could be locked: runs are looked up after that. */
   async function erase(client: PoolClient, params: EventEraseParams): Promise<ErasureOutcome> {
-    const { environmentId } = params;
+    const { environmentId, archivedIds = [] } = params;
     const left = await cancelStarts(client, params);
     await lockNames(client, params);
     const { sequences, runs } = await scopeOf(client, params);
-    const outcome = erasureOutcome(runs, left);
+    const outcome = erasureOutcome({ sequences, runs }, left);
     if (!mayErase(outcome)) return outcome;
-    const invoking = (await client.query<InvokerRow>(INVOKERS, [environmentId, sequences])).rows;
+    const invoking = (await client.query<InvokerRow>(INVOKERS, [environmentId, sequences, archivedIds])).rows;
     const invokers = invoking.map(({ run_no }) => run_no);
     const runNos = runs.map(({ run_no }) => run_no);
+    await client.query(ERASE_REQUESTS, [environmentId, sequences, archivedIds]);
     for (const statement of ERASE_EVENTS) await client.query(statement, [environmentId, sequences]);
     await client.query(ERASE_RESULTS, [environmentId, invokers, invoking.map(({ event_id }) => event_id)]);
     await client.query(ERASE_ANSWERS, [environmentId, [...invokers, ...runNos]]);
     for (const statement of ERASE_RUNS) await client.query(statement, [environmentId, runNos]);
-    return outcome;
+    const { rows } = await client.query<{ event_id: EventId }>(EVENT_IDS, [environmentId, sequences]);
+    return { ...outcome, eventIds: rows.map(({ event_id }) => event_id) };
   }
 
   return {

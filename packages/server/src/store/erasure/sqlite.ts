@@ -6,6 +6,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import type { EventId } from "@inlet/protocol";
 import { type ErasureOutcome, type ErasureStore, type EventEraseParams, StoreUnavailable } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import {
@@ -36,7 +37,7 @@ const RUNS = `
     UNION SELECT run_no FROM batched_events WHERE event_no ${AMONG}
     UNION SELECT run_no FROM queue WHERE event_no ${AMONG} AND kind = 'timeout'
     UNION SELECT s.run_no FROM ${STEPS_OF} AND s.kind = 'wait')
-  SELECT run_no, ended_at, EXISTS (SELECT 1 FROM queue AS q WHERE q.run_no = runs.run_no) OR EXISTS (
+  SELECT run_no, run_id, ended_at, EXISTS (SELECT 1 FROM queue AS q WHERE q.run_no = runs.run_no) OR EXISTS (
       SELECT 1 FROM queue AS q WHERE q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'timeout')
     AS is_calling
   FROM found CROSS JOIN runs USING (run_no)`;
@@ -108,6 +109,7 @@ interface MarkRow {
 
 export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStore {
   const runsOf = db.prepare(RUNS);
+  const eventIds = db.prepare(`SELECT event_id FROM events WHERE sequence ${AMONG}`);
   const eventsAfter = db.prepare(EVENTS_AFTER);
   const dropStarts = db.prepare(CANCEL_STARTS);
   const deciding = db.prepare(DECIDING);
@@ -139,7 +141,7 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
   function erase({ sequences: given, gatheringWithout }: EventEraseParams): ErasureOutcome {
     const left = cancelStarts(erasureScopeNow(reads, given).sequences, gatheringWithout);
     const { sequences, runs } = erasureScopeNow(reads, given);
-    const outcome = erasureOutcome(runs, left);
+    const outcome = erasureOutcome({ sequences, runs }, left);
     if (!mayErase(outcome)) return outcome;
     const invoking = invokersOf.all(JSON.stringify(sequences)) as unknown as InvokerRow[];
     const invokers = invoking.map(({ run_no }) => run_no);
@@ -148,7 +150,8 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
     eraseResults.run(JSON.stringify(invokers), JSON.stringify(invoking.map(({ event_id }) => event_id)));
     eraseAnswers.run(JSON.stringify([...invokers, ...runNos]));
     for (const statement of eraseRuns) statement.run(JSON.stringify(runNos));
-    return outcome;
+    const erased = eventIds.all(JSON.stringify(sequences)) as unknown as { event_id: EventId }[];
+    return { ...outcome, eventIds: erased.map(({ event_id }) => event_id) };
   }
 
   return {

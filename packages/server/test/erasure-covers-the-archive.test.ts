@@ -1,0 +1,141 @@
+/** An erasure overwrites what was archived of the events and of what followed from them, wherever each of it is. */
+
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { Archive } from "../src/archive/archive.ts";
+import { rowsOf } from "../src/archive/files/read-file.ts";
+import { openTarget } from "../src/archive/targets/open-target.ts";
+import { eraseEvents } from "../src/jobs/kinds/erase-events.ts";
+import { advance, beginOne, doneStep, makeScene, type Scene, sampleEnd, sampleStep } from "../src/store/conformance/run-samples.ts";
+import { sampleBatch, sampleEvent } from "../src/store/conformance/samples.ts";
+import { ARCHIVED_TABLES, type Job } from "../src/store/contract/index.ts";
+import { appendAt, archiveAll, archiveFolder, archiveOf, DAY_MS, folderUrl, openArchivedStore } from "./support/archive-scene.ts";
+import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+
+const skip = whyNoPostgres() ?? false;
+const NEEDLE = "correct-horse-battery-staple";
+const KEPT = "somebody-else-entirely";
+const SECRET = JSON.stringify({ who: NEEDLE });
+
+/** The run of an event, its step's result, its end, the event about it, and a run that waited for the event: all have the needle. */
+async function makeHistory(scene: Scene) {
+  const { store, environment } = scene;
+  const at = Date.now() - 3 * DAY_MS;
+  await appendAt(store, environment, at, [{ data: JSON.stringify({ who: KEPT }) }]);
+  const event = sampleEvent({ data: SECRET, extras: `{"user":{"email":"${NEEDLE}"}}` });
+  const begun = await beginOne(scene, {}, event);
+  const failed = sampleEvent({ name: "inlet/function.failed", data: JSON.stringify({ run_id: begun.run.id, event: NEEDLE }) });
+  const about = sampleBatch(environment, [{ ...failed, sourceRun: begun.run.id }], {
+    source: { kind: "internal", id: "executor" },
+    receivedAt: 2_000,
+  });
+  await advance(scene, begun, {
+    steps: [doneStep("a", SECRET)],
+    end: sampleEnd({ output: SECRET, endedAt: 2_000 }),
+    events: [about],
+  });
+  const waiting = await beginOne(scene, {}, { data: JSON.stringify({ who: KEPT }) });
+  const received = sampleStep("w", {
+    kind: "wait",
+    status: "completed",
+    eventId: event.id,
+    value: SECRET,
+    endedAt: 2_000,
+    startedAt: 1_000,
+  });
+  await advance(scene, waiting, { steps: [received], end: sampleEnd({ output: SECRET, endedAt: 2_000 }) });
+}
+
+/** Everything that is in the files. */
+async function contentsOf(folder: string): Promise<string> {
+  const target = openTarget(folderUrl(folder), {});
+  const texts: string[] = [];
+  for (const table of ARCHIVED_TABLES) {
+    for (const name of await target.list(`production/${table}/`)) {
+      const file = await target.open(name);
+      assert.ok(file);
+      for await (const row of rowsOf(table, file)) texts.push(JSON.stringify(row));
+      await file.close();
+      // Nor in the statistics, or compressed in such a way that it can be read.
+      texts.push((await readFile(join(folder, name))).toString("latin1"));
+    }
+  }
+  return texts.join("\n");
+}
+
+async function rowsOfStore(url: string): Promise<string> {
+  const { rows } = await inDatabase(url, (client) =>
+    client.query(`
+      SELECT (SELECT json_agg(e)::text FROM events AS e) AS events, (SELECT json_agg(r)::text FROM runs AS r) AS runs,
+        (SELECT json_agg(s)::text FROM steps AS s) AS steps`),
+  );
+  return JSON.stringify(rows);
+}
+
+/** As the runner of jobs does it. */
+async function erase({ store, environment }: Scene, archive: Archive): Promise<number> {
+  const kind = eraseEvents({
+    store,
+    archive,
+    sourceName: () => "",
+    cancel: () => Promise.reject(new Error("all have ended")),
+    gatheringWithout: () => null,
+    environment: () => environment,
+  });
+  let found = 0;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await kind.find(environment, { q: NEEDLE }, cursor ?? null, new AbortController().signal);
+    found += page.found.length;
+    if (page.found.length > 0)
+      await kind.work(
+        { environmentId: environment.id } as Job,
+        page.found.map(({ item }) => item),
+      );
+    cursor = page.next;
+  }
+  return found;
+}
+
+async function prepare(t: TestContext) {
+  const [url, folder] = [await freshDatabase(t), await archiveFolder(t)];
+  const store = await openArchivedStore(t, url);
+  const scene = await makeScene(store);
+  await makeHistory(scene);
+  return { url, folder, scene, archive: archiveOf(store, folder) };
+}
+
+const CASES = {
+  "everything is archived": {},
+  "the runs are still in the store": { runs: null },
+  "the events are still in the store": { events: null },
+};
+for (const [title, keptMs] of Object.entries(CASES)) {
+  test(`an erasure finds all of it when ${title}`, { skip }, async (t) => {
+    const { url, folder, scene, archive } = await prepare(t);
+    await archiveAll(scene.store, archive, keptMs);
+    assert.match((await contentsOf(folder)) + (await rowsOfStore(url)), new RegExp(NEEDLE));
+    assert.ok((await erase(scene, archive)) > 0);
+    const left = await contentsOf(folder);
+    assert.doesNotMatch(left, new RegExp(NEEDLE));
+    assert.doesNotMatch(await rowsOfStore(url), new RegExp(NEEDLE));
+    assert.match(left + (await rowsOfStore(url)), new RegExp(KEPT), "what belongs to others stays");
+    assert.equal(await erase(scene, archive), 0);
+  });
+}
+
+test("what is erased while its partition is archived is not archived, and one who writes the archive is waited for", {
+  skip,
+}, async (t) => {
+  const { url, folder, scene, archive } = await prepare(t);
+  let refused: unknown;
+  await archive.alone(async () => {
+    refused = await erase(scene, archive).catch((error: unknown) => error);
+  });
+  assert.match(String(refused), /the archive is being written/);
+  await erase(scene, archive);
+  await archiveAll(scene.store, archive);
+  assert.doesNotMatch((await contentsOf(folder)) + (await rowsOfStore(url)), new RegExp(NEEDLE));
+  assert.ok((await readdir(join(folder, "production"))).includes("events"));
+});
