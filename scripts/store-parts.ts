@@ -10,7 +10,7 @@ import { posix } from "node:path";
 
 export const STORE = "packages/server/src/store";
 
-export type Part = "contract" | "policy" | "rows" | "shared" | "sqlite" | "postgres" | "conformance" | "copy";
+export type Part = "contract" | "policy" | "rows" | "shared" | "sqlite" | "postgres" | "conformance" | "copy" | "placement";
 
 /** What each part imports in addition to itself, of any noun. */
 const MAY_IMPORT: Readonly<Record<Part, readonly Part[]>> = {
@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<Part, readonly Part[]>> = {
   postgres: ["contract", "policy", "rows", "shared"],
   conformance: ["contract"],
   copy: ["contract", "sqlite", "postgres"],
+  placement: ["contract"],
 };
 
 /** The part that a file of the store belongs to: its first or second folder, or its own name. */

@@ -21,6 +21,8 @@ interface Cluster {
   lagMs: number;
   /** The node that responds. */
   node: string;
+  /** The databases that hold the environments. */
+  databases: { name: string; reachable: boolean }[];
   nodes: { name: string; version: string; since: string; lastSeen: string; state: "alive" | "gone" }[];
   /** Read replicas as this node sees them. Why one is not used is in the log: it may name addresses. */
   replicas: Pick<NamedReplicaReport, "database" | "state" | "lagMs">[];
@@ -37,6 +39,7 @@ export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, 
       store: kept,
       lagMs: Number.isFinite(oldest) ? Math.max(0, now() - oldest) : 0,
       node: store.storeNode,
+      databases: store.storeDatabases().map(({ name, isReachable }) => ({ name, reachable: isReachable })),
       nodes: nodes.map(({ name, version, since, lastSeenAt, isGone }) => ({
         name,
         version,

@@ -3,9 +3,12 @@
 import { environmentNamed, type FunctionNo } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import {
+  databaseNames,
   type Environment,
   type EventSource,
   noUsage,
+  reachableOnly,
+  type Store,
   type StoreViews,
   USAGE_FIGURES,
   USAGE_KINDS,
@@ -19,10 +22,11 @@ import { csvText } from "./csv-text.ts";
 import { readInstant } from "./instant.ts";
 import { invalid } from "./rest-errors.ts";
 import { closed } from "./rest-schemas.ts";
-import { dataOf, INSTANT, INTEGER, listOf, shape, TEXT } from "./route-facts.ts";
+import { INSTANT, INTEGER, listOf, shape, TEXT } from "./route-facts.ts";
 
 export interface UsageRouteParts {
   directory: { environments(): Environment[] };
+  store: Pick<Store, "storeDatabases" | "storeDatabaseOf">;
   views: Pick<StoreViews, "usageList">;
   /** Figures that are added every few seconds. */
   usage: { flush(): Promise<void> };
@@ -78,31 +82,44 @@ const ENTRY = shape(
   { optional: ["key", "webhook", "function"], title: "Usage" },
 );
 
+const UNREACHABLE = { ...listOf(TEXT), description: "Databases that cannot be reached now: the usage of their environments is left out." };
+
 export function registerUsageRoute(app: FastifyInstance, parts: UsageRouteParts): void {
   const schema = {
     summary: "Get usage over time",
     description:
       "Of all environments that the caller may see, or of the one that `x-service-env` names. Intervals without usage are left out. Accepted events, duplicates, bytes and runs are exact at once; the others are shown within 10 s. With `Accept: text/csv`, the same as CSV.",
     querystring: PARAMETERS,
-    response: { 200: dataOf(listOf(ENTRY)) },
+    response: { 200: shape({ data: listOf(ENTRY), page: shape({ unreachable: UNREACHABLE }) }) },
     errors: ["environment_not_found"] as const,
   };
   app.get<{ Querystring: UsageQuery }>("/usage", { config: { about: "visible", ingest: true }, schema }, async (request, reply) => {
-    const entries = await usageEntries(parts, request);
-    if (!/\btext\/csv\b/i.test(request.headers.accept ?? "")) return { data: entries };
+    const { entries, unreachable } = await usageEntries(parts, request);
+    if (!/\btext\/csv\b/i.test(request.headers.accept ?? "")) return { data: entries, page: { unreachable } };
     const { by } = request.query;
     const columns = ["at", ...(by === "environment" ? [] : [by]), "environment", "name", ...Object.values(SHOWN)];
     return reply.type("text/csv; charset=utf-8").send(csvText(columns, entries));
   });
 }
 
-async function usageEntries(parts: UsageRouteParts, request: UsageRequest): Promise<UsageEntry[]> {
+/** One environment that is named is asked for, wherever it is. Of all of them, those that cannot be reached are left out. */
+async function usageEntries(
+  parts: UsageRouteParts,
+  request: UsageRequest,
+): Promise<{ entries: UsageEntry[]; unreachable: readonly string[] }> {
   const { by } = request.query;
-  const environments = new Map(visibleEnvironments(parts, request).map((environment) => [environment.id, environment.name]));
+  const { store } = parts;
+  const visible = visibleEnvironments(parts, request);
+  const asked = environmentNamed(request.headers) === null ? reachableOnly(store, visible) : visible;
+  const unreachable = databaseNames(
+    store,
+    visible.filter((environment) => !asked.includes(environment)),
+  );
+  const environments = new Map(asked.map((environment) => [environment.id, environment.name]));
   const range = readRange(request.query, parts.now());
   await parts.usage.flush();
   const hours = await parts.views.usageList({ environmentIds: [...environments.keys()], kind: by, ...range });
-  return sumBySubject(hours.map((hour) => ({ ...hour, subject: subjectId(parts, hour) }))).map(
+  const entries = sumBySubject(hours.map((hour) => ({ ...hour, subject: subjectId(parts, hour) }))).map(
     ({ at, environmentId, subject, figures }) => {
       const environment = environments.get(environmentId) ?? "";
       const name = by === "environment" ? environment : parts.sourceName({ kind: by, id: subject });
@@ -111,6 +128,7 @@ async function usageEntries(parts: UsageRouteParts, request: UsageRequest): Prom
       return { at: new Date(at).toISOString(), ...own, environment, name, ...Object.fromEntries(shown) };
     },
   );
+  return { entries, unreachable };
 }
 
 function readRange(query: UsageQuery, now: number): { from: number; to: number; intervalMs: number } {

@@ -11,7 +11,9 @@ import {
   type EventSchemaStore,
   type SchemaFaults,
   type SchemaMode,
+  type Store,
   sharedRefresh,
+  writeByDatabase,
 } from "../store/contract/index.ts";
 import { type CompiledSchema, compileSchema, type SchemaFault } from "./compile-schema.ts";
 
@@ -20,7 +22,7 @@ const FLUSH_EVERY_MS = 1_000;
 const STORED_ERRORS_MAX = 1_000;
 
 export interface CatalogueParts {
-  store: EventSchemaStore;
+  store: EventSchemaStore & Pick<Store, "storeDatabaseOf">;
   directory: { environments(): readonly Environment[]; environment(id: EnvironmentId): Environment | undefined };
   log: Logger;
   now: () => number;
@@ -161,18 +163,28 @@ export class Catalogue {
 
   async #add(): Promise<void> {
     if (this.#faults.size === 0) return;
+    const { store } = this.#parts;
     const faults = this.#faults;
     this.#faults = new Map();
     try {
-      await this.#parts.store.eventSchemaFaultsAdd({ faults: [...faults.values()] });
+      await writeByDatabase(
+        store,
+        [...faults.values()],
+        (some) => store.eventSchemaFaultsAdd({ faults: some }),
+        (left) => {
+          for (const noted of left) this.#putBack(noted);
+        },
+      );
     } catch (error) {
-      for (const [id, noted] of faults) {
-        const since = this.#faults.get(id);
-        const [count, lastAt] = [noted.count + (since?.count ?? 0), Math.max(noted.lastAt, since?.lastAt ?? 0)];
-        this.#faults.set(id, { ...noted, count, lastAt });
-      }
       this.#parts.log.debug({ err: error }, "schema faults could not be written; this will be retried");
     }
+  }
+
+  #putBack(noted: SchemaFaults): void {
+    const id = idOf(noted.environmentId, noted.name);
+    const since = this.#faults.get(id);
+    const [count, lastAt] = [noted.count + (since?.count ?? 0), Math.max(noted.lastAt, since?.lastAt ?? 0)];
+    this.#faults.set(id, { ...noted, count, lastAt });
   }
 }
 

@@ -3,8 +3,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import { EventFollower, type EventFollowerParts } from "../observe/event-follower.ts";
-import type { EventShape, EventShapeStore, StoredEvent } from "../store/contract/index.ts";
+import { EventFollower } from "../observe/event-follower.ts";
+import { type EventShape, inEachDatabase, type Store, type StoredEvent } from "../store/contract/index.ts";
 import { type Drift, type Shape, withEvent } from "./infer-shape.ts";
 
 const EVENTS_AT_ONCE = 100;
@@ -17,7 +17,7 @@ const PARSED_LENGTH_MAX = 65_536;
 const NAMES_MAX = 1_000;
 
 export interface ShapeObserverParts {
-  store: EventShapeStore & EventFollowerParts["store"];
+  store: Store;
   /** Called when an event shows something new, before that is stored; called again for the same after a crash in between. */
   onDrift(environmentId: EnvironmentId, eventName: string, drift: Drift): Promise<void>;
   log: Logger;
@@ -30,7 +30,7 @@ export class ShapeObserver {
   constructor(parts: ShapeObserverParts) {
     const { store, log } = parts;
     this.#parts = parts;
-    const poll = () => this.#poll();
+    const poll = () => inEachDatabase(store, (one) => this.#poll(one));
     this.#follower = new EventFollower({ store, log, poll, what: "shapes of events", everyMs: 1_000, pollsMax: 1, askedMs: 100 });
   }
 
@@ -51,21 +51,20 @@ export class ShapeObserver {
     return kept ? (JSON.parse(kept.shape) as Shape) : null;
   }
 
-  /** Returns true if there is more to do. */
-  async #poll(): Promise<boolean> {
-    const { store } = this.#parts;
+  /** Returns true if there is more to do in this database. */
+  async #poll(store: Store): Promise<boolean> {
     const from = await store.eventShapeProgress();
     const next = await store.eventSample({ after: from, limit: EVENTS_AT_ONCE, dataLengthMax: DATA_LENGTH_MAX });
     const isFarBehind = next.last - next.reached > BEHIND_MAX;
     const { events, reached, last } = isFarBehind
       ? await store.eventSample({ after: next.last - EVENTS_AT_ONCE, limit: EVENTS_AT_ONCE, dataLengthMax: DATA_LENGTH_MAX })
       : next;
-    if (reached > from) await this.#keep(from, reached, events);
+    if (reached > from) await this.#keep(store, { from, reached }, events);
     return reached < last;
   }
 
-  async #keep(from: number, reached: number, events: readonly StoredEvent[]): Promise<void> {
-    const { store, onDrift } = this.#parts;
+  async #keep(store: Store, read: { from: number; reached: number }, events: readonly StoredEvent[]): Promise<void> {
+    const { onDrift } = this.#parts;
     const byType = [...Map.groupBy(events.filter(isShaped), ({ environmentId, name }) => `${environmentId} ${name}`).values()];
     const keys = byType.map(([first]) => ({ environmentId: (first as StoredEvent).environmentId, name: (first as StoredEvent).name }));
     const kept = keys.length > 0 ? await store.eventShapeGetMany({ keys }) : [];
@@ -84,7 +83,7 @@ export class ShapeObserver {
       }
       shapes.push({ ...key, shape: JSON.stringify(shape) });
     }
-    await store.eventShapePut({ from, reached, shapes });
+    await store.eventShapePut({ ...read, shapes });
   }
 }
 

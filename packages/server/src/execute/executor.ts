@@ -18,12 +18,12 @@ import {
   type Store,
   TIMER_LANE,
 } from "../store/contract/index.ts";
+import { DatabaseTimers } from "./queue/database-timers.ts";
 import { type GateRule, Gates } from "./queue/gates.ts";
 import { LeaseRenewals } from "./queue/lease-renewals.ts";
 import { PoisonDetector } from "./queue/poison-detector.ts";
 import { Resumptions } from "./queue/resumptions.ts";
 import { type LaneRules, Scheduler } from "./queue/scheduler.ts";
-import { Timers } from "./queue/timers.ts";
 import { createUntilWritten, type UntilWritten } from "./queue/until-written.ts";
 import { RunAdvances, type RunAdvancesParts } from "./run-advances.ts";
 import { RunCalls, type RunCallsParts } from "./run-calls.ts";
@@ -56,7 +56,7 @@ const QUARANTINED = "It was quarantined: the service crashed or failed each time
 export class Executor {
   readonly #parts: ExecutorParts;
   readonly #scheduler: Scheduler;
-  readonly #timers: Timers;
+  readonly #timers: DatabaseTimers;
   readonly #runs: RunAdvances;
   readonly #runCalls: RunCalls;
   readonly #runTimers: RunTimers;
@@ -99,7 +99,7 @@ export class Executor {
       clock,
     });
     this.#resumptions = new Resumptions(parts);
-    this.#timers = new Timers({ store, clock, lease, work: (entries) => this.#workTimers(entries) });
+    this.#timers = new DatabaseTimers({ store, clock, lease, work: (entries) => this.#workTimers(entries) });
     this.#renewals = new LeaseRenewals({
       store,
       leaseMs,
@@ -165,8 +165,8 @@ export class Executor {
   async start(): Promise<void> {
     const { store } = this.#parts;
     this.#stopWatching = [
-      store.queueWatch((lane, dueAt) => {
-        if (lane === TIMER_LANE) this.#timers.wakeBy(dueAt);
+      store.queueWatch((lane, dueAt, databaseNo) => {
+        if (lane === TIMER_LANE) this.#timers.wakeBy(dueAt, databaseNo);
         else setImmediate(() => this.#noteBacklog(lane));
       }),
       store.limitWatch((ids) => {

@@ -8,6 +8,7 @@ import {
   type EnvironmentStore,
   type Removal,
   type RemovalParams,
+  reachableOnly,
   STORED_KINDS,
   type Store,
   type StoredKind,
@@ -20,7 +21,8 @@ const LEFT_SHARE = 0.9;
 const PER_TRANSACTION = 100;
 
 type QuotaStore = Pick<Store, "eventExpireMany" | "runExpireMany" | "webhookRequestExpireMany" | "retentionOldestRows"> &
-  Pick<EnvironmentStore, "environmentList">;
+  Pick<EnvironmentStore, "environmentList"> &
+  Pick<Store, "storeDatabases" | "storeDatabaseOf">;
 
 export interface KeepStoredBytesParts extends SweeperSettings {
   store: QuotaStore;
@@ -34,7 +36,7 @@ export function keepStoredBytes({ store, meter, now, ...parts }: KeepStoredBytes
     everyMs: Math.min(parts.everyMs ?? EVERY_MS, EVERY_MS),
     what: "what exceeds the quotas of stored bytes",
     async removeSome() {
-      for (const { id, name, quotas } of await store.environmentList()) {
+      for (const { id, name, quotas } of reachableOnly(store, await store.environmentList())) {
         const limitBytes = quotas.storedBytes;
         const stored = limitBytes === null ? null : await meter.beyond(id, limitBytes);
         if (limitBytes === null || stored === null) continue;

@@ -1,7 +1,7 @@
 /** The current retention rules: read from the store for every sweep, so that a change on any node takes effect. */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import type { EnvironmentStore, EventTypeStore } from "../store/contract/index.ts";
+import { type EnvironmentStore, type EventTypeStore, reachableOnly, type Store } from "../store/contract/index.ts";
 import {
   environmentScopes,
   eventScopes,
@@ -15,7 +15,9 @@ import {
 const NAMES_PER_PAGE = 1_000;
 
 export interface RetentionRulesParts {
-  store: Pick<EnvironmentStore, "environmentList"> & Pick<EventTypeStore, "eventTypeSettingsList" | "eventTypeList">;
+  store: Pick<EnvironmentStore, "environmentList"> &
+    Pick<EventTypeStore, "eventTypeSettingsList" | "eventTypeList"> &
+    Pick<Store, "storeDatabases" | "storeDatabaseOf">;
   installation: InstallationRetention;
   now(): number;
   /** Rows that every retention has passed leave with their partition, which is archived: only shorter rules remove single rows. */
@@ -34,6 +36,8 @@ export function createKeptScopes({ store, installation, now, isArchived = false 
     const [environments, types] = await Promise.all([store.environmentList(), store.eventTypeSettingsList()]);
     return { installation, environments, types };
   }
+  /** What can be removed now: nothing in a database that is away. */
+  const reachable = (known: RetentionRules): RetentionRules => ({ ...known, environments: reachableOnly(store, known.environments) });
   async function namesOf(environmentId: EnvironmentId): Promise<string[]> {
     const names: string[] = [];
     let after: number | null = null;
@@ -54,13 +58,13 @@ export function createKeptScopes({ store, installation, now, isArchived = false 
   return {
     async events() {
       const known = await rules();
-      return removed(known, "eventsMs", await eventScopes(known, namesOf));
+      return removed(known, "eventsMs", await eventScopes(reachable(known), namesOf));
     },
     async runs() {
       const known = await rules();
-      return removed(known, "runsMs", environmentScopes(known, "runsMs"));
+      return removed(known, "runsMs", environmentScopes(reachable(known), "runsMs"));
     },
-    requests: async () => environmentScopes(await rules(), "requestsMs"),
+    requests: async () => environmentScopes(reachable(await rules()), "requestsMs"),
     async longest() {
       const known = await rules();
       const of = (what: Parameters<typeof longestKept>[1]) => longestKept(known, what);

@@ -4,7 +4,14 @@
  */
 
 import type { Logger } from "pino";
-import { type ActiveHour, type ActivityStore, type ActivitySubject, PARTS_PER_HOUR } from "../store/contract/index.ts";
+import {
+  type ActiveHour,
+  type ActivityStore,
+  type ActivitySubject,
+  PARTS_PER_HOUR,
+  type Store,
+  writeByDatabase,
+} from "../store/contract/index.ts";
 import { FlushLoop } from "./flush-loop.ts";
 
 const FLUSH_EVERY_MS = 5_000;
@@ -14,7 +21,7 @@ const PART_MS = HOUR_MS / PARTS_PER_HOUR;
 const HOURS_MAX = 20_000;
 
 export interface ActivityParts {
-  store: Pick<ActivityStore, "activityAdd">;
+  store: Pick<ActivityStore, "activityAdd"> & Pick<Store, "storeDatabaseOf">;
   log: Logger;
   now: () => number;
 }
@@ -51,12 +58,15 @@ export class Activity {
     const hours = [...this.#hours.values()];
     if (hours.length === 0) return;
     this.#hours = new Map();
-    try {
-      await this.#parts.store.activityAdd({ hours });
-    } catch (error) {
-      for (const hour of hours) this.#add(hour);
-      throw error;
-    }
+    const { store } = this.#parts;
+    await writeByDatabase(
+      store,
+      hours,
+      (some) => store.activityAdd({ hours: some }),
+      (left) => {
+        for (const hour of left) this.#add(hour);
+      },
+    );
   }
 
   #add(hour: ActivitySubject & ActiveHour): void {

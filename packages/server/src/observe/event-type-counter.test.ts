@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pino } from "pino";
+import type { Store } from "../store/contract/index.ts";
 import { createEventTypeCounter } from "./event-type-counter.ts";
 
 test("counting ends at the last event there was, though others keep coming", async (t) => {
@@ -12,11 +13,12 @@ test("counting ends at the last event there was, though others keep coming", asy
   let note = (): void => undefined;
   const counter = createEventTypeCounter({
     store: {
-      eventWatch(listener) {
+      storeDatabases: () => [{}],
+      eventWatch(listener: () => void) {
         note = listener;
         return () => undefined;
       },
-      async eventTypeCount({ limit }) {
+      async eventTypeCount({ limit }: { limit: number }) {
         ranges++;
         const last = stored;
         counted = Math.min(counted + limit, last);
@@ -24,7 +26,7 @@ test("counting ends at the last event there was, though others keep coming", asy
         note();
         return counted === last;
       },
-    } as Parameters<typeof createEventTypeCounter>[0]["store"],
+    } as unknown as Store,
     log: pino({ level: "silent" }),
   });
   counter.start();

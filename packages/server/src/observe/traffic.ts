@@ -6,14 +6,14 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { TrafficFigures, TrafficMinute, TrafficStore } from "../store/contract/index.ts";
+import { type Store, type TrafficFigures, type TrafficMinute, type TrafficStore, writeByDatabase } from "../store/contract/index.ts";
 import { FlushLoop } from "./flush-loop.ts";
 
 const FLUSH_EVERY_MS = 2_000;
 const MINUTE_MS = 60_000;
 
 export interface TrafficParts {
-  store: TrafficStore;
+  store: Pick<TrafficStore, "trafficAdd"> & Pick<Store, "storeDatabaseOf">;
   log: Logger;
   now: () => number;
 }
@@ -51,12 +51,11 @@ export class Traffic {
     if (minutes.length === 0) return;
     this.#full = [];
     this.#open = new Map();
-    try {
-      await this.#parts.store.trafficAdd({ minutes });
-    } catch (error) {
-      this.#full = [...minutes, ...this.#full].slice(-FULL_MAX);
-      throw error;
-    }
+    const { store } = this.#parts;
+    const add = (some: readonly TrafficMinute[]) => store.trafficAdd({ minutes: some });
+    await writeByDatabase(store, minutes, add, (left) => {
+      this.#full = [...left, ...this.#full].slice(-FULL_MAX);
+    });
   }
 
   #minute(environmentId: EnvironmentId): TrafficMinute {

@@ -5,7 +5,15 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import { noUsage, type UsageFigures, type UsageHour, type UsageKind, type UsageStore } from "../store/contract/index.ts";
+import {
+  noUsage,
+  type Store,
+  type UsageFigures,
+  type UsageHour,
+  type UsageKind,
+  type UsageStore,
+  writeByDatabase,
+} from "../store/contract/index.ts";
 import { FlushLoop } from "./flush-loop.ts";
 
 const FLUSH_EVERY_MS = 2_000;
@@ -14,7 +22,7 @@ const HOUR_MS = 3_600_000;
 const HOURS_MAX = 20_000;
 
 export interface UsageParts {
-  store: Pick<UsageStore, "usageAdd">;
+  store: Pick<UsageStore, "usageAdd"> & Pick<Store, "storeDatabaseOf">;
   log: Logger;
   now: () => number;
 }
@@ -60,14 +68,15 @@ export class Usage {
     const noted = [...this.#hours.values()];
     if (noted.every(({ figures: { refused, calls, transformMs } }) => refused + calls + Math.floor(transformMs) === 0)) return;
     this.#hours = new Map();
-    try {
-      await this.#parts.store.usageAdd({ hours: noted.map((hour) => ({ ...hour, figures: whole(hour.figures) })) });
-    } catch (error) {
-      for (const hour of noted) this.#add(hour, hour.figures);
-      throw error;
-    }
-    // Fractions of a millisecond add up with those to come.
-    for (const hour of noted) if (hour.figures.transformMs % 1 > 0) this.#add(hour, { transformMs: hour.figures.transformMs % 1 });
+    const { store } = this.#parts;
+    const write = async (hours: readonly UsageHour[]) => {
+      await store.usageAdd({ hours: hours.map((hour) => ({ ...hour, figures: whole(hour.figures) })) });
+      // Fractions of a millisecond add up with those to come.
+      for (const hour of hours) if (hour.figures.transformMs % 1 > 0) this.#add(hour, { transformMs: hour.figures.transformMs % 1 });
+    };
+    await writeByDatabase(store, noted, write, (left) => {
+      for (const hour of left) this.#add(hour, hour.figures);
+    });
   }
 
   #add({ environmentId, kind, subject, at }: Omit<UsageHour, "figures">, { refused = 0, calls = 0, transformMs = 0 }: NotedFigures): void {

@@ -22,11 +22,11 @@ export async function openStore(config: Config, log: Logger, onCommitted: (figur
   const url = config.databaseUrl;
   if (!url) return openSqliteStore({ ...options, whereModule: WHERE_MODULE, folder: config.dataDir });
   // The PostgreSQL client is loaded only if it is used.
-  const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
-  const listenUrl = config.databaseListenUrl ?? url;
-  const { databaseConnections: connectionsMax, databaseTimeout: timeoutMs, pollInterval: pollIntervalMs } = config;
+  const { openPlacedPostgres } = await import("./open-placed-postgres.ts");
+  const { databaseListenUrl, databaseConnections: connectionsMax, databaseTimeout: timeoutMs, pollInterval: pollIntervalMs } = config;
+  const listenUrl = databaseListenUrl ?? url;
   const replica = { ...(config.databaseReadUrl !== null && { readUrl: config.databaseReadUrl }), onReplica: reportReplica(log) };
-  return openPostgresStore({ ...options, ...replica, compileWhere, url, listenUrl, connectionsMax, timeoutMs, pollIntervalMs });
+  return openPlacedPostgres({ ...options, ...replica, compileWhere, url, listenUrl, connectionsMax, timeoutMs, pollIntervalMs }, log);
 }
 
 function reportReplica(log: Logger): (status: Pick<ReplicaReport, "state" | "reason">) => void {

@@ -2,7 +2,15 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { iso } from "../../observe/run-view.ts";
-import { ALERT_KINDS, type AlertRule, type AlertStore, type Environment, ruleMeasure } from "../../store/contract/index.ts";
+import {
+  ALERT_KINDS,
+  type AlertRule,
+  type AlertStore,
+  databaseOf,
+  type Environment,
+  ruleMeasure,
+  type Store,
+} from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
@@ -14,7 +22,7 @@ import { type CheckRuleParts, checkRule, FIELDS, fieldsOf, NEW_RULE, QUIET, RULE
 export interface AlertsRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
-  store: AlertStore;
+  store: AlertStore & Pick<Store, "storeDatabases" | "storeDatabaseOf">;
   alerts: { resolveDeleted(rule: AlertRule): Promise<void> };
   silences: CheckRuleParts["silences"];
   directory: { webhooks: CheckRuleParts["webhooks"] };
@@ -50,7 +58,8 @@ const ONE = { querystring: NONE, response: { 200: dataOf(RULE) }, errors: ["aler
 export function registerAlertsRoutes(app: FastifyInstance, parts: AlertsRoutesParts): void {
   const { access, audit, store, alerts, silences, newId, now } = parts;
   const webhooks = () => parts.directory.webhooks();
-  const rulesOf = async ({ id }: Environment) => (await store.alertRuleList()).filter(({ environmentId }) => environmentId === id);
+  const rulesOf = async ({ id }: Environment) =>
+    (await databaseOf(store, id).store.alertRuleList()).filter(({ environmentId }) => environmentId === id);
   const note = (request: FastifyRequest, action: string, { id, name }: AlertRule, environment: Environment) =>
     audit.note(request, { action: `alert_rule.${action}`, target: { kind: "alert_rule", id, name }, environment: environment.name });
 

@@ -3,12 +3,14 @@
 import { type EnvironmentId, eventNameFault } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import {
+  databaseOf,
   type Environment,
   type EventSchema,
   type EventSchemaStore,
   type EventTypeStore,
   SCHEMA_MODES,
   type SchemaMode,
+  type Store,
 } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { callerRole, checkMayUse } from "../access/principal.ts";
@@ -23,7 +25,7 @@ import type { DeclaredParts } from "./declared-view.ts";
 export interface EventSchemaRoutesParts extends DeclaredParts {
   access: AccessRules;
   audit: AuditTrail;
-  store: EventSchemaStore & EventTypeStore;
+  store: EventSchemaStore & EventTypeStore & Pick<Store, "storeDatabases" | "storeDatabaseOf">;
   now: () => number;
 }
 
@@ -103,8 +105,9 @@ export function registerEventSchemaRoutes(app: FastifyInstance, parts: EventSche
 
   /** Every name with settings, by name. */
   async function settingsOf(scope: EnvironmentId) {
-    const declared = (await store.eventSchemaList()).filter(({ environmentId }) => environmentId === scope);
-    const kept = (await store.eventTypeSettingsList()).filter((one) => one.environmentId === scope && one.retentionMs !== null);
+    const own = databaseOf(store, scope).store;
+    const declared = (await own.eventSchemaList()).filter(({ environmentId }) => environmentId === scope);
+    const kept = (await own.eventTypeSettingsList()).filter((one) => one.environmentId === scope && one.retentionMs !== null);
     const retentions = new Map(kept.map(({ name, retentionMs }) => [name, writeRetention(retentionMs)]));
     const schemas = new Map(declared.map((one) => [one.name, one]));
     const names = [...new Set([...schemas.keys(), ...retentions.keys()])].sort();
@@ -237,7 +240,9 @@ async function checkSchema(
 ): Promise<void> {
   const fault = catalogue.schemaFault(schema);
   if (fault) throw invalid("schema", fault);
-  const others = (await store.eventSchemaList()).filter((known) => known.environmentId === scope && known.name !== name);
+  const others = (await databaseOf(store, scope).store.eventSchemaList()).filter(
+    (known) => known.environmentId === scope && known.name !== name,
+  );
   if (others.length >= SCHEMAS_MAX) throw invalid("name", `would be more than ${SCHEMAS_MAX} declared event types of one environment`);
 }
 

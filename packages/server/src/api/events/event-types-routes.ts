@@ -2,13 +2,15 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type {
-  Environment,
-  EventSchemaStore,
-  EventType,
-  EventTypeSettings,
-  EventTypeStore,
-  StoreViews,
+import {
+  databaseOf,
+  type Environment,
+  type EventSchemaStore,
+  type EventType,
+  type EventTypeSettings,
+  type EventTypeStore,
+  type Store,
+  type StoreViews,
 } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
@@ -19,7 +21,7 @@ import { DECLARED_FIELDS, type DeclaredParts, declaredView } from "./declared-vi
 
 export interface EventTypesRoutesParts extends DeclaredParts {
   access: AccessRules;
-  store: EventTypeStore & EventSchemaStore;
+  store: EventTypeStore & EventSchemaStore & Pick<Store, "storeDatabases" | "storeDatabaseOf">;
   views: StoreViews;
   eventTypeCounter: { catchUp(): Promise<void> };
   /** The functions that an event of this name starts. */
@@ -126,7 +128,7 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
   async function retentionOf({ id }: Environment, name: string): Promise<string | null> {
     const scope = parts.catalogue.scopeOf(id);
     const isWanted = (settings: EventTypeSettings) => settings.environmentId === scope && settings.name === name;
-    return writeRetention((await store.eventTypeSettingsList()).find(isWanted)?.retentionMs ?? null);
+    return writeRetention((await databaseOf(store, scope).store.eventTypeSettingsList()).find(isWanted)?.retentionMs ?? null);
   }
 }
 

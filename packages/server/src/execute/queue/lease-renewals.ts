@@ -4,14 +4,14 @@
  */
 
 import type { LeaseId } from "@inlet/protocol";
-import type { ClaimedEntry, QueueStore } from "../../store/contract/index.ts";
+import type { ClaimedEntry, QueueStore, Store } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
 
 /** How often a lease is renewed while it lasts. */
 const RENEWALS = 4;
 
 export interface LeaseRenewalsParts {
-  store: QueueStore;
+  store: Pick<QueueStore, "queueRenew"> & Pick<Store, "storeDatabaseOf">;
   /** How long a lease lasts unless it is renewed. */
   leaseMs: number;
   held(): readonly ClaimedEntry[];
@@ -41,10 +41,16 @@ export class LeaseRenewals {
     this.#cancelNext?.();
   }
 
-  /** Drops leases that could not be renewed, or might expire before the next renewal. */
+  /** Those of one database at a time: the others are renewed, whether or not it can be reached. */
   async #renew(): Promise<void> {
+    const { store, held } = this.#parts;
+    const groups = Map.groupBy(held(), ({ environmentId }) => store.storeDatabaseOf(environmentId));
+    await Promise.all([...groups.values()].map((entries) => this.#renewSome(entries)));
+  }
+
+  /** Drops leases that could not be renewed, or might expire before the next renewal. */
+  async #renewSome(held: readonly ClaimedEntry[]): Promise<void> {
     const { store, clock, leaseMs } = this.#parts;
-    const held = this.#parts.held();
     const until = clock.now() + leaseMs;
     const renewed = await store.queueRenew({ entries: held, until }).catch(() => null);
     for (const entry of held) if (renewed?.has(entry.leaseId)) entry.leasedUntil = until;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CancellationId, JobId, KeyId, RunNo, SessionId, WebhookId, WebhookRequestId } from "@inlet/protocol";
-import { type Environment, type NewRun, NO_SECRETS, type Store } from "../contract/index.ts";
+import { databaseOf, type Environment, type NewRun, NO_SECRETS, type Store } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import {
   advance,
@@ -185,7 +185,7 @@ async function checkNames(store: Store, { id: environmentId }: Environment): Pro
   await store.eventSchemaPut({ environmentId, name: ODD, schema: JSON_OF_ODD, mode: "warn", description: ODD, now: 1 });
   assert.partialDeepStrictEqual(await store.eventSchemaList(), [{ name: ODD, schema: JSON_OF_ODD, description: ODD }]);
   const shape = { environmentId, name: ODD, shape: JSON_OF_ODD };
-  await store.eventShapePut({ from: 0, reached: 0, shapes: [shape] });
+  await databaseOf(store, environmentId).store.eventShapePut({ from: 0, reached: 0, shapes: [shape] });
   assert.deepEqual(await store.eventShapeGetMany({ keys: [shape, { ...shape, name: OTHER }] }), [shape]);
 }
 

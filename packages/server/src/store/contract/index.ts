@@ -39,6 +39,7 @@ export * from "../traffic/contract.ts";
 export * from "../usage/contract.ts";
 export * from "../webhook-requests/contract.ts";
 export * from "../webhooks/contract.ts";
+export * from "./databases-of-store.ts";
 export type * from "./event-cursor.ts";
 export * from "./replica-reports.ts";
 export * from "./shared-refresh.ts";

@@ -50,3 +50,9 @@ export interface EnvironmentStore {
   /** Changes the fields given. Null if there is no such environment. */
   environmentUpdate(params: EnvironmentChanges & { id: EnvironmentId }): Promise<Environment | null>;
 }
+
+/** Only on PostgreSQL: a database that holds an environment has a copy of the row that the directory has of it. */
+export interface EnvironmentCopies {
+  /** Writes the rows as they are given. */
+  environmentCopy(params: { environments: readonly Environment[] }): Promise<void>;
+}

@@ -37,6 +37,10 @@ export function changedColumns({ archivedAt, bodyBytesMax, retention = {}, quota
   };
 }
 
+export function toRow({ id, name, kind, createdAt, databaseNo, ...changes }: Environment) {
+  return { environment_id: id, name, kind, created_at: createdAt, database_no: databaseNo, ...changedColumns(changes) };
+}
+
 export function toEnvironment(row: EnvironmentRow): Environment {
   return {
     id: row.environment_id as EnvironmentId,

@@ -8,7 +8,15 @@ import { approvalStore } from "../approvals/postgres/approval-store.ts";
 import { appStore } from "../apps/postgres.ts";
 import { auditStore } from "../audit-log/postgres.ts";
 import { cancellationStore } from "../cancellations/postgres.ts";
-import { type CommitFigures, type CompileWhere, type LeasedEntry, type Store, viewsOf, type WaitRules } from "../contract/index.ts";
+import {
+  type CommitFigures,
+  type CompileWhere,
+  type EnvironmentCopies,
+  type LeasedEntry,
+  type Store,
+  viewsOf,
+  type WaitRules,
+} from "../contract/index.ts";
 import { databaseStore } from "../databases/postgres/database-store.ts";
 import { dedupKeyStore } from "../dedup-keys/postgres.ts";
 import { environmentStore } from "../environments/postgres.ts";
@@ -65,10 +73,12 @@ export interface PostgresStoreOptions extends NodeOptions {
   onReplica?(status: ReplicaStatus): void;
 }
 
+export type PostgresStore = Store & EnvironmentCopies;
+
 const ANALYZE_INTERVAL_MS = 5_000;
 
 /** Throws StoreRefused if the database must not be used, or cannot be reached. */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const { rules = NO_RULES, compileWhere = withoutRules, elsewhere = () => [], onCommitted } = options;
   const opened = await openNode(options);
   const { node, database, notifications, box } = opened;
@@ -139,7 +149,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   });
   const nouns = nounsOf(database);
   const views = viewsOf(replica ? nounsOf(viewingDatabase(database, replica)) : nouns);
-  const store: Store = { ...nouns, ...storeItself({ ...opened, replica, views, close: stop, whole: () => store }) };
+  const store: PostgresStore = { ...nouns, ...storeItself({ ...opened, replica, views, close: stop, whole: () => store }) };
   return store;
 }
 

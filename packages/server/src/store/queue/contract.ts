@@ -220,4 +220,5 @@ export interface QueueStore {
   limitWatch(listener: (ids: readonly string[]) => void): () => void;
 }
 
-export type QueueListener = (lane: string, dueAt: number) => void;
+/** `databaseNo`: where the entries are; absent: the store has one database. */
+export type QueueListener = (lane: string, dueAt: number, databaseNo?: number) => void;

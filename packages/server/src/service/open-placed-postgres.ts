@@ -1,0 +1,46 @@
+/** Opens the databases of an installation: the directory, and those that were added to it, each with connections of its own. */
+
+import type { Logger } from "pino";
+import { DIRECTORY_NO, type PlacedDatabase, type Store } from "../store/contract/index.ts";
+import { openPlacedStore } from "../store/placement/placed-store.ts";
+import type { Placement } from "../store/placement/placement.ts";
+import { openPostgresStore, type PostgresStoreOptions } from "../store/postgres/postgres-store.ts";
+import { reachDatabase } from "../store/postgres/reach-database.ts";
+
+export interface PlacedPostgresOptions extends PostgresStoreOptions {
+  /** How long environments are found while the directory is away; absent: the usual. */
+  cacheMs?: number;
+}
+
+/** Throws StoreRefused if the directory must not be used, or cannot be reached. */
+export async function openPlacedPostgres(
+  { cacheMs, ...options }: PlacedPostgresOptions,
+  log: Pick<Logger, "error" | "info">,
+): Promise<Store> {
+  const placed: { placement?: Placement } = {};
+  const directory = await openPostgresStore({ ...options, elsewhere: () => placed.placement?.elsewhere(DIRECTORY_NO) ?? [] });
+  const { listenUrl } = options;
+  /** A member has the name and the time of the directory: leases and ages are the same everywhere. */
+  const { readUrl: _, ...rest } = options;
+  const shared = { ...rest, node: directory.storeNode, now: directory.storeNow };
+  return openPlacedStore({
+    directory,
+    directoryLife: reachDatabase(options.url),
+    open: ({ url, readUrl }: PlacedDatabase, elsewhere) =>
+      openPostgresStore({
+        ...shared,
+        url,
+        listenUrl: listenUrl === "off" ? "off" : url,
+        ...(readUrl !== null && { readUrl }),
+        elsewhere,
+      }),
+    life: ({ url }) => reachDatabase(url),
+    onAway: (database, reason) =>
+      log.error({ database, reason }, "the database cannot be reached: requests of its environments are refused with 503 until it can"),
+    onReachable: (database) => log.info({ database }, "the database can be reached"),
+    onPlacement: (placement) => {
+      placed.placement = placement;
+    },
+    cacheMs,
+  });
+}

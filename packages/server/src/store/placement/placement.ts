@@ -1,0 +1,198 @@
+/**
+ * Which database holds which environment, in memory, and how calls reach them.
+ *
+ * The directory is the truth; it is read again whenever it changes, and whenever a database refuses a write because its environment has
+ * moved. An environment becomes known together with its database: whoever reads the list of environments reads it here. Without a member
+ * every call goes to the directory's store itself.
+ */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import {
+  DIRECTORY_NO,
+  type Environment,
+  EnvironmentMoved,
+  type Store,
+  type StoreDatabase,
+  type StoreTopic,
+  StoreUnavailable,
+  sharedRefresh,
+} from "../contract/index.ts";
+import type { Member, MemberStore } from "./member.ts";
+import { Members, type MembersParts } from "./members.ts";
+
+export interface PlacementParts extends Omit<MembersParts, "prepare" | "elsewhere" | "onTopic"> {
+  /** How long environments are found while the directory is away; absent: CACHE_MS. */
+  cacheMs?: number | undefined;
+}
+
+/** Shorter than the old rows of a moved environment are guarded: a node that knows only its old place is refused there. */
+export const CACHE_MS = 300_000;
+const READ_AGAIN_MS = 1_000;
+
+export class Placement {
+  readonly members: Members;
+  readonly #directory: MemberStore;
+  readonly #cacheMs: number;
+  readonly #listeners = new Set<(topic: StoreTopic) => void>();
+  #environments = new Map<EnvironmentId, Environment>();
+  /** By database, environments that have rows there and are held by another. */
+  #elsewhere = new Map<number, EnvironmentId[]>();
+  /** When the directory was last read, by `performance.now()`. */
+  #readAt = performance.now();
+  #readingAgain: NodeJS.Timeout | null = null;
+  #stopWatching: (() => void) | null = null;
+  #isStopped = false;
+
+  constructor({ cacheMs = CACHE_MS, ...parts }: PlacementParts) {
+    this.#directory = parts.directory;
+    this.#cacheMs = cacheMs;
+    this.members = new Members({
+      ...parts,
+      prepare: (member, store) => store.environmentCopy({ environments: this.#heldBy(member.no) }),
+      elsewhere: (no) => this.#elsewhere.get(no) ?? [],
+      onTopic: (topic) => this.#announce(topic),
+    });
+  }
+
+  /** Reads the directory and opens what is there. A member that is away is opened when it is back. */
+  async start(): Promise<void> {
+    this.#stopWatching = this.#directory.storeWatch((topic) => {
+      if (topic === "directory") void this.refresh().catch(() => undefined);
+      this.#announce(topic);
+    });
+    await this.refresh();
+    await this.members.settled();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopWatching?.();
+    if (this.#readingAgain) clearTimeout(this.#readingAgain);
+    await this.members.stop();
+    await this.#directory.stop();
+  }
+
+  /** No database was added: the directory's store serves as it is. */
+  get isAlone(): boolean {
+    return this.members.isEmpty;
+  }
+
+  get directory(): Store {
+    return this.isAlone ? this.#directory : this.members.directory.store;
+  }
+
+  /** Calls of this are refused while the database is away. */
+  storeOf(member: Member): Store {
+    return member.store;
+  }
+
+  databases(): readonly StoreDatabase[] {
+    return this.isAlone ? this.#directory.storeDatabases() : this.members.all();
+  }
+
+  databaseOf(environmentId: EnvironmentId): number {
+    return this.#environments.get(environmentId)?.databaseNo ?? DIRECTORY_NO;
+  }
+
+  elsewhere(no: number): readonly EnvironmentId[] {
+    return this.#elsewhere.get(no) ?? [];
+  }
+
+  /** Throws if the directory is away for so long that an environment may have moved without this node's knowledge. */
+  refuseTooOld(): void {
+    if (this.members.directory.isReachable || performance.now() - this.#readAt <= this.#cacheMs) return;
+    throw new StoreUnavailable("the directory is away for so long that nobody knows where environments are");
+  }
+
+  /** Calls where the environment is. If it has moved, the call is made once more in its new place. */
+  inEnvironment<Result>(environmentId: EnvironmentId, call: (store: Store) => Promise<Result>): Promise<Result> {
+    return this.isAlone ? call(this.#directory) : this.#inItsPlace(environmentId, call);
+  }
+
+  async #inItsPlace<Result>(environmentId: EnvironmentId, call: (store: Store) => Promise<Result>): Promise<Result> {
+    const member = await this.memberOf(environmentId);
+    try {
+      return await call(member.store);
+    } catch (error) {
+      if (!(error instanceof EnvironmentMoved)) throw error;
+      await this.refresh();
+      const next = await this.memberOf(environmentId);
+      if (next === member) throw error;
+      return await call(next.store);
+    }
+  }
+
+  /** An environment that this node has not heard of was made by another. */
+  async memberOf(environmentId: EnvironmentId): Promise<Member> {
+    if (!this.#environments.has(environmentId)) await this.refresh();
+    this.refuseTooOld();
+    return this.members.numbered(this.databaseOf(environmentId));
+  }
+
+  /** Calls made during a read share the next one. */
+  readonly refresh = sharedRefresh(() => this.#read());
+
+  /** All environments, whose places are known by then. */
+  async environments(): Promise<Environment[]> {
+    await this.refresh();
+    return [...this.#environments.values()];
+  }
+
+  /** An environment that this node made or changed. */
+  async note(environment: Environment): Promise<void> {
+    this.#environments.set(environment.id, environment);
+    if (environment.databaseNo === DIRECTORY_NO) return;
+    // Without its row, the member is not reachable again either.
+    await this.members.numbered(environment.databaseNo).copyEnvironments([environment]);
+  }
+
+  /** Listeners hear of changes in any database, and of a database that is reachable again. */
+  watch(listener: (topic: StoreTopic) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #announce(topic: StoreTopic): void {
+    for (const listener of this.#listeners) listener(topic);
+  }
+
+  #heldBy(no: number): Environment[] {
+    return [...this.#environments.values()].filter(({ databaseNo }) => databaseNo === no);
+  }
+
+  /** Environments first: each database that one of them names is in the list that is read next. */
+  async #read(): Promise<void> {
+    try {
+      const environments = await this.directory.environmentList();
+      const databases = await this.directory.databaseList();
+      this.#readAt = performance.now();
+      const changed = environments.filter((environment) => !isSame(environment, this.#environments.get(environment.id)));
+      this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
+      for (const database of databases) this.members.add(database);
+      await this.#copy(changed);
+    } catch (error) {
+      this.#readLater();
+      throw error;
+    }
+  }
+
+  /** A member that is away gets the rows before it is used again. */
+  async #copy(environments: readonly Environment[]): Promise<void> {
+    for (const member of this.members.added()) {
+      const held = environments.filter(({ databaseNo }) => databaseNo === member.no);
+      if (held.length > 0) await member.copyEnvironments(held).catch(() => undefined);
+    }
+  }
+
+  #readLater(): void {
+    if (this.#readingAgain || this.#isStopped) return;
+    this.#readingAgain = setTimeout(() => {
+      this.#readingAgain = null;
+      void this.refresh().catch(() => undefined);
+    }, READ_AGAIN_MS).unref();
+  }
+}
+
+function isSame(one: Environment, other: Environment | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
