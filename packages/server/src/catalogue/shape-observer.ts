@@ -54,11 +54,8 @@ export class ShapeObserver {
   /** Returns true if there is more to do in this database. */
   async #poll(store: Store): Promise<boolean> {
     const from = await store.eventShapeProgress();
-    const next = await store.eventSample({ after: from, limit: EVENTS_AT_ONCE, dataLengthMax: DATA_LENGTH_MAX });
-    const isFarBehind = next.last - next.reached > BEHIND_MAX;
-    const { events, reached, last } = isFarBehind
-      ? await store.eventSample({ after: next.last - EVENTS_AT_ONCE, limit: EVENTS_AT_ONCE, dataLengthMax: DATA_LENGTH_MAX })
-      : next;
+    const wanted = { limit: EVENTS_AT_ONCE, dataLengthMax: DATA_LENGTH_MAX, behindMax: BEHIND_MAX };
+    const { events, reached, last } = await store.eventSample({ after: from, ...wanted });
     if (reached > from) await this.#keep(store, { from, reached }, events);
     return reached < last;
   }

@@ -100,3 +100,24 @@ export function runConformance(engine: Engine): void {
   retentionConformance(engine);
   erasureConformance(engine);
 }
+
+/** What a store of several databases asks of more than one of them: everything else goes to one as it is. */
+export function placementConformance(engine: Engine): void {
+  anyTextConformance(engine);
+  environmentConformance(engine);
+  eventTypeConformance(engine);
+  eventSchemaConformance(engine);
+  trafficConformance(engine);
+  usageConformance(engine);
+  activityConformance(engine);
+  mirrorConformance(engine);
+  appConformance(engine);
+  queueConformance(engine);
+  resumptionConformance(engine);
+  heldCallConformance(engine);
+  jobConformance(engine);
+  alertConformance(engine);
+  cancellationConformance(engine);
+  realtimeConformance(engine);
+  retentionConformance(engine);
+}

@@ -16,6 +16,8 @@ export interface EventSampleParams {
   after: number;
   limit: number;
   dataLengthMax: number;
+  /** If more events than this would be left, the newest are read instead, and those before them are skipped. Absent: none is skipped. */
+  behindMax?: number;
 }
 
 export interface EventSample {

@@ -3,9 +3,9 @@
 import type { EnvironmentId } from "@inlet/protocol";
 import type { EventShapeStore } from "../contract/index.ts";
 import { selectEvents } from "../events/postgres/select-events.ts";
-import { settledSequence } from "../events/postgres/settled-sequence.ts";
+import { sequenceAfter, settledSequence } from "../events/postgres/settled-sequence.ts";
 import { type EventRow, toStoredEvent } from "../events/rows/event-rows.ts";
-import type { Database } from "../postgres/database.ts";
+import type { Database, Read } from "../postgres/database.ts";
 import { COUNTED_HERE } from "../postgres/fenced.ts";
 
 const SAMPLE = `${selectEvents(`WHERE sequence > $1 AND sequence <= $2 AND length(data) <= $3 AND ${COUNTED_HERE}`)} ORDER BY sequence`;
@@ -17,15 +17,25 @@ const PUT = `
   INSERT INTO event_shapes (environment_id, name, shape) SELECT * FROM unnest($1::integer[], $2::text[], $3::text[])
   ON CONFLICT (environment_id, name) DO UPDATE SET shape = excluded.shape`;
 
+/** The number before the newest `count` events. */
+async function beforeNewest(database: Database, last: number, count: number): Promise<number> {
+  const newest = "SELECT sequence FROM events WHERE sequence <= $1 ORDER BY sequence DESC LIMIT $2";
+  const [row] = await database.read<{ first: number | null }>(`SELECT min(sequence) AS first FROM (${newest}) AS newest`, [last, count]);
+  return (row?.first ?? last + 1) - 1;
+}
+
 export function eventShapeStore(database: Database): EventShapeStore {
   return {
     async eventShapeProgress() {
       const [row] = await database.read<{ sequence: number }>("SELECT sequence FROM event_shapes_read");
       return row?.sequence ?? 0;
     },
-    async eventSample({ after, limit, dataLengthMax }) {
+    async eventSample({ after: asked, limit, dataLengthMax, behindMax = Number.POSITIVE_INFINITY }) {
       const last = await settledSequence(database);
-      const reached = Math.max(after, Math.min(last, after + limit));
+      const read: Read = (text, values) => database.read(text, values);
+      const isFarBehind = (await sequenceAfter(read, { after: asked, settled: last, count: limit + behindMax })) < last;
+      const after = isFarBehind ? await beforeNewest(database, last, limit) : asked;
+      const reached = Math.max(after, await sequenceAfter(read, { after, settled: last, count: limit }));
       const rows = reached > after ? await database.read<EventRow>(SAMPLE, [after, reached, dataLengthMax]) : [];
       return { events: rows.map(toStoredEvent), reached, last };
     },

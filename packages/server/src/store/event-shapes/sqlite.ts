@@ -35,8 +35,12 @@ export function eventShapeStore(db: DatabaseSync, writer: GroupCommit, reader: R
   };
 }
 
-export function sampleEvents(db: DatabaseSync, { after, limit, dataLengthMax }: EventSampleParams): EventSample {
+export function sampleEvents(
+  db: DatabaseSync,
+  { limit, dataLengthMax, behindMax = Number.POSITIVE_INFINITY, ...asked }: EventSampleParams,
+): EventSample {
   const { last } = db.prepare("SELECT coalesce(max(sequence), 0) AS last FROM events").get() as { last: number };
+  const after = last - asked.after > limit + behindMax ? last - limit : asked.after;
   const reached = Math.max(after, Math.min(last, after + limit));
   const rows = db
     .prepare(`${selectEvents()} WHERE sequence > ? AND sequence <= ? AND length(data) <= ? ORDER BY sequence`)

@@ -7,8 +7,8 @@
 import type { EnvironmentId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { EventType, EventTypeListParams, EventTypeStore } from "../contract/index.ts";
-import { settledSequence } from "../events/postgres/settled-sequence.ts";
-import type { Database } from "../postgres/database.ts";
+import { sequenceAfter, settledSequence } from "../events/postgres/settled-sequence.ts";
+import type { Database, Read } from "../postgres/database.ts";
 import { COUNTED_HERE } from "../postgres/fenced.ts";
 import { addAccepted } from "../traffic/postgres.ts";
 import { type EventTypeHourRow, HOUR_MS, type SettingsRow, type TypeRow, toEventType, toEventTypeSettings } from "./rows.ts";
@@ -53,7 +53,8 @@ export function eventTypeStore(database: Database): EventTypeStore {
         const { rows } = await client.query<{ sequence: number }>("SELECT sequence FROM event_types_counted FOR UPDATE SKIP LOCKED");
         const from = rows[0]?.sequence;
         if (from === undefined || from >= settled) return true;
-        const until = Math.min(settled, from + limit);
+        const read: Read = async (text, values) => (await client.query(text, [...values])).rows;
+        const until = await sequenceAfter(read, { after: from, settled, count: limit });
         await countRange(client, from, until, COUNTED_HERE);
         await client.query("UPDATE event_types_counted SET sequence = $1", [until]);
         return until === settled;

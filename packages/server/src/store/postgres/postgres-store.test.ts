@@ -46,3 +46,21 @@ test("postgres: a stopped store refuses work, can be stopped again, and has kept
   await assert.rejects(store.eventAppend(sampleBatch(environment, [sampleEvent()])), StoreUnavailable);
   await store.stop();
 });
+
+test("postgres: numbers with large gaps are read as fast as those without", { skip }, async (t) => {
+  const { store, url } = await openForConformance(t);
+  const environment = await makeEnvironment(store);
+  const { id: environmentId } = environment;
+  for (let n = 0; n < 3; n++) {
+    await store.eventAppend(sampleBatch(environment, [sampleEvent(), sampleEvent()]));
+    await inDatabase(url, (client) => client.query("SELECT setval('event_sequence', nextval('event_sequence') + 1000000)"));
+  }
+  assert.equal((await store.eventFollow({ environmentId, after: 0, limit: 100 })).events.length, 6);
+  assert.equal(await store.eventTypeCount({ limit: 4 }), false);
+  assert.equal(await store.eventTypeCount({ limit: 4 }), true);
+  assert.equal((await store.eventTypeGet({ environmentId, name: "shop/order.created", since: 0 }))?.count, 6);
+  const first = await store.eventSample({ after: 0, limit: 2, dataLengthMax: 100, behindMax: 4 });
+  assert.deepEqual([first.events.length, first.reached < first.last], [2, true]);
+  const newest = await store.eventSample({ after: 0, limit: 2, dataLengthMax: 100, behindMax: 3 });
+  assert.deepEqual([newest.events.length, newest.reached], [2, newest.last]);
+});

@@ -3,7 +3,7 @@
 import type { Slice } from "./byte-bounds.ts";
 
 /** Rows examined per call, so that the traffic of others does not delay a caller. */
-const WINDOW_ROWS = 2_000;
+export const WINDOW_ROWS = 2_000;
 /** A transform may delay a row by this much after its receipt, while others overtake it. */
 const OVERTAKEN_MS = 60_000;
 /** Of the rows received since then, so many are examined for the smallest number. */

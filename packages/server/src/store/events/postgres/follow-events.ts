@@ -5,10 +5,10 @@ import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import { boundedSlice, EVENT_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
-import { OVERTAKEN_ROWS, overtakenSince, reachedBy, sequenceBeforeFirst, windowEnd } from "../../shared/following.ts";
+import { OVERTAKEN_ROWS, overtakenSince, reachedBy, sequenceBeforeFirst, WINDOW_ROWS } from "../../shared/following.ts";
 import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
-import { settledSequence } from "./settled-sequence.ts";
+import { sequenceAfter, settledSequence } from "./settled-sequence.ts";
 
 const BETWEEN = `
   ${selectEvents("WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence")} WHERE environment_id = $3 ORDER BY sequence LIMIT $4`;
@@ -17,7 +17,8 @@ export async function followEvents(
   database: Database,
   { environmentId, after, limit, bytesMax = PAGE_BYTES_MAX }: EventFollowParams,
 ): Promise<{ events: StoredEvent[]; reached: number }> {
-  const until = windowEnd(after, await settledSequence(database));
+  const settled = await settledSequence(database);
+  const until = await sequenceAfter((text, values) => database.read(text, values), { after, settled, count: WINDOW_ROWS });
   const found = await database.read<EventRow & { rows_found: number }>(
     `${rowsWithin(`(${BETWEEN})`, "sequence", EVENT_BYTES, bytesMax)} ORDER BY sequence`,
     [after, until, environmentId, limit],

@@ -15,16 +15,16 @@ import {
   type WebhookRequestListParams,
   type WebhookRequestStore,
 } from "../../contract/index.ts";
-import { FENCES, settledSequence } from "../../events/postgres/settled-sequence.ts";
+import { FENCES, sequenceAfter, settledSequence } from "../../events/postgres/settled-sequence.ts";
 import { Conditions } from "../../postgres/conditions.ts";
-import type { Database } from "../../postgres/database.ts";
+import type { Database, Read } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
 import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
 import { boundedSlice, REQUEST_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
 import { tablesUntil } from "../../postgres/schema/partitions.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
-import { OVERTAKEN_ROWS, overtakenSince, reachedBy, sequenceBeforeFirst, windowEnd } from "../../shared/following.ts";
+import { OVERTAKEN_ROWS, overtakenSince, reachedBy, sequenceBeforeFirst, WINDOW_ROWS } from "../../shared/following.ts";
 import { pageOfRequests, type RequestPage } from "../rows/request-pages.ts";
 import { type RequestRow, toRequest, writeQuery } from "../rows/request-rows.ts";
 
@@ -233,7 +233,9 @@ async function followRequests(
   database: Database,
   { environmentId, webhookId, after, limit, bytesMax = PAGE_BYTES_MAX }: WebhookRequestFollowParams,
 ): Promise<{ requests: WebhookRequest[]; reached: number }> {
-  const until = windowEnd(after, await settledSequence(database, "requests"));
+  const settled = await settledSequence(database, "requests");
+  const read: Read = (text, values) => database.read(text, values);
+  const until = await sequenceAfter(read, { after, settled, count: WINDOW_ROWS, of: "requests" });
   const oldest = `(
     SELECT * FROM webhook_requests WHERE sequence > $1 AND sequence <= $2 AND environment_id = $3 AND webhook_id = $4
     ORDER BY sequence LIMIT $5)`;
