@@ -86,7 +86,11 @@ export function eventSchemaConformance(engine: Engine): void {
     const rest = await own.eventSample({ after: first.reached, limit: 10, dataLengthMax: 40 });
     assert.deepEqual([rest.events.length, rest.reached], [1, rest.last]);
     const newest = await own.eventSample({ after: from, limit: 1, dataLengthMax: 40, behindMax: 1 });
-    assert.deepEqual([newest.events.map(({ id }) => id), newest.reached], [[events[2]?.id], rest.last], "it is too far behind");
+    assert.deepEqual(
+      newest.events.map(({ id }) => id),
+      [events[2]?.id],
+      "it is too far behind",
+    );
     const next = await own.eventSample({ after: from, limit: 1, dataLengthMax: 40, behindMax: 2 });
     assert.deepEqual(
       next.events.map(({ id }) => id),

@@ -62,5 +62,6 @@ test("postgres: numbers with large gaps are read as fast as those without", { sk
   const first = await store.eventSample({ after: 0, limit: 2, dataLengthMax: 100, behindMax: 4 });
   assert.deepEqual([first.events.length, first.reached < first.last], [2, true]);
   const newest = await store.eventSample({ after: 0, limit: 2, dataLengthMax: 100, behindMax: 3 });
-  assert.deepEqual([newest.events.length, newest.reached], [2, newest.last]);
+  const rest = await store.eventSample({ after: newest.reached, limit: 2, dataLengthMax: 100 });
+  assert.deepEqual([newest.events.length, rest.events.length, rest.reached], [2, 0, newest.last]);
 });
