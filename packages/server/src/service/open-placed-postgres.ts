@@ -1,9 +1,8 @@
 /** Opens the databases of an installation: the directory, and those that were added to it, each with connections of its own. */
 
 import type { Logger } from "pino";
-import { DIRECTORY_NO, type PlacedDatabase, type Store } from "../store/contract/index.ts";
+import type { PlacedDatabase, Store } from "../store/contract/index.ts";
 import { openPlacedStore } from "../store/placement/placed-store.ts";
-import type { Placement } from "../store/placement/placement.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "../store/postgres/postgres-store.ts";
 import { reachDatabase } from "../store/postgres/reach-database.ts";
 
@@ -17,8 +16,7 @@ export async function openPlacedPostgres(
   { cacheMs, ...options }: PlacedPostgresOptions,
   log: Pick<Logger, "error" | "info">,
 ): Promise<Store> {
-  const placed: { placement?: Placement } = {};
-  const directory = await openPostgresStore({ ...options, elsewhere: () => placed.placement?.elsewhere(DIRECTORY_NO) ?? [] });
+  const directory = await openPostgresStore(options);
   const { listenUrl } = options;
   /** A member has the name and the time of the directory: leases and ages are the same everywhere. */
   const { readUrl: _, ...rest } = options;
@@ -26,21 +24,17 @@ export async function openPlacedPostgres(
   return openPlacedStore({
     directory,
     directoryLife: reachDatabase(options.url),
-    open: ({ url, readUrl }: PlacedDatabase, elsewhere) =>
+    open: ({ url, readUrl }: PlacedDatabase) =>
       openPostgresStore({
         ...shared,
         url,
         listenUrl: listenUrl === "off" ? "off" : url,
         ...(readUrl !== null && { readUrl }),
-        elsewhere,
       }),
     life: ({ url }) => reachDatabase(url),
     onAway: (database, reason) =>
       log.error({ database, reason }, "the database cannot be reached: requests of its environments are refused with 503 until it can"),
     onReachable: (database) => log.info({ database }, "the database can be reached"),
-    onPlacement: (placement) => {
-      placed.placement = placement;
-    },
     cacheMs,
   });
 }

@@ -1,6 +1,6 @@
 /** Calls of functions that are paused, or whose environment is archived, in PostgreSQL: in the lane of timers, never due. */
 
-import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../contract/index.ts";
 import { freeSlots } from "../limits/postgres.ts";
 import type { Database } from "../postgres/database.ts";
@@ -15,8 +15,6 @@ const FUNCTIONS = `
 export interface HeldCallParts {
   database: Database;
   notify(notices: Notices): void;
-  /** Environments whose calls stay as they are. */
-  elsewhere(): readonly EnvironmentId[];
 }
 
 /** A transaction that resumes the function, or unarchives its environment, waits for this one, and finds the entry. */
@@ -29,7 +27,7 @@ const HOLD = `
 const UNHOLD = `
   UPDATE queue SET rank = $1, due_at = $1 WHERE (environment_id, entry_no) IN (
     SELECT environment_id, entry_no FROM queue AS q
-    WHERE due_at = ${HELD_UNTIL} AND environment_id <> ALL ($3::integer[])
+    WHERE due_at = ${HELD_UNTIL}
       AND ${notFenced("environment_id")}
       AND NOT EXISTS (SELECT FROM functions AS f WHERE f.environment_id = q.environment_id AND f.function_no = q.function_no AND f.paused_at IS NOT NULL)
       AND NOT EXISTS (SELECT FROM environments AS e WHERE e.environment_id = q.environment_id AND e.archived_at IS NOT NULL)
@@ -53,7 +51,6 @@ export async function pausedFunctions(
 export function heldCallStore({
   database,
   notify,
-  elsewhere,
 }: HeldCallParts): Pick<QueueStore, "queueHold" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
   return {
     async queueHold({ environmentId, no, leaseId, functionNo, now }) {
@@ -71,7 +68,7 @@ export function heldCallStore({
       notify(notices);
     },
     async queueUnhold({ now, limit }) {
-      const rows = await database.query(UNHOLD, [now, limit, elsewhere()]);
+      const rows = await database.query(UNHOLD, [now, limit]);
       const notices = noNotices();
       noteLane(notices, TIMER_LANE, now);
       if (rows.length > 0) notify(notices);

@@ -24,8 +24,6 @@ import { addJobItems, advanceJob, advanceStored, beginJob, lastItems } from "./p
 import { type JobRow, toJob } from "./rows.ts";
 
 export interface JobStoreParts {
-  /** Environments of which no job is claimed here. */
-  elsewhere(): readonly EnvironmentId[];
   database: Database;
   notify(notices: Notices): void;
 }
@@ -38,7 +36,7 @@ const CLAIM = `
     started_at = CASE WHEN list_cursor IS NULL THEN coalesce(started_at, $2) ELSE started_at END
   WHERE (environment_id, job_id) = (
     SELECT environment_id, job_id FROM jobs
-    WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = $1 OR leased_until <= $2) AND job_id <> ALL ($4::text[]) AND environment_id <> ALL ($5::integer[])
+    WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = $1 OR leased_until <= $2) AND job_id <> ALL ($4::text[])
       AND ${notFenced("environment_id")}
       AND (series IS NULL OR NOT EXISTS (
         SELECT FROM jobs AS earlier
@@ -66,7 +64,7 @@ const ITEMS = `
   SELECT position, items FROM job_items WHERE environment_id = $1 AND job_id = $2 AND position < $3 ORDER BY position DESC LIMIT 1`;
 const DROP_ITEMS = "DELETE FROM job_items WHERE environment_id = $1 AND job_id = $2 AND position >= $3";
 
-export function jobStore({ database, notify, elsewhere }: JobStoreParts): JobStore {
+export function jobStore({ database, notify }: JobStoreParts): JobStore {
   return {
     jobInsert: (job) => database.transaction((client) => insertJob(client, job)),
     jobItemsAdd: (params) => database.transaction((client) => addItems(client, params)),
@@ -83,7 +81,7 @@ export function jobStore({ database, notify, elsewhere }: JobStoreParts): JobSto
       return (await database.query(SERIES_IS_OPEN, [environmentId, series])).length > 0;
     },
     async jobClaim({ node, now, until, except }) {
-      const [row] = await database.query<JobRow>(CLAIM, [node, now, until, except, elsewhere()]);
+      const [row] = await database.query<JobRow>(CLAIM, [node, now, until, except]);
       return row ? toJob(row) : null;
     },
     async jobRenew({ environmentId, id, node, until }) {

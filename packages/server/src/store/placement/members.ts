@@ -1,6 +1,5 @@
 /** The databases of a store: the directory, and the members that were added. One that is added while the service runs is opened at once. */
 
-import type { EnvironmentId } from "@inlet/protocol";
 import { DIRECTORY_NAME, DIRECTORY_NO, type PlacedDatabase, type StoreTopic, StoreUnavailable } from "../contract/index.ts";
 import { Member, type MemberStore, type SignOfLife } from "./member.ts";
 import type { WatchName } from "./store-methods.ts";
@@ -8,14 +7,12 @@ import type { WatchName } from "./store-methods.ts";
 export interface MembersParts {
   directory: MemberStore;
   directoryLife: SignOfLife;
-  /** `elsewhere`: environments that have rows in this database and are held by another. */
-  open(database: PlacedDatabase, elsewhere: () => readonly EnvironmentId[]): Promise<MemberStore>;
+  open(database: PlacedDatabase): Promise<MemberStore>;
   life(database: PlacedDatabase): SignOfLife;
   onAway(name: string, reason: string): void;
   onReachable(name: string): void;
   /** Called before a database is used for the first time, or again. */
   prepare(member: Member, store: MemberStore): Promise<void>;
-  elsewhere(no: number): readonly EnvironmentId[];
   /** What is cached of a member has changed, or may have while it was away. */
   onTopic(topic: StoreTopic): void;
 }
@@ -68,7 +65,7 @@ export class Members {
     if (this.#added.has(no) || this.#isStopped) return;
     // The directory is asked for signs of life only if there is something to go on without it.
     if (this.isEmpty) this.#start(this.directory);
-    const open = () => this.#parts.open(database, () => this.#parts.elsewhere(no));
+    const open = () => this.#parts.open(database);
     const member = this.#member({ no, name, open, life: this.#parts.life(database) });
     this.#added.set(no, member);
     member.store.storeWatch((topic) => {

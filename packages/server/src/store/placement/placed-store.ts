@@ -19,15 +19,9 @@ const ROUTES: Routes<Store> = { ...DIRECTORY_ROUTES, ...EVENT_ROUTES, ...RUN_ROU
 type Routing = Pick<Placement, "isAlone" | "directory" | "members" | "databaseOf" | "inEnvironment" | "storeOf">;
 type AnyRule = (placement: Routing, name: RoutedName) => unknown;
 
-export interface PlacedStoreParts extends PlacementParts {
-  /** Gets the placement before anything is read, for what the directory's own store must know of it. */
-  onPlacement?(placement: Placement): void;
-}
-
 /** Fails if the directory cannot be read. A member that is away is used when it is back. */
-export async function openPlacedStore({ onPlacement, ...parts }: PlacedStoreParts): Promise<Store> {
+export async function openPlacedStore(parts: PlacementParts): Promise<Store> {
   const placement = new Placement(parts);
-  onPlacement?.(placement);
   try {
     await placement.start();
   } catch (error) {

@@ -20,13 +20,13 @@ import {
 import type { Member, MemberStore } from "./member.ts";
 import { Members, type MembersParts } from "./members.ts";
 
-export interface PlacementParts extends Omit<MembersParts, "prepare" | "elsewhere" | "onTopic"> {
+export interface PlacementParts extends Omit<MembersParts, "prepare" | "onTopic"> {
   /** How long environments are found while the directory is away; absent: CACHE_MS. */
   cacheMs?: number | undefined;
 }
 
-/** Shorter than the old rows of a moved environment are guarded: a node that knows only its old place is refused there. */
-export const CACHE_MS = 300_000;
+/** Shorter than writes in the old place of a moved environment are refused (store/moves): nobody writes there by an older placement. */
+export const CACHE_MS = 100_000;
 const READ_AGAIN_MS = 1_000;
 
 export class Placement {
@@ -35,8 +35,6 @@ export class Placement {
   readonly #cacheMs: number;
   readonly #listeners = new Set<(topic: StoreTopic) => void>();
   #environments = new Map<EnvironmentId, Environment>();
-  /** By database, environments that have rows there and are held by another. */
-  #elsewhere = new Map<number, EnvironmentId[]>();
   /** When the directory was last read, by `performance.now()`. */
   #readAt = performance.now();
   #readingAgain: NodeJS.Timeout | null = null;
@@ -49,7 +47,6 @@ export class Placement {
     this.members = new Members({
       ...parts,
       prepare: (member, store) => store.environmentCopy({ environments: this.#heldBy(member.no) }),
-      elsewhere: (no) => this.#elsewhere.get(no) ?? [],
       onTopic: (topic) => this.#announce(topic),
     });
   }
@@ -94,14 +91,14 @@ export class Placement {
     return this.#environments.get(environmentId)?.databaseNo ?? DIRECTORY_NO;
   }
 
-  elsewhere(no: number): readonly EnvironmentId[] {
-    return this.#elsewhere.get(no) ?? [];
+  /** An environment may have moved since without this node's knowledge. */
+  get isOld(): boolean {
+    return performance.now() - this.#readAt > this.#cacheMs;
   }
 
-  /** Throws if the directory is away for so long that an environment may have moved without this node's knowledge. */
+  /** Throws if the directory is away for so long that it is not known any more where environments are. */
   refuseTooOld(): void {
-    if (this.members.directory.isReachable || performance.now() - this.#readAt <= this.#cacheMs) return;
-    throw new StoreUnavailable("the directory is away for so long that nobody knows where environments are");
+    if (this.isOld) throw new StoreUnavailable("the directory is away for so long that it is not known where environments are");
   }
 
   /** Calls where the environment is. If it has moved, the call is made once more in its new place. */
@@ -122,10 +119,9 @@ export class Placement {
     }
   }
 
-  /** An environment that this node has not heard of was made by another. */
+  /** An environment that this node has not heard of was made by another. A node that stood still reads first. */
   async memberOf(environmentId: EnvironmentId): Promise<Member> {
-    if (!this.#environments.has(environmentId)) await this.refresh();
-    this.refuseTooOld();
+    if (this.isOld || !this.#environments.has(environmentId)) await this.refresh();
     return this.members.numbered(this.databaseOf(environmentId));
   }
 

@@ -1,6 +1,5 @@
 /** The shared store: PostgreSQL, for any number of nodes. */
 
-import type { EnvironmentId } from "@inlet/protocol";
 import { activityStore } from "../activity/postgres.ts";
 import { admissionStore } from "../admissions/postgres.ts";
 import { alertStore } from "../alerts/postgres.ts";
@@ -64,8 +63,6 @@ export interface PostgresStoreOptions extends NodeOptions {
   rules?: WaitRules;
   /** How payloads are searched. Not needed if they are not. */
   compileWhere?: CompileWhere;
-  /** Environments that have rows in this database, although another one holds them: a move is not over. Nothing of theirs is claimed. */
-  elsewhere?(): readonly EnvironmentId[];
   onCommitted?(figures: CommitFigures): void;
   /** A read replica of the database, for what people look at; absent: the primary answers all reads. */
   readUrl?: string;
@@ -79,7 +76,7 @@ const ANALYZE_INTERVAL_MS = 5_000;
 
 /** Throws StoreRefused if the database must not be used, or cannot be reached. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const { rules = NO_RULES, compileWhere = withoutRules, elsewhere = () => [], onCommitted } = options;
+  const { rules = NO_RULES, compileWhere = withoutRules, onCommitted } = options;
   const opened = await openNode(options);
   const { node, database, notifications, box } = opened;
   const announced = createAnnounced(database, node);
@@ -94,7 +91,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       notify,
       watch: (listener) => notifications.queue.add(listener),
       watchLimits: (listener) => notifications.limits.add(listener),
-      elsewhere,
     });
   const queue = queueOf(database);
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
@@ -140,7 +136,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...savedFilterStore(database),
     ...alertStore(database),
     ...mirrorStore(database),
-    ...jobStore({ database, notify, elsewhere }),
+    ...jobStore({ database, notify }),
     ...reconciliationStore(database),
     ...retentionStore(database),
     ...erasureStore(database),

@@ -4,6 +4,7 @@ import type {
   AuditStore,
   DatabaseStore,
   Environment,
+  EnvironmentMoveStore,
   EnvironmentStore,
   IdempotencyStore,
   KeyStore,
@@ -15,11 +16,27 @@ import type { Placement } from "../placement.ts";
 import { inDirectory, type Routes } from "../rules.ts";
 
 export const DIRECTORY_ROUTES: Routes<
-  EnvironmentStore & DatabaseStore & KeyStore & WebhookStore & SessionStore & AuditStore & IdempotencyStore & LeadershipStore
+  EnvironmentStore &
+    EnvironmentMoveStore &
+    DatabaseStore &
+    KeyStore &
+    WebhookStore &
+    SessionStore &
+    AuditStore &
+    IdempotencyStore &
+    LeadershipStore
 > = {
   environmentList: (placement) => () => placement.environments(),
   environmentInsert: (placement) => async (params) => noted(placement, await insertEnvironment(placement, params)),
   environmentUpdate: (placement) => async (params) => noted(placement, await placement.directory.environmentUpdate(params)),
+  environmentMoveInsert: inDirectory,
+  environmentMoveList: inDirectory,
+  /** Placement is read again with the step that switches, not with the notification only. */
+  environmentMoveAdvance: (placement) => async (params) => {
+    const progress = await placement.directory.environmentMoveAdvance(params);
+    if (progress?.move.state === "switched") await placement.refresh();
+    return progress;
+  },
   databaseList: inDirectory,
   databaseAdd: (placement) => async (params) => {
     const added = await placement.directory.databaseAdd(params);

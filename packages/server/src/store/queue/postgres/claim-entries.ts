@@ -18,7 +18,7 @@ const DUE = `
   SELECT ${QUEUE_COLUMNS} FROM queue WHERE lane = $1 AND lane <> '${TIMER_LANE}' AND due_at <= $2 AND ${notFenced("environment_id")}
   ORDER BY rank, entry_no LIMIT $3 FOR UPDATE SKIP LOCKED`;
 const DUE_TIMERS = `
-  SELECT ${QUEUE_COLUMNS} FROM queue WHERE lane = '${TIMER_LANE}' AND rank <= $1 AND due_at <= $1 AND environment_id <> ALL ($3::integer[])
+  SELECT ${QUEUE_COLUMNS} FROM queue WHERE lane = '${TIMER_LANE}' AND rank <= $1 AND due_at <= $1
     AND ${notFenced("environment_id")}
   ORDER BY rank, entry_no LIMIT $2 FOR UPDATE SKIP LOCKED`;
 const LEASED = { environment_id: "integer", entry_no: "bigint", lane: "text", rank: "bigint", lease_id: "text" };
@@ -33,11 +33,6 @@ const STATUSES = "SELECT run_no, status FROM runs WHERE environment_id = $1 AND 
 const LOCK_RUNS = `${STATUSES} ORDER BY run_no FOR UPDATE SKIP LOCKED`;
 const BEGIN_RUNS = "UPDATE runs SET status = 'running' WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 
-export interface ClaimParams extends QueueClaimParams {
-  /** Environments whose timers are left alone. */
-  elsewhere: readonly EnvironmentId[];
-}
-
 export interface Claim extends QueueClaimResult {
   /** Runs that begin. */
   begun: RunNo[];
@@ -48,13 +43,13 @@ export interface Claim extends QueueClaimResult {
 /** `noteLease` is called with every lease before it is written. */
 export async function claimEntries(
   client: PoolClient,
-  { lane, limit, now, lease, limits: rules, elsewhere }: ClaimParams,
+  { lane, limit, now, lease, limits: rules }: QueueClaimParams,
   noteLease: (entry: { environmentId: EnvironmentId; no: EntryNo; leaseId: LeaseId }) => void,
 ): Promise<Claim> {
   // Pipelined, and run in this order: slots are counted with the limits locked.
   const [, free] = await Promise.all([lockLimits(client, rules), freeSlotsOf(client, rules, now)]);
   const room = claimRoom(limit, free);
-  const rows = room > 0 ? await dueEntries(client, lane, [now, room], elsewhere) : [];
+  const rows = room > 0 ? await dueEntries(client, lane, now, room) : [];
   const { leased, sentHome } = splitDue(rows, new LeaseAllocation(now, lease));
   const claimed = leased.map((row) => toClaimed(row, lease.newId(), lease.until));
   for (const entry of claimed) noteLease(entry);
@@ -69,17 +64,9 @@ export async function claimEntries(
   return { ...claimResult(claimed, { found: rows.length, room, free }), begun, lanesSent };
 }
 
-async function dueEntries(
-  client: PoolClient,
-  lane: string,
-  nowAndLimit: readonly [now: number, limit: number],
-  elsewhere: readonly EnvironmentId[],
-): Promise<QueueRow[]> {
+async function dueEntries(client: PoolClient, lane: string, now: number, limit: number): Promise<QueueRow[]> {
   const isTimers = lane === TIMER_LANE;
-  const { rows } = await client.query<QueueRow>(
-    isTimers ? DUE_TIMERS : DUE,
-    isTimers ? [...nowAndLimit, elsewhere] : [lane, ...nowAndLimit],
-  );
+  const { rows } = await client.query<QueueRow>(isTimers ? DUE_TIMERS : DUE, isTimers ? [now, limit] : [lane, now, limit]);
   return rows;
 }
 

@@ -62,17 +62,15 @@ export interface QueueParts {
   notify(notices: Notices): void;
   watch: QueueStore["queueWatch"];
   watchLimits: QueueStore["limitWatch"];
-  /** Environments of which nothing is claimed here. */
-  elsewhere(): readonly EnvironmentId[];
 }
 
-export function queueStore({ database, notify, watch, watchLimits, elsewhere }: QueueParts): QueueStore {
+export function queueStore({ database, notify, watch, watchLimits }: QueueParts): QueueStore {
   const claimMany: QueueStore["queueClaimMany"] = async (params) => {
     let leased: LeasedEntry[] = [];
     try {
       const { begun, lanesSent, ...result } = await database.transaction((client) => {
         leased = [];
-        return claimEntries(client, { ...params, elsewhere: elsewhere() }, (entry) => leased.push(entry));
+        return claimEntries(client, params, (entry) => leased.push(entry));
       });
       const notices = { ...noNotices(), runNos: new Set(begun) };
       for (const lane of lanesSent) noteLane(notices, lane, params.now);
@@ -142,7 +140,7 @@ export function queueStore({ database, notify, watch, watchLimits, elsewhere }: 
     },
     queueRemove: remove,
     queueReschedule: ({ dueAt, ...entry }) => makeDue(RESCHEDULE, [...columnsOf([entry]), dueAt], dueAt),
-    ...heldCallStore({ database, notify, elsewhere }),
+    ...heldCallStore({ database, notify }),
     queueWatch: watch,
     limitWatch: watchLimits,
   };
