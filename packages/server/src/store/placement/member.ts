@@ -53,6 +53,8 @@ export class Member {
   readonly #remembered = new Map<string, unknown>();
   #plain: MemberStore | null = null;
   #isReachable = false;
+  /** Why it is away, as it was last told. */
+  #reason: string | null = null;
   #asking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
@@ -91,8 +93,7 @@ export class Member {
 
   /** Rows of the directory that those of this database refer to. If it is away, it gets them before it is used again. */
   async copyEnvironments(environments: readonly Environment[]): Promise<void> {
-    if (!this.#isReachable || !this.#plain) return;
-    await this.#plain.environmentCopy({ environments });
+    if (this.#isReachable) await this.#call((store) => store.environmentCopy, [{ environments }]);
   }
 
   remember<Answer>(name: string, answer: Answer): Answer {
@@ -124,6 +125,7 @@ export class Member {
       const store = this.#plain ?? (await this.#open());
       await this.#parts.prepare(store);
       this.#isReachable = true;
+      this.#reason = null;
       this.#parts.onReachable();
     } catch (error) {
       this.#lose((error as Error).message);
@@ -138,8 +140,9 @@ export class Member {
   }
 
   #lose(reason: string): void {
-    if (this.#isReachable) this.#parts.onAway(reason);
+    if (this.#isReachable || this.#reason !== reason) this.#parts.onAway(reason);
     this.#isReachable = false;
+    this.#reason = reason;
     for (const refuse of this.#refusals) refuse(this.#unavailable());
     this.#refusals.clear();
   }
@@ -162,7 +165,7 @@ export class Member {
     return { ...Object.fromEntries<unknown>([...synchronous, ...calls, ...watches]), storeViews, storeReplica } as unknown as Store;
   }
 
-  #call(named: (store: Store) => unknown, params: readonly unknown[]): Promise<unknown> {
+  #call(named: (store: MemberStore) => unknown, params: readonly unknown[]): Promise<unknown> {
     const store = this.#plain;
     if (!store || !this.#isReachable) return Promise.reject(this.#unavailable());
     return new Promise((resolve, reject) => {

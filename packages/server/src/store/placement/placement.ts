@@ -46,7 +46,10 @@ export class Placement {
     this.#cacheMs = cacheMs;
     this.members = new Members({
       ...parts,
-      prepare: (member, store) => store.environmentCopy({ environments: this.#heldBy(member.no) }),
+      // The directory's own rows are the truth.
+      prepare: async ({ no }, store) => {
+        if (no !== DIRECTORY_NO) await store.environmentCopy({ environments: this.#heldBy(no) });
+      },
       onTopic: (topic) => this.#announce(topic),
     });
   }
