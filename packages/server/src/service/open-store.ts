@@ -20,7 +20,10 @@ export async function openStore(config: Config, log: Logger, onCommitted: (figur
     encryptionKeys: config.encryptionKey,
   };
   const url = config.databaseUrl;
-  if (!url) return openSqliteStore({ ...options, whereModule: WHERE_MODULE, folder: config.dataDir });
+  if (!url) {
+    if (config.databaseReadUrl !== null) log.warn("--database-read-url has no effect without --database-url");
+    return openSqliteStore({ ...options, whereModule: WHERE_MODULE, folder: config.dataDir });
+  }
   // The PostgreSQL client is loaded only if it is used.
   const { openPlacedPostgres } = await import("./open-placed-postgres.ts");
   const { databaseListenUrl, databaseConnections: connectionsMax, databaseTimeout: timeoutMs, pollInterval: pollIntervalMs } = config;

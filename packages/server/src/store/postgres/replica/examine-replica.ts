@@ -52,7 +52,6 @@ export async function examineReplica(primary: Database, replica: Database, node:
 }
 
 function strangerTo(kept: PrimaryRow, found: ReplicaRow): string | null {
-  if (!found.is_standby) return "it is a primary itself, not a standby";
-  if (found.system !== kept.system) return "it is a standby of another server";
+  if (found.system !== kept.system) return found.is_standby ? "it is a standby of another server" : "it is another server and no standby";
   return found.name === kept.name ? null : `its database is "${found.name}" and not "${kept.name}"`;
 }

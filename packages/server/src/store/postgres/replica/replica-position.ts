@@ -12,7 +12,9 @@ import type { WorkKind } from "../time-limits.ts";
 
 /** Positions in bytes. A statement reads its position after it has taken its snapshot: what it sees is committed there. */
 export const COMMITTED = "(pg_current_wal_flush_lsn() - '0/0')::bigint";
-export const REPLAYED = "(pg_last_wal_replay_lsn() - '0/0')::bigint";
+/** The address of a replica may lead to the primary, as that of managed services does while they have no replica: it has everything. */
+export const REPLAYED = `
+  (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END - '0/0')::bigint`;
 
 const ASK_AGAIN_MS = 5;
 
