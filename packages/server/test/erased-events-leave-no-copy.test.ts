@@ -171,4 +171,19 @@ test("an erasure needs a filter, and only roles that may repair make one", async
   const service = await startTestService(t);
   const refused = async (body: object) => (await service.rest("POST", "/jobs", { body: { kind: "events.erase", ...body } })).status;
   assert.deepEqual([await refused({}), await refused({ filter: {} }), await refused({ filter: {}, all: true })], [400, 400, 400]);
+  assert.deepEqual([await refused({ filter: { event: "" } }), await refused({ filter: { event: "no-id" } })], [400, 400]);
+
+  // One event by its id, and only if it passes the other filters too.
+  const [id] = (await service.send([1, 2].map((n) => ({ name: "shop/twin", data: { n } })))).body.ids;
+  const total = async (filter: object) =>
+    (await service.rest("POST", "/jobs", { body: { kind: "events.erase", filter, dryRun: true } })).body.data.total;
+  const counts = [
+    { event: id },
+    { event: id.toLowerCase() },
+    { event: id, name: "shop/other" },
+    { event: id, to: "1" },
+    { event: id, from: "1" },
+  ];
+  assert.deepEqual(await Promise.all(counts.map((filter) => total({ ...filter }))), [1, 1, 0, 0, 1]);
+  assert.equal(await total({ event: "01J00000000000000000000000" }), 0);
 });

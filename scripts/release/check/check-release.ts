@@ -8,6 +8,7 @@ import type { Check } from "./check.ts";
 import { checkGuides } from "./check-guides.ts";
 import { checkImage, checkImageContext } from "./check-image.ts";
 import { checkInstalls } from "./check-installs.ts";
+import { checkRuntimes } from "./check-runtimes.ts";
 import { checkTypes } from "./check-types.ts";
 import { openToolbox } from "./toolbox.ts";
 
@@ -18,6 +19,7 @@ export async function checkRelease(release: Release, only = ""): Promise<boolean
     const toolbox = await openToolbox(folder);
     const checks = [
       ...checkInstalls(release, toolbox),
+      ...checkRuntimes(release, toolbox),
       checkTypes(release, toolbox),
       checkImageContext(release, toolbox),
       checkImage(release),

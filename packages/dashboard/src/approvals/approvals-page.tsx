@@ -5,6 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Approval, approvalsQuery } from "../api/approvals.ts";
 import { useMayRepair } from "../api/session.ts";
+import { ExportList } from "../lists/export-list.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { ACTIONS, Table } from "../ui/table.tsx";
@@ -25,6 +26,7 @@ export function ApprovalsPage() {
           Questions that runs wait for. Subscribe a function to <code>inlet/approval.requested</code> to post the link to where people are.
         </p>
         <div className="actions">
+          <ExportList env={env} path="/approvals" query={isOpenOnly ? { status: "open" } : {}} name={`approvals-${env}`} />
           <div className="segments">
             {[true, false].map((open) => (
               <button

@@ -7,6 +7,7 @@ import { call } from "../api/client.ts";
 import { appsQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { AppItem } from "../api/types.ts";
+import { ExportList } from "../lists/export-list.tsx";
 import { CodeBlock } from "../ui/copy.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -23,13 +24,14 @@ export function AppsPage() {
     <div className="page">
       <div className="page-head">
         <h1>Apps</h1>
-        {mayChange && (
-          <div className="actions">
+        <div className="actions">
+          <ExportList env={env} path="/apps" query={{}} name={`apps-${env}`} />
+          {mayChange && (
             <button type="button" className="button primary" onClick={() => setSyncing(true)}>
               <Icon name="plus" /> Sync an app
             </button>
-          </div>
-        )}
+          )}
+        </div>
         <p>An app serves functions at one URL. Syncing registers its functions.</p>
       </div>
       <AppList env={env} />

@@ -7,6 +7,7 @@ import { call } from "../api/client.ts";
 import { environmentsQuery } from "../api/queries.ts";
 import { useIsUnrestricted, useMayChange } from "../api/session.ts";
 import type { Environment, EnvironmentKind } from "../api/types.ts";
+import { ExportList } from "../lists/export-list.tsx";
 import { SHARED } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -23,6 +24,7 @@ import { EnvironmentUsage } from "./environment-usage.tsx";
 import { MoveEnvironment } from "./move-environment.tsx";
 
 export function EnvironmentsPage() {
+  const { env } = useParams({ from: "/env/$env" });
   const { data, error, refetch } = useQuery(environmentsQuery);
   const [creating, setCreating] = useState<EnvironmentKind | null>(null);
   const mayChange = useMayManage();
@@ -32,16 +34,19 @@ export function EnvironmentsPage() {
     <div className="page">
       <div className="page-head">
         <h1>Environments</h1>
-        {mayChange && (
-          <div className="actions">
-            <button type="button" className="button" onClick={() => setCreating("custom")}>
-              <Icon name="plus" /> Custom environment
-            </button>
-            <button type="button" className="button primary" onClick={() => setCreating("branch")}>
-              <Icon name="branch" /> Branch environment
-            </button>
-          </div>
-        )}
+        <div className="actions">
+          <ExportList env={env} path="/environments" query={{}} name="environments" />
+          {mayChange && (
+            <>
+              <button type="button" className="button" onClick={() => setCreating("custom")}>
+                <Icon name="plus" /> Custom environment
+              </button>
+              <button type="button" className="button primary" onClick={() => setCreating("branch")}>
+                <Icon name="branch" /> Branch environment
+              </button>
+            </>
+          )}
+        </div>
         <p>Environments are isolated: each has its own events, functions and runs. Branch environments share keys and webhooks.</p>
       </div>
       {data === undefined ? (

@@ -7,6 +7,7 @@ import { ALL_ITEMS_MAX } from "../api/client.ts";
 import { eventTypesQuery } from "../api/queries.ts";
 import type { EventType } from "../api/types.ts";
 import { FirstEvent } from "../events/first-event.tsx";
+import { ExportList } from "../lists/export-list.tsx";
 import { count, shortCount } from "../ui/numbers.ts";
 import { Sparkline } from "../ui/sparkline.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -32,6 +33,9 @@ export function EventTypesPage() {
             </button>
           </div>
         )}
+        <div className="actions">
+          <ExportList env={env} path="/event-types" query={{}} name={`event-types-${env}`} />
+        </div>
         <p>All event names received or declared, with their volume and subscribed functions.</p>
       </div>
       {error ? (

@@ -3,9 +3,10 @@
 import { useState } from "react";
 import type { JsonText } from "../api/json-text.ts";
 import { sentEvent } from "../api/read-items.ts";
-import { useMaySend } from "../api/session.ts";
+import { useMayErase, useMaySend } from "../api/session.ts";
 import type { EventItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
+import { EraseDialog } from "../jobs/erase-dialog.tsx";
 import { copyText } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
@@ -20,6 +21,8 @@ export function EventActions({ env, event }: { env: string; event: EventItem }) 
   const maySend = useMaySend();
   const [editing, setEditing] = useState(false);
   const [comparing, setComparing] = useState(false);
+  const [erasing, setErasing] = useState(false);
+  const mayErase = useMayErase();
   // Without its id, so that it is not a duplicate, and without its ts, so that it gets the current time.
   const again: JsonText = sentEvent(event, { withId: false, withTs: false });
   const copy = async (text: string, what: string) =>
@@ -63,11 +66,22 @@ export function EventActions({ env, event }: { env: string; event: EventItem }) 
                   </MenuItem>
                 </>
               )}
+              {mayErase && (
+                <>
+                  <hr />
+                  <MenuItem onSelect={item(() => setErasing(true))}>
+                    <Icon name="trash" /> Erase
+                  </MenuItem>
+                </>
+              )}
             </>
           );
         }}
       </Menu>
       {editing && <SendEventDialog env={env} title="Edit and send" event={again} onClose={() => setEditing(false)} />}
+      {erasing && (
+        <EraseDialog env={env} request={{ kind: "events.erase", filter: { event: event.id } }} onClose={() => setErasing(false)} />
+      )}
       {comparing && <CompareDialog env={env} event={event} onClose={() => setComparing(false)} />}
     </>
   );

@@ -5,6 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { environmentsQuery, type WebhookHealth, webhookHealthQuery, webhooksQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
+import { ExportList } from "../lists/export-list.tsx";
 import { SHARED } from "../shell/environment-names.ts";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -22,13 +23,14 @@ export function WebhooksPage() {
     <div className="page">
       <div className="page-head">
         <h1>{env === SHARED ? "Webhooks of all branches" : "Webhooks"}</h1>
-        {!isBranch && mayChange && (
-          <div className="actions">
+        <div className="actions">
+          <ExportList env={env} path="/webhooks" query={{}} name={`webhooks-${env}`} />
+          {!isBranch && mayChange && (
             <Link to="/env/$env/webhooks/new" params={{ env }} className="button primary">
               <Icon name="plus" /> New webhook
             </Link>
-          </div>
-        )}
+          )}
+        </div>
         <p>
           {env === SHARED
             ? "Shared by all branch environments. A request selects its branch with x-service-env, as a header or query parameter."

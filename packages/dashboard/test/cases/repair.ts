@@ -93,6 +93,22 @@ export function repairCases(browser: () => Browser): void {
     await page.locator(".page-head").getByText("Completed").waitFor();
     const { text } = await service.rest("GET", "/events");
     assert.deepEqual([text.includes("jane@"), text.includes("joe@")], [false, true]);
+
+    const [, one] = (await service.send(["ann@example.com", "joe@example.com"].map((mail) => ({ name: "shop/left", data: { mail } })))).body
+      .ids;
+    await page.goto(`${service.url}/env/dev/events/${one}`);
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Erase" }).click();
+    await dialog.getByRole("textbox").fill("dev");
+    await erase.click();
+    await page.waitForURL("**/jobs/*");
+    await page.locator(".page-head").getByText("Completed").waitFor();
+    const left = await service.rest("GET", "/events?name=shop/*");
+    assert.deepEqual(
+      [left.text.includes("ann@"), left.text.split("joe@").length - 1],
+      [true, 1],
+      "one event, and no other with the same data",
+    );
   });
 
   test("a function shows its figures, is invoked, and gets events replayed; the figures are those of the lists", async (t) => {

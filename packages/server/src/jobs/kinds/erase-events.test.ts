@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Environment } from "../../store/contract/index.ts";
 import { type Job, StoreUnavailable } from "../../store/contract/index.ts";
 import { type EraseEventsParts, eraseEvents } from "./erase-events.ts";
 
@@ -10,4 +11,22 @@ test("an erasure that cannot clean up after itself says that everything is erase
     message: "Everything is erased, but the space it took in the store could not be cleaned: timed out waiting for a lock",
     cause,
   });
+});
+
+test("one event by its id is the only one that is found, in the archive too", async () => {
+  const ids = ["01J00000000000000000000001", "01J00000000000000000000002"];
+  const events = ids.map((id, sequence) => ({ id, sequence }));
+  const kind = eraseEvents({
+    store: { eventGet: async () => null },
+    archive: { eventFind: async () => ({ events, next: null }) },
+  } as unknown as EraseEventsParts);
+  const environment = { id: 1, name: "production" } as unknown as Environment;
+  const { signal } = new AbortController();
+  const inStore = await kind.find(environment, { event: ids[1] }, null, signal);
+  assert.deepEqual([inStore.found.length, inStore.next], [0, "archive "]);
+  const archived = await kind.find(environment, { event: ids[1] }, inStore.next, signal);
+  assert.deepEqual(
+    archived.found.map(({ item }) => item),
+    [1],
+  );
 });

@@ -6,7 +6,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { EnvironmentId, EventId, RunId, RunNo } from "@inlet/protocol";
-import { EVENT_FILTERS, type EventFilterQuery, eventFilter } from "../../api/events/events-routes.ts";
+import { EVENT_FILTERS } from "../../api/events/events-routes.ts";
 import type {
   Environment,
   ErasureOutcome,
@@ -18,10 +18,10 @@ import type {
   EventStore,
 } from "../../store/contract/index.ts";
 import { type FoundPage, type JobFilter, type JobKind, PAGE_ITEMS } from "../job-kind.ts";
-import { type FindEventsParts, findEvents, foundEvents } from "./find-events.ts";
+import { type FindEventsParts, findEvents, foundEvents, ONE_EVENT, selectedBy } from "./find-events.ts";
 
 export interface EraseEventsParts extends FindEventsParts {
-  store: Pick<EventStore, "eventList"> & ErasureStore;
+  store: Pick<EventStore, "eventList" | "eventGet"> & ErasureStore;
   cancel(run: { environmentId: EnvironmentId; no: RunNo }): Promise<boolean>;
   gatheringWithout: EventEraseParams["gatheringWithout"];
   /** Null: nothing is archived. */
@@ -56,7 +56,7 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
   const { archive } = parts;
   return {
     kind: "events.erase",
-    filters: EVENT_FILTERS,
+    filters: { ...EVENT_FILTERS, ...ONE_EVENT },
     takesAll: false,
     hidesFilter: true,
     batchMax: archive ? ARCHIVED_BATCH_MAX : BATCH_MAX,
@@ -88,10 +88,11 @@ async function findArchived(
   cursor: string,
 ): Promise<FoundPage> {
   const after = cursor === "" ? {} : { after: JSON.parse(cursor) as EventCursor };
-  const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...eventFilter(filter as EventFilterQuery), ...after };
+  const selected = selectedBy(filter);
+  const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...selected.listed, ...after };
   const page = (await archive?.eventFind(environment, params)) ?? { events: [], next: null };
   const next = page.next && IN_ARCHIVE + JSON.stringify(page.next);
-  return { found: foundEvents(page.events, { environment: environment.name, source: sourceName }), next };
+  return { found: foundEvents(page.events, { environment: environment.name, source: sourceName }, selected), next };
 }
 
 /** In transactions of bounded size. */

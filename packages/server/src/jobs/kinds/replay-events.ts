@@ -8,7 +8,7 @@ import { type FindEventsParts, findEvents } from "./find-events.ts";
 import { startedByJob } from "./started-by-job.ts";
 
 export interface ReplayEventsParts extends FindEventsParts {
-  store: Pick<EventStore, "eventList"> & Pick<FunctionStartStore, "eventsAt">;
+  store: Pick<EventStore, "eventList" | "eventGet"> & Pick<FunctionStartStore, "eventsAt">;
   /** What the event starts now. */
   replay(environmentId: EnvironmentId, event: StoredEvent, functionId: string | null): NewRun[];
 }
