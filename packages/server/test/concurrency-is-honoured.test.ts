@@ -111,7 +111,7 @@ suite("concurrency", { concurrency: 6 }, () => {
   test("concurrency of runs: places and those who wait for them survive a restart", async (t) => {
     const gate = new Gate();
     const { send, service, runs } = await setUp(t, { concurrency: { fn: [{ limit: 1 }] } }, async ({ event, step }) => {
-      await step.sleep("nap", "1s");
+      await step.sleep("nap", event.data.n === 0 ? "10s" : "1s");
       await gate.pass(`${event.data.n}`);
     });
     await send(numbered(3));

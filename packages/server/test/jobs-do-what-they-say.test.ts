@@ -166,17 +166,17 @@ test("a job can be cancelled, is limited in rate, and knows only what was there 
   const shop = await openShop(t);
   const { service, terms } = shop;
   terms.accepts = true;
-  await sendOrders(shop, 12);
-  const job = await createJob(service, { kind: "events.replay", filter: { name: "shop/*" }, rate: 4 });
+  await sendOrders(shop, 60);
+  const job = await createJob(service, { kind: "events.replay", filter: { name: "shop/*" }, rate: 1 });
   await sendOrders(shop, 3);
   const half = await until("some items done", async () => {
     const { data } = (await service.rest("GET", `/jobs/${job.id}`)).body;
     return data.done >= 2 ? data : undefined;
   });
-  assert.equal(half.total, 12);
+  assert.equal(half.total, 60);
   const cancelled = await service.rest("POST", `/jobs/${job.id}/cancel`);
   assert.deepEqual([cancelled.status, cancelled.body.data.status], [200, "cancelled"]);
-  assert.ok(cancelled.body.data.done < 12, "twelve items at four a second take three seconds");
+  assert.ok(cancelled.body.data.done < 60, "sixty items at one a second take a minute");
   assert.deepEqual((await service.rest("POST", `/jobs/${job.id}/cancel`)).body.code, "job_ended");
   const started = (await service.rest("GET", `/runs?job=${job.id}&limit=100`)).body.data.length;
   assert.equal(started, cancelled.body.data.done, "every item that counts as done, and no other, was started");

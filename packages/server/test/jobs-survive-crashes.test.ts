@@ -81,7 +81,7 @@ async function beginJob(t: TestContext, node: Node): Promise<string> {
   await startApp(t, node, (inlet) => [inlet.createFunction({ id: "note" }, { event: "shop/note" }, () => undefined)]);
   await node.rest("POST", "/functions/shop-note/pause");
   await send(node, "shop/note", EVENTS);
-  const body = { kind: "events.replay", filter: { name: "shop/note" }, rate: 60 };
+  const body = { kind: "events.replay", filter: { name: "shop/note" }, rate: 10 };
   const made = await node.rest("POST", "/jobs", { body });
   assert.equal(made.status, 202, made.text);
   return made.body.data.id;

@@ -210,7 +210,8 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const approve = await service.send({ name: "shop/approve", data: {} });
   await runsOf(service, approve.body.ids[0], { until: ({ status }) => status === "waiting" });
   const [sleeping] = await runsOf(service, nap.body.ids[0], { until: ({ status }) => status === "sleeping" });
-  await service.send(Array.from({ length: 60 }, () => ({ name: "filler/sent", data: {} })));
+  // So many that the job goes on until it is cancelled, however long that takes.
+  await service.send(Array.from({ length: 2_000 }, () => ({ name: "filler/sent", data: {} })));
   const job = await service.rest("POST", "/jobs", { body: { kind: "events.replay", filter: { name: "filler/sent" }, rate: 1 } });
   const held = await service.send([1, 2].map((n) => ({ name: "shop/hold", data: { n } })));
   const [[failed], [other]] = await Promise.all(held.body.ids.map((id: string) => runsOf(service, id)));
