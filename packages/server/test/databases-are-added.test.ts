@@ -80,6 +80,26 @@ nodeTest("databases are added, listed and refused, and no URL is shown", { skip 
     assert.equal((await create({ name: "pr-1", kind: "branch", database: "directory" })).body.data.database, "directory");
     assert.equal((await create({ name: "staging" })).body.data.database, "directory");
     assert.equal((await rest("GET", "/environments/staging")).body.data.database, "directory");
+    const placed = (await create({ name: "payments", database: "eu" })).body.data;
+    assert.equal(placed.database, "eu");
+    const { key } = placed.keys.find(({ kind }: { kind: string }) => kind === "event");
+    assert.equal((await service.send({ name: "a/b", data: {} }, { key })).status, 200);
+    const count = (url: string) =>
+      inDatabase(url, async (client) => (await client.query("SELECT count(*)::integer AS n FROM events")).rows[0].n as number);
+    assert.deepEqual([await count(databaseUrl), await count(eu)], [0, 1], "its events are there");
+    const listed = (await rest("GET", "/databases")).body.data.map(({ bytes: size, ...shown }: { bytes: number }) => ({
+      ...shown,
+      hasSize: size > 1_000_000,
+    }));
+    assert.deepEqual(listed, [
+      { name: "directory", environments: ["production", "pr-1", "staging"], reachable: true, hasSize: true },
+      { name: "eu", environments: ["payments"], reachable: true, hasSize: true },
+    ]);
+    assert.deepEqual((await rest("GET", "/databases?limit=1")).body.data.length, 1);
+  });
+
+  await t.test("a service does not start on a database that was added", async () => {
+    await assert.rejects(() => startTestService(t, { databaseUrl: eu }), /this database was added to an installation/);
   });
 
   const stored = await inDatabase(databaseUrl, async (client) => {

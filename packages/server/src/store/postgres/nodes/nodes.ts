@@ -7,6 +7,7 @@ import type { PoolClient } from "pg";
 import { type NodeReport, type StoreReport, StoreUnavailable } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import { refuseIncompleteCopy } from "../schema/incomplete-copy.ts";
+import { refuseMember } from "./refuse-member.ts";
 
 /** When several nodes start together, one migrates and the others wait. A copy of an embedded store also starts under this lock. */
 export const MIGRATION_LOCK = 7_263;
@@ -54,11 +55,12 @@ export class Heartbeat {
   }
 
   /** Throws StoreRefused if no node may work here. If a copy starts at the same time, either it sees this node or this node sees it. */
-  async start(): Promise<void> {
+  async start(isDirectory: boolean): Promise<void> {
     const { node, version, schemaKnown } = this.#facts;
     await this.#database.transaction(async (client) => {
       await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
       await refuseIncompleteCopy(client);
+      if (isDirectory) await refuseMember(client);
       await client.query(HEARTBEAT, [node, version, schemaKnown]);
     }, "migration");
     // A failed heartbeat is made up for by the next one; other failures report the cause.

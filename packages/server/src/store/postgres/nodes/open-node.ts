@@ -24,6 +24,8 @@ export interface NodeOptions extends Pick<DatabaseOptions, "url" | "timeoutMs" |
   encryptionKeys?: readonly string[];
   /** Version of this program, shown to people. */
   version?: string;
+  /** The database is that of --database-url: one that was added to an installation is refused. */
+  isDirectory?: boolean;
   /** The schema that this program knows; set only to test two releases side by side. */
   schemaFolder?: URL;
 }
@@ -55,7 +57,7 @@ export async function openNode(options: NodeOptions): Promise<OpenNode> {
   }
   try {
     await migrate(database, schemaFolder);
-    await heartbeat.start();
+    await heartbeat.start(options.isDirectory ?? false);
     const [secrets] = await Promise.all([openSecrets(database, encryptionKeys), database.readClock(), notifications.start()]);
     return { node, database, notifications, heartbeat, ...secrets, close };
   } catch (error) {
