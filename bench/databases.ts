@@ -1,7 +1,7 @@
 /**
- * What several databases cost. The same environments are driven with the same connections twice: all on one database, and each on a
- * database of its own, on one PostgreSQL server. All of it runs on this machine, so the CPU time for an event counts, of Inlet and of
- * PostgreSQL, and not how many are accepted.
+ * What several databases cost a node. One environment is driven on one database, then one on each of several, on one PostgreSQL server,
+ * every environment by as many connections: each database has the load that the one had, and writes groups as large. All of it runs on
+ * this machine, so the CPU time for an event counts, of Inlet and of PostgreSQL, and not how many are accepted.
  */
 
 import { readFileSync } from "node:fs";
@@ -20,7 +20,8 @@ export interface DatabasesOptions {
   postgres: BenchPostgres;
 }
 
-const CONNECTIONS = 63;
+/** Of each environment. */
+const CONNECTIONS = 32;
 /** An event may cost this many times the CPU time it costs on one database. */
 const GOAL = 1.15;
 const CLOCK_TICKS_PER_SECOND = 100;
@@ -41,7 +42,7 @@ interface Driven {
 
 export async function benchDatabases(options: DatabasesOptions): Promise<Row[]> {
   return inTemporaryFolder(async (folder) => {
-    const [one, several] = [await open(options, join(folder, "one"), false), await open(options, join(folder, "several"), true)];
+    const [one, several] = [await open({ ...options, databases: 1 }, join(folder, "one")), await open(options, join(folder, "several"))];
     try {
       // A server that has just started costs more until it is compiled.
       for (const side of [one, several]) await drive(side, options);
@@ -54,17 +55,14 @@ export async function benchDatabases(options: DatabasesOptions): Promise<Row[]> 
   });
 }
 
-/** `isPlaced`: each environment but the first on a database of its own. */
-async function open({ databases, postgres }: DatabasesOptions, folder: string, isPlaced: boolean): Promise<Side> {
+/** The first environment is on the directory. */
+async function open({ databases, postgres }: DatabasesOptions, folder: string): Promise<Side> {
   const server = await startInlet(folder);
   const keys = ["bench"];
   for (let n = 1; n < databases; n++) {
     const name = `e${n}`;
-    if (isPlaced) await post(server, "/databases", { name, url: await postgres.urlOf(join(folder, name)) });
-    const made = await post<{ keys: { kind: string; key: string }[] }>(server, "/environments", {
-      name,
-      ...(isPlaced && { database: name }),
-    });
+    await post(server, "/databases", { name, url: await postgres.urlOf(join(folder, name)) });
+    const made = await post<{ keys: { kind: string; key: string }[] }>(server, "/environments", { name, database: name });
     keys.push(made.keys.find(({ kind }) => kind === "event")?.key ?? "");
   }
   return { server, databaseUrl: await postgres.urlOf(folder), keys };
@@ -80,8 +78,7 @@ async function post<Data>({ url }: Server, path: string, body: object): Promise<
 async function drive({ server, databaseUrl, keys }: Side, { seconds }: DatabasesOptions): Promise<Driven> {
   const used = async () => ({ inlet: cpuSeconds(server) ?? Number.NaN, postgres: await postgresCpuSeconds(databaseUrl) });
   const before = await used();
-  const share = Math.floor(CONNECTIONS / keys.length);
-  const loads = await Promise.all(keys.map((key) => load(`${server.url}/e/${key}`, share, "event", seconds)));
+  const loads = await Promise.all(keys.map((key) => load(`${server.url}/e/${key}`, CONNECTIONS, "event", seconds)));
   const after = await used();
   const failures = loads.reduce((sum, each) => sum + each.failures, 0);
   if (failures > 0) throw new Error(`${failures} requests failed`);

@@ -4,9 +4,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
+import { cuttingProxy } from "../../../server/test/support/cutting-proxy.ts";
+import { freshDatabase, migratedDatabase, whyNoPostgres } from "../../../server/test/support/postgres.ts";
 import { call, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";
+
+const skip = whyNoPostgres() ?? false;
 
 export function branchCases(browser: () => Browser): void {
   test("a branch gets its own events; the shared page shows events without a branch", async (t) => {
@@ -110,5 +114,39 @@ export function branchCases(browser: () => Browser): void {
     await adding.getByRole("button", { name: "Add", exact: true }).click();
     await adding.getByText("Adding a database needs PostgreSQL").waitFor();
     await page.keyboard.press("Escape");
+  });
+
+  test("a database is added, an environment is placed on it, and the page says when it is away", { skip }, async (t) => {
+    const service = await startTestService(t, { mode: "dev", databaseUrl: await migratedDatabase(t) });
+    const proxy = await cuttingProxy(t, await freshDatabase(t));
+    const page = await openPage(t, browser(), `${service.url}/env/dev/environments`, { allow: /status of 50[23]/ });
+    const databases = page.getByRole("region", { name: "Databases" });
+    await databases.getByText("All environments are on one database").waitFor();
+    await databases.getByRole("button", { name: "Add database" }).click();
+    const adding = page.getByRole("dialog", { name: "Add a database" });
+    await adding.getByRole("textbox", { name: "Name" }).fill("eu");
+    await adding.getByLabel("URL").fill("postgres://u:hunter2@127.0.0.1:1/x");
+    await adding.getByRole("button", { name: "Add", exact: true }).click();
+    await adding.getByText("The database cannot be used").waitFor();
+    await adding.getByLabel("URL").fill(proxy.url);
+    await adding.getByRole("button", { name: "Add", exact: true }).click();
+    await databases.getByRole("row", { name: /^eu Reachable .* none yet$/ }).waitFor();
+
+    await page.getByRole("button", { name: "Custom environment" }).click();
+    const creating = page.getByRole("dialog", { name: "New custom environment" });
+    await creating.getByRole("textbox", { name: "Name" }).fill("payments");
+    await creating.getByRole("combobox", { name: "Database" }).selectOption("eu");
+    await creating.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("button", { name: "I have copied them" }).click();
+    await page.getByRole("row", { name: /^payments custom eu / }).waitFor();
+    await databases.getByRole("row", { name: /^eu Reachable .* payments$/ }).waitFor();
+    await page.getByRole("button", { name: "Move… payments" }).click();
+    const moving = page.getByRole("dialog", { name: "Move payments?" });
+    await moving.getByRole("combobox", { name: "From eu to" }).selectOption("directory");
+    await page.keyboard.press("Escape");
+
+    proxy.close();
+    await databases.getByText("eu cannot be reached. Requests for payments are refused until it can.").waitFor();
+    await databases.getByRole("row", { name: /^eu Unreachable unknown payments$/ }).waitFor();
   });
 }

@@ -16,7 +16,7 @@ export async function openPlacedPostgres(
   { cacheMs, ...options }: PlacedPostgresOptions,
   log: Pick<Logger, "error" | "info">,
 ): Promise<Store> {
-  const directory = await openPostgresStore(options);
+  const directory = await openPostgresStore({ ...options, isDirectory: true });
   const { listenUrl } = options;
   /** A member has the name and the time of the directory: leases and ages are the same everywhere. */
   const { readUrl: _, ...rest } = options;
