@@ -32,6 +32,7 @@ export class CodeWriter {
       send: 1.5,
       signal: this.#isApart ? 0 : 1,
       tell: this.#isApart ? 0 : 1,
+      ask: this.#isApart ? 0 : 1.5,
       fetch: 1.5,
       sequence: 1.5 * deep,
       all: 2 * deep,
@@ -64,7 +65,7 @@ export class CodeWriter {
     return Array.from({ length: count }, () => ({ ...this.#run(), fails: 0 }));
   }
 
-  #step(kind: "run" | "sleep" | "wait" | "invoke" | "send" | "signal" | "tell" | "fetch"): Code {
+  #step(kind: "run" | "sleep" | "wait" | "invoke" | "send" | "signal" | "tell" | "ask" | "fetch"): Code {
     const random = this.#random;
     if (kind === "fetch") {
       const fails = random.chance(0.7) ? 0 : random.pick([1, 2, 99]);
@@ -76,6 +77,7 @@ export class CodeWriter {
     if (kind === "sleep") return { kind, id, ms: random.pick([1_000, 5_000, 60_000]) };
     if (kind === "send") return { kind, id, event: this.#sent() };
     if (kind === "tell") return { kind, id, signal: SIGNAL };
+    if (kind === "ask") return { kind, id, timeoutMs: random.pick([2_000, 20_000, 300_000]) };
     if (kind === "signal") {
       const onConflict = random.pick(["fail", "replace"] as const);
       return { kind, id, signal: SIGNAL, onConflict, timeoutMs: random.pick([2_000, 20_000, 300_000]) };

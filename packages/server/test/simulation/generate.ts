@@ -1,7 +1,9 @@
 /** Random scenarios. A function may only start functions that come after it, so that everything comes to an end. */
 
+import { generateApprovals } from "./deeds/approvals.ts";
 import { generateArchives } from "./deeds/archives.ts";
 import { generateBatches } from "./deeds/batches.ts";
+import { generateDecisions } from "./deeds/decisions.ts";
 import { SPAN_MS } from "./deeds/doing.ts";
 import { generateEchoes } from "./deeds/echoes.ts";
 import { erasedFunctions, generateErasures } from "./deeds/erasures.ts";
@@ -50,6 +52,8 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     jobs: generateJobs(new Random(seed, "jobs"), functions),
     reruns: generateReruns(new Random(seed, "reruns")),
     wakes: generateWakes(new Random(seed, "wakes")),
+    approvals: generateApprovals(new Random(seed, "approvals")),
+    decisions: generateDecisions(new Random(seed, "decisions"), starts),
     schemas,
     batches: generateBatches(new Random(seed, "batches"), functions, schemas),
     echoes: generateEchoes(new Random(seed, "echoes"), functions),

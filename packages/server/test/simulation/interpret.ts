@@ -17,8 +17,10 @@ export interface Tools {
   invoke(code: Extract<Code, { kind: "invoke" }>): Promise<Json>;
   /** How many events were sent. */
   send(code: Extract<Code, { kind: "send" }>): Promise<number>;
-  /** The number that was sent with the signal, or null. */
-  signal(code: Extract<Code, { kind: "signal" }>): Promise<number | null>;
+  /** What was sent with the signal, as text, or null. */
+  signal(code: Extract<Code, { kind: "signal" }>): Promise<string | null>;
+  /** The decision and its number, or null. */
+  ask(code: Extract<Code, { kind: "ask" }>): Promise<string | null>;
   /** Whether anybody waited for it. */
   tell(code: Extract<Code, { kind: "tell" }>): Promise<boolean>;
   /** The status of the response. */
@@ -37,10 +39,11 @@ export async function interpret(code: Code, tools: Tools): Promise<Json> {
       await tools.sleep(code);
       return code.id;
     case "wait":
-    case "signal": {
-      const n = await (code.kind === "wait" ? tools.wait(code) : tools.signal(code));
-      return n === null ? `${code.id} timed out` : `${code.id} got ${n}`;
-    }
+      return received(code, await tools.wait(code));
+    case "signal":
+      return received(code, await tools.signal(code));
+    case "ask":
+      return received(code, await tools.ask(code));
     case "invoke":
       return { [code.id]: await tools.invoke(code) };
     case "send":
@@ -74,6 +77,27 @@ export async function interpret(code: Code, tools: Tools): Promise<Json> {
     case "throw":
       return thrown(code, tools);
   }
+}
+
+function received({ id }: StepCode, value: number | string | null): string {
+  return value === null ? `${id} timed out` : `${id} got ${value}`;
+}
+
+/** What people say when they decide. Every decision has a number of its own. */
+export interface DecisionValue {
+  decision: "approved" | "rejected";
+  by: string;
+  comment: string | null;
+  data: { no: number };
+}
+
+export function decisionText({ decision, by, data }: DecisionValue): string {
+  return `${decision} ${data.no} by ${by}`;
+}
+
+/** A signal carries a number, or is answered by a decision. */
+export function signalText(data: { n: number } | DecisionValue): string {
+  return "decision" in data ? decisionText(data) : String(data.n);
 }
 
 /** A step that stands alone is handed to Promise.all itself, as people write it: SDKs look at who listens to a step's promise. */

@@ -63,6 +63,16 @@ export interface RerunNote {
   doneAt: number | null;
 }
 
+/** Somebody decided an approval. Null: the service went away before it said what became of that. */
+export interface DecisionNote {
+  approvalId: string;
+  no: number;
+  decision: "approved" | "rejected";
+  by: string;
+  outcome: "decided" | "ended" | null;
+  askedAt: number;
+}
+
 /** A schema was declared: the service was asked to, and had said so; and the same of its end. */
 export interface SchemaNote {
   name: string;
@@ -157,6 +167,7 @@ export class Journal {
   readonly reruns: RerunNote[] = [];
   /** By `<run>/<step>`: sleeps that somebody asked to end. */
   readonly woken = new Set<string>();
+  readonly decisions: DecisionNote[] = [];
   readonly schemas: SchemaNote[] = [];
   readonly batches: BatchNote[] = [];
   readonly echoes: EchoNote[] = [];
@@ -203,6 +214,13 @@ export class Journal {
   noteRerun(sourceId: string, from: string | null): RerunNote {
     const note: RerunNote = { sourceId, from, newId: null, doneAt: null };
     this.reruns.push(note);
+    return note;
+  }
+
+  noteDecision(approvalId: string, decision: DecisionNote["decision"]): DecisionNote {
+    const no = this.decisions.length;
+    const note: DecisionNote = { approvalId, no, decision, by: `person ${no % 3}`, outcome: null, askedAt: now() };
+    this.decisions.push(note);
     return note;
   }
 

@@ -1,8 +1,10 @@
 /** People do, while a scenario is played, what it says. */
 
 import { EVENT_KEY } from "./apps/own-app.ts";
+import { requestApproval } from "./deeds/approvals.ts";
 import { archiveEnvironment } from "./deeds/archives.ts";
 import { sendBatch } from "./deeds/batches.ts";
+import { decideSome } from "./deeds/decisions.ts";
 import type { Deed, DeedKind } from "./deeds/deeds.ts";
 import type { DeedParts } from "./deeds/doing.ts";
 import { sendTwice } from "./deeds/echoes.ts";
@@ -29,6 +31,8 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   jobs: startJob,
   reruns: rerun,
   wakes: wake,
+  approvals: requestApproval,
+  decisions: decideSome,
   schemas: declareSchema,
   batches: sendBatch,
   echoes: sendTwice,

@@ -24,6 +24,13 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     archives: (scenario.archives ?? []).map((archive) => ({ atMs: Math.ceil(archive.atMs / SPEED), forMs: quick(archive.forMs) })),
     jobs: (scenario.jobs ?? []).map((job) => ({ ...job, atMs: Math.ceil(job.atMs / SPEED) })),
     reruns: (scenario.reruns ?? []).map((rerun) => ({ ...rerun, atMs: Math.ceil(rerun.atMs / SPEED) })),
+    decisions: (scenario.decisions ?? []).map((decision) => ({ ...decision, atMs: Math.ceil(decision.atMs / SPEED) })),
+    approvals: (scenario.approvals ?? []).map(({ atMs, timeoutMs, decideAfterMs, ...approval }) => ({
+      ...approval,
+      atMs: Math.ceil(atMs / SPEED),
+      timeoutMs: quick(timeoutMs),
+      decideAfterMs: quick(decideAfterMs),
+    })),
     wakes: (scenario.wakes ?? []).map((wake) => ({ ...wake, atMs: Math.ceil(wake.atMs / SPEED) })),
     outages: scenario.outages.map((outage, index) => ({
       ...outage,
@@ -89,6 +96,7 @@ function quicker(code: Code): Code {
       return { ...code, ms: quick(code.ms) };
     case "wait":
     case "signal":
+    case "ask":
       return { ...code, timeoutMs: quick(code.timeoutMs) };
     case "invoke":
       return { ...code, timeoutMs: code.timeoutMs === null ? null : quick(code.timeoutMs) };

@@ -17,6 +17,8 @@ export type Code =
   | { kind: "invoke"; id: string; fn: string; timeoutMs: number | null }
   | { kind: "send"; id: string; event: string }
   | { kind: "signal"; id: string; signal: string; onConflict: "fail" | "replace"; timeoutMs: number }
+  /** Asks a person. */
+  | { kind: "ask"; id: string; timeoutMs: number }
   /** Sends a signal to whoever waits for it. */
   | { kind: "tell"; id: string; signal: string }
   | FetchCode

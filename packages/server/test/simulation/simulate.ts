@@ -1,6 +1,7 @@
 /** One seed: a scenario is played, and everything about it is checked. */
 
 import { createFolders, type SimStores } from "./folders.ts";
+import { checkApprovals } from "./model/check-approvals.ts";
 import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
 import { checkErasures } from "./model/check-erasures.ts";
@@ -89,4 +90,5 @@ function checkOperations(evidence: Evidence, fault: (message: string) => void): 
   checkRemovals(evidence, fault);
   checkErasures(evidence, fault);
   checkSignals(evidence, fault);
+  checkApprovals(evidence, fault);
 }

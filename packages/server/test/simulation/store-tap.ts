@@ -170,4 +170,10 @@ function isKept(decided: { change: RunChange } | null): boolean {
 }
 
 /** These return no promise, and neither does whatever watches. */
-const SYNCHRONOUS: ReadonlySet<keyof Store> = new Set<keyof Store>(["storeNow", "storeKeyHash", "storeDatabases", "storeDatabaseOf"]);
+const SYNCHRONOUS: ReadonlySet<keyof Store> = new Set<keyof Store>([
+  "storeNow",
+  "storeKeyHash",
+  "storeLinkToken",
+  "storeDatabases",
+  "storeDatabaseOf",
+]);

@@ -1,6 +1,7 @@
 /** A scenario played: processes come and go over one store, while events arrive and apps answer. Ends when nothing is left to do. */
 
-import type { Job, RunDetails, StoredEvent } from "../../src/store/contract/index.ts";
+import type { EnvironmentId } from "@inlet/protocol";
+import type { Approval, Job, RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { type SimApp, serveApp } from "./apps/serve-app.ts";
 import type { Ask } from "./deeds/doing.ts";
@@ -29,6 +30,7 @@ const REAL_REWRITE_MS = 10_000;
 const NEAR_MS = 50;
 const LOOKS_EVERY = 40;
 const JOBS_MAX = 100;
+const PAGE = 500;
 /** Connections to the store may break meanwhile. */
 const REGISTRATIONS_MAX = 10;
 /** Far more than any scenario needs. */
@@ -41,6 +43,7 @@ export interface Played {
   events: StoredEvent[];
   functionIds: ReadonlyMap<number, string>;
   jobs: Job[];
+  approvals: Approval[];
   /** The environment that events are mirrored to; null: none. */
   branch: Pick<StoreContent, "runs" | "events"> | null;
   /** Numbers of what was erased that are still in the store. */
@@ -122,6 +125,7 @@ export class World {
     const store = this.#stores.operator(reading.store);
     const functionIds = new Map((await store.functionList()).map(({ no, id }) => [no as number, id]));
     const { jobs } = await store.jobList({ environmentId, limit: JOBS_MAX });
+    const approvals = await listApprovals(store, environmentId);
     const isRemoving = (scenario.retentions ?? []).length > 0 && !scenario.isRealTime;
     const removals = this.#removals;
     if (isRemoving) await removals.remember(store, environmentId);
@@ -140,6 +144,7 @@ export class World {
       scenario,
       journal,
       jobs,
+      approvals,
       branch,
       traces,
       left,
@@ -248,6 +253,21 @@ export class World {
       if (tries === REGISTRATIONS_MAX) throw new Error(`app ${sdk} could not register: ${answer.body}`);
     }
   }
+}
+
+async function listApprovals(store: Store, environmentId: EnvironmentId): Promise<Approval[]> {
+  const all: Approval[] = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const page: Awaited<ReturnType<Store["approvalList"]>> = await store.approvalList({
+      environmentId,
+      now: now(),
+      limit: PAGE,
+      ...(after && { after }),
+    });
+    all.push(...page.approvals);
+    after = page.next;
+  }
+  return all;
 }
 
 /** Again, if the connection to the store breaks: one that exists already is not created twice. */

@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createDefer, type Defer, type DeferredFunction, Inlet, type InletFunction, NonRetriableError, RetryAfterError } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/fetch";
-import { bodyError, bodyValue, interpret, type Json, type Tools } from "../interpret.ts";
+import { bodyError, bodyValue, type DecisionValue, decisionText, interpret, type Json, signalText, type Tools } from "../interpret.ts";
 import type { BodyNote, CallNote, Journal } from "../journal.ts";
 import { codeNodes, fetchUrl, fullId, type RunCode, type SdkName, type SimFunction, signalName } from "../scenario.ts";
 import { pass } from "../virtual-time.ts";
@@ -46,7 +46,8 @@ interface Context {
     waitForEvent(id: string, options: object): Promise<{ data: { n: number } } | null>;
     invoke(id: string, options: object): Promise<Json>;
     sendEvent(id: string, events: object): Promise<{ ids: string[] }>;
-    waitForSignal(id: string, options: object): Promise<{ data: { n: number } } | null>;
+    waitForSignal(id: string, options: object): Promise<{ data: { n: number } | DecisionValue } | null>;
+    waitForApproval(id: string, options: object): Promise<DecisionValue | null>;
     sendSignal(id: string, signal: object): Promise<{ runId: string | null }>;
     fetch(url: string): Promise<Response>;
   };
@@ -139,7 +140,12 @@ function toolsFor(context: Context, fn: SimFunction, { journal, idOf }: AppParts
     signal: async ({ id, signal, onConflict, timeoutMs }) => {
       names.next(id);
       const found = await step.waitForSignal(id, { signal: signalName(signal, k), onConflict, timeout: timeoutMs });
-      return found === null ? null : found.data.n;
+      return found === null ? null : signalText(found.data);
+    },
+    ask: async ({ id, timeoutMs }) => {
+      names.next(id);
+      const found = await step.waitForApproval(id, { prompt: `May ${n} go on?`, data: { k, n }, timeout: timeoutMs });
+      return found === null ? null : decisionText(found);
     },
     tell: async ({ id, signal }) => {
       names.next(id);

@@ -8,6 +8,8 @@ export interface Deeds {
   jobs: readonly SimJob[];
   reruns: readonly SimRerun[];
   wakes: readonly SimWake[];
+  approvals: readonly SimApproval[];
+  decisions: readonly SimDecision[];
   schemas: readonly SimSchema[];
   batches: readonly SimBatch[];
   echoes: readonly SimEcho[];
@@ -71,6 +73,24 @@ export interface SimWake {
   atMs: number;
   /** Which of the runs that sleep. */
   pick: number;
+}
+
+/** An approval of a signal is requested, and so long after that, somebody decides it. */
+export interface SimApproval {
+  atMs: number;
+  signal: string;
+  key: number;
+  timeoutMs: number;
+  decideAfterMs: number;
+}
+
+/** An approval that is open by then is decided, by one person or by two at once. */
+export interface SimDecision {
+  atMs: number;
+  /** Which of the open ones. */
+  pick: number;
+  decision: "approved" | "rejected";
+  hasRival: boolean;
 }
 
 /** For a while, events of a name do not match if they are odd. */

@@ -5,6 +5,7 @@
 
 import { type RunDetails, SIGNAL_TAKEN, type StoredEvent } from "../../../src/store/contract/index.ts";
 import { bodyError, bodyValue } from "../interpret.ts";
+import { checkAsked } from "./check-approvals.ts";
 import { isCancelledByJob } from "./check-jobs.ts";
 import { checkRequest } from "./check-requests.ts";
 import { checkConflict, checkSignal } from "./check-signals.ts";
@@ -129,6 +130,7 @@ function checkStep(
   } else if (code.kind === "wait") checkWait(evidence, run, step, { ...demand, code }, demands, told);
   else if (code.kind === "invoke") checkInvocation(evidence, run, step, told);
   else if (code.kind === "signal") checkSignal(evidence, run, step, code, told);
+  else if (code.kind === "ask") checkAsked(evidence, run, step, told);
   else if (code.kind === "fetch") checkRequest(evidence, run, step, { ...demand, code }, told);
   else if (code.kind === "send" && step.status === "completed") checkSent(evidence, run, demand.name, code.event, told);
 }

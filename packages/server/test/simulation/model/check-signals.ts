@@ -4,6 +4,7 @@
  */
 
 import type { RunDetails } from "../../../src/store/contract/index.ts";
+import type { DecisionValue } from "../interpret.ts";
 import { type Code, codeNodes, signalName } from "../scenario.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -11,7 +12,7 @@ type Fault = (message: string) => void;
 type StepDetails = RunDetails["steps"][number];
 
 interface SignalValue {
-  data?: { signal: string; data: { no: number } };
+  data?: { signal: string; data: { no: number } | DecisionValue };
 }
 
 export function checkSignal(
@@ -63,5 +64,6 @@ export function checkSignals(evidence: Evidence, fault: Fault): void {
 }
 
 function numberIn({ value }: StepDetails): number | null {
-  return (JSON.parse(value ?? "null") as SignalValue | null)?.data?.data?.no ?? null;
+  const data = (JSON.parse(value ?? "null") as SignalValue | null)?.data?.data;
+  return data && "no" in data ? data.no : null;
 }

@@ -4,7 +4,7 @@
  */
 
 import { StepNames } from "../apps/own-app.ts";
-import { interpret, type Json, type StepCode, type Tools } from "../interpret.ts";
+import { type DecisionValue, decisionText, interpret, type Json, type StepCode, signalText, type Tools } from "../interpret.ts";
 import type { Code } from "../scenario.ts";
 import { turn } from "../virtual-time.ts";
 
@@ -61,7 +61,14 @@ export async function replay(code: Code, kept: readonly KeptStep[], attempt: num
     invoke: (step) => ask<Json>(step),
     wait: async (step) => (await ask<{ data: { n: number } } | null>(step))?.data.n ?? null,
     send: async (step) => (await ask<{ ids: string[] }>(step)).ids.length,
-    signal: async (step) => (await ask<{ data: { n: number } } | null>(step))?.data.n ?? null,
+    signal: async (step) => {
+      const found = await ask<{ data: { n: number } | DecisionValue } | null>(step);
+      return found === null ? null : signalText(found.data);
+    },
+    ask: async (step) => {
+      const found = await ask<DecisionValue | null>(step);
+      return found === null ? null : decisionText(found);
+    },
     tell: async (step) => (await ask<{ runId: string | null }>(step)).runId !== null,
     fetch: async (step) => (await ask<{ status_code: number }>(step)).status_code,
     defer: (step) => {
