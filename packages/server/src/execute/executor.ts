@@ -74,7 +74,7 @@ export class Executor {
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
-    const { store, rulesOf, gateOf, environmentOf, prefetch, leaseMs, clock } = parts;
+    const { store, rulesOf, limitedLane, gateOf, environmentOf, prefetch, leaseMs, clock } = parts;
     const lease = () => this.lease();
     const isStopping = () => this.#isStopping;
     const untilWritten = createUntilWritten(clock, () => this.#isCut);
@@ -95,6 +95,8 @@ export class Executor {
         store.queueClaimMany({ environmentId: environmentOf(lane), lane, limit, limits, now: clock.now(), lease: lease() }),
       rulesOf,
       release,
+      limitsOf: (entry) => rulesOf(limitedLane(entry) ?? entry.lane).limits,
+      takeSlots: (calls) => untilWritten(() => store.queueTakeSlots({ calls })),
       prefetch,
       clock,
     });

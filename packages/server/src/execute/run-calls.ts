@@ -18,7 +18,9 @@ import type { UntilWritten } from "./queue/until-written.ts";
 import type { RunAdvances } from "./run-advances.ts";
 
 export interface RunCallsParts extends FunctionCallsParts {
-  store: Pick<Store, "runContext" | "stepRequest" | "runNoteCall" | "queueHold" | "queueRemove">;
+  store: Pick<Store, "runContext" | "stepRequest" | "runNoteCall" | "queueHold" | "queueMove" | "queueRemove">;
+  /** The lane in which a call has to wait since its function was limited; null: it is in the right one. */
+  limitedLane(entry: ClaimedEntry): string | null;
   functionOf: FunctionOf;
   /** Called when the first call of a run is made. */
   onStart(entry: ClaimedEntry): void;
@@ -59,7 +61,7 @@ export class RunCalls {
   }
 
   async work(entry: ClaimedEntry, runNo: RunNo, signal: AbortSignal): Promise<void> {
-    const { store, functionOf, onStart } = this.#parts;
+    const { store, functionOf, limitedLane, onStart } = this.#parts;
     const { runs, poison, untilWritten, release, isStopping } = this.#node;
     const { environmentId, stepId } = entry;
     const [context, request] = await Promise.all([
@@ -70,16 +72,16 @@ export class RunCalls {
     if (!context) return untilWritten(() => store.queueRemove(entry));
     const target = functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return runs.fail(entry, runNo, "Its app was removed.");
-    if (target.isPaused) return this.#hold(entry);
+    if (target.isPaused || limitedLane(entry) !== null) return this.#setAside(entry);
     const isFirst = context.run.startedAt === null;
     if (isFirst) await this.#begin(entry, runNo, target);
     const call = await poison.guard(entry, "calling", async () => {
-      // It may have been paused while the start was stored: nothing is awaited between this and the call.
-      if (functionOf(entry.functionNo)?.isPaused) return null;
+      // It may have been paused or limited while the start was stored: nothing is awaited between this and the call.
+      if (functionOf(entry.functionNo)?.isPaused || limitedLane(entry) !== null) return null;
       if (isFirst) onStart(entry);
       return this.#ask({ entry, context, target }, request, signal);
     });
-    if (!call) return this.#hold(entry);
+    if (!call) return this.#setAside(entry);
     if (signal.aborted || (isStopping() && !call.hasAnswer)) {
       call.span?.end(call.endedAt, "The call was given up.");
       return release([entry]);
@@ -87,9 +89,12 @@ export class RunCalls {
     await poison.guard(entry, "concluding", () => this.#conclude(entry, runNo, call));
   }
 
-  #hold(entry: ClaimedEntry): Promise<void> {
-    const { store, clock } = this.#parts;
-    return this.#node.untilWritten(() => store.queueHold({ ...entry, now: clock.now() }));
+  /** It waits for a slot of a limit, or until its function resumes. */
+  #setAside(entry: ClaimedEntry): Promise<void> {
+    const { store, limitedLane, clock } = this.#parts;
+    const now = clock.now();
+    const lane = limitedLane(entry);
+    return this.#node.untilWritten(() => (lane === null ? store.queueHold({ ...entry, now }) : store.queueMove({ ...entry, lane, now })));
   }
 
   /** If a function limits when its runs start or how long they take, the start must be stored while the first call is in progress. */

@@ -135,6 +135,15 @@ export function rulesOfLane(registry: Registry, lane: string, calls: CallLimits)
   return { limits: lowestOfEach([...limits, ...quota]), app: appLimit(registered.app.no, callsPerApp) };
 }
 
+/**
+ * The lane of a call whose function was limited after its run was created; null: it is in the right one. A limit with a key does not apply to
+ * it: the value of the key is not known here.
+ */
+export function limitedLane({ no, config: { concurrency } }: RegisteredFunction, lane: string): string | null {
+  if (!lane.startsWith("app:") || !concurrency.some(({ key, counts }) => key === null && counts === "steps")) return null;
+  return `fn:${no}:${JSON.stringify(concurrency.map(({ key }) => (key === null ? null : NO_KEY)))}`;
+}
+
 function environmentLimit({ ofEnvironment }: CallLimits, id: EnvironmentId | undefined): LimitRule[] {
   const cap = id === undefined ? null : ofEnvironment(id);
   return cap === null ? [] : [{ id: `calls:${id}`, cap }];

@@ -5,7 +5,7 @@ import { Executor, type ExecutorParts } from "../execute/executor.ts";
 import { createBackoff } from "../execute/queue/backoff.ts";
 import { readInvocation, readSleep, readWait } from "../execute/steps/step-parameters.ts";
 import { type FanOut, once } from "../fan-out/fan-out.ts";
-import { environmentOfLane, gateOfLane, rulesOfLane } from "../fan-out/lanes.ts";
+import { environmentOfLane, gateOfLane, limitedLane, rulesOfLane } from "../fan-out/lanes.ts";
 import type { Registry } from "../fan-out/registry.ts";
 import { eventValue, newWait } from "../fan-out/waits.ts";
 import { type Environment, functionSubject, type NewEvent } from "../store/contract/index.ts";
@@ -31,6 +31,10 @@ export function createFunctionExecutor(parts: FunctionExecutorParts): Executor {
     caller,
     functionOf: (no) => calledFunction(parts, no),
     rulesOf: (lane) => rulesOfLane(registry, lane, { perApp: config.appCalls, ofEnvironment: callsAtOnce }),
+    limitedLane({ functionNo, lane }) {
+      const known = registry.function(functionNo);
+      return known ? limitedLane(known, lane) : null;
+    },
     gateOf: (lane) => gateOfLane(registry, lane),
     environmentOf: (lane) => environmentOfLane(registry, lane),
     prefetch: config.queuePrefetch,

@@ -8,9 +8,11 @@ import { SPAN_MS } from "./deeds/doing.ts";
 import { generateEchoes } from "./deeds/echoes.ts";
 import { erasedFunctions, generateErasures } from "./deeds/erasures.ts";
 import { CANCELLING, generateEvents } from "./deeds/events.ts";
+import { generateFunctionLimits } from "./deeds/function-limits.ts";
 import { generateHooks, mirroredFunctions } from "./deeds/hooks.ts";
 import { generateJobs } from "./deeds/jobs.ts";
 import { generatePauses } from "./deeds/pauses.ts";
+import { generateQuotas } from "./deeds/quotas.ts";
 import { generateReruns } from "./deeds/reruns.ts";
 import { generateRetentions } from "./deeds/retentions.ts";
 import { generateRotations } from "./deeds/rotations.ts";
@@ -54,6 +56,8 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     wakes: generateWakes(new Random(seed, "wakes")),
     approvals: generateApprovals(new Random(seed, "approvals")),
     decisions: generateDecisions(new Random(seed, "decisions"), starts),
+    quotas: generateQuotas(new Random(seed, "quotas")),
+    functionLimits: generateFunctionLimits(new Random(seed, "function limits"), functions),
     schemas,
     batches: generateBatches(new Random(seed, "batches"), functions, schemas),
     echoes: generateEchoes(new Random(seed, "echoes"), functions),

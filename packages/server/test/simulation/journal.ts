@@ -1,7 +1,7 @@
 /** What happened at the apps: every call with its fate, every body that ran. The model is held against it. */
 
 import type { KeyId } from "@inlet/protocol";
-import type { BatchedEvent, SimEcho, SimSchema } from "./deeds/deeds.ts";
+import type { BatchedEvent, SimEcho, SimQuota, SimSchema } from "./deeds/deeds.ts";
 import { now } from "./virtual-time.ts";
 
 /** What the service and its apps begin with. */
@@ -71,6 +71,24 @@ export interface DecisionNote {
   by: string;
   outcome: "decided" | "ended" | null;
   askedAt: number;
+}
+
+/** Something held for a while: the service was asked to, and had said so; and the same of its end. */
+export interface SpanNote {
+  askedAt: number;
+  setAt: number;
+  endAskedAt: number;
+  endedAt: number;
+}
+
+export interface QuotaNote extends SpanNote {
+  quota: SimQuota["quota"];
+  limit: number;
+}
+
+export interface FunctionLimitNote extends SpanNote {
+  functionId: string;
+  limit: number;
 }
 
 /** A schema was declared: the service was asked to, and had said so; and the same of its end. */
@@ -149,6 +167,13 @@ export interface SignalNote {
   no: number;
 }
 
+const NEVER: SpanNote = {
+  askedAt: Number.POSITIVE_INFINITY,
+  setAt: Number.POSITIVE_INFINITY,
+  endAskedAt: Number.POSITIVE_INFINITY,
+  endedAt: Number.POSITIVE_INFINITY,
+};
+
 export class Journal {
   readonly calls: CallNote[] = [];
   readonly bodies = new Map<string, BodyNote[]>();
@@ -168,6 +193,12 @@ export class Journal {
   /** By `<run>/<step>`: sleeps that somebody asked to end. */
   readonly woken = new Set<string>();
   readonly decisions: DecisionNote[] = [];
+  readonly quotas: QuotaNote[] = [];
+  readonly functionLimits: FunctionLimitNote[] = [];
+  /** When processes began: what they know of the last second begins there. */
+  readonly processStarts: number[] = [];
+  /** By the id of an event that was to be stored: its request, and the bytes of that. */
+  readonly requestOf = new Map<string, { key: string; bytes: number }>();
   readonly schemas: SchemaNote[] = [];
   readonly batches: BatchNote[] = [];
   readonly echoes: EchoNote[] = [];
@@ -221,6 +252,18 @@ export class Journal {
     const no = this.decisions.length;
     const note: DecisionNote = { approvalId, no, decision, by: `person ${no % 3}`, outcome: null, askedAt: now() };
     this.decisions.push(note);
+    return note;
+  }
+
+  noteQuota(quota: QuotaNote["quota"]): QuotaNote {
+    const note: QuotaNote = { quota, limit: Number.POSITIVE_INFINITY, ...NEVER };
+    this.quotas.push(note);
+    return note;
+  }
+
+  noteFunctionLimit(functionId: string, limit: number): FunctionLimitNote {
+    const note: FunctionLimitNote = { functionId, limit, ...NEVER };
+    this.functionLimits.push(note);
     return note;
   }
 

@@ -3,8 +3,9 @@
  * them back. Calls of a run that has ended meanwhile do, until they end.
  */
 
-import type { CallNote, Journal } from "./journal.ts";
+import type { CallNote, Journal, SpanNote } from "./journal.ts";
 import { fullId, type SimFunction, type SimLimit } from "./scenario.ts";
+import { now } from "./virtual-time.ts";
 
 export const CALLS_PER_APP = 60;
 const APP = "app ";
@@ -13,11 +14,13 @@ export class Limits {
   readonly #journal: Journal;
   readonly #rules: ReadonlyMap<string, readonly SimLimit[]>;
   readonly #callsPerApp: number;
+  readonly #tellingMs: number;
   readonly #inUse = new Map<string, number>();
   readonly #heldBy = new Map<CallNote, readonly string[]>();
 
   /** Every node sends an app as many calls as it may. */
-  constructor(functions: readonly SimFunction[], journal: Journal, nodes: number) {
+  constructor(functions: readonly SimFunction[], journal: Journal, nodes: number, tellingMs: number) {
+    this.#tellingMs = tellingMs;
     this.#journal = journal;
     this.#callsPerApp = CALLS_PER_APP * nodes;
     this.#rules = new Map(functions.map((fn) => [fullId(fn), stepLimits(fn)]));
@@ -42,21 +45,43 @@ export class Limits {
     this.#heldBy.delete(call);
   }
 
+  /** The limit now, if any of these changes is in force. While one is being made, the higher one counts. */
+  #inForce(changes: readonly (SpanNote & { limit: number })[], usual: number): number {
+    const at = now();
+    const isSet = ({ setAt, endAskedAt }: SpanNote) => setAt + this.#tellingMs < at && at < endAskedAt;
+    const isChanging = ({ askedAt, endedAt }: SpanNote) => askedAt <= at && at <= endedAt + this.#tellingMs;
+    const set = changes.find(isSet);
+    return set?.limit ?? Math.max(usual, ...changes.filter(isChanging).map(({ limit }) => limit));
+  }
+
   #ofEnded(limit: string): string {
     const ended = [...this.#heldBy].some(([{ runId }, ids]) => ids.includes(limit) && this.#journal.endedRuns.has(runId));
     return ended ? " beside a call of a run that has ended" : "";
   }
 
   #limitsOf(functionId: string, key: number): { id: string; cap: number }[] {
-    const own = (this.#rules.get(functionId) ?? []).map(({ limit, key: expression, scope = "fn" }, index) => {
+    const { functionLimits, quotas } = this.#journal;
+    const changes = functionLimits.filter((note) => note.functionId === functionId);
+    const registered = this.#rules.get(functionId) ?? [];
+    const rules = changes.length > 0 && registered.length === 0 ? [{ limit: Number.POSITIVE_INFINITY }] : registered;
+    const own = rules.map(({ limit, key: expression, scope = "fn" }, index) => {
       const value = expression?.startsWith("event.") ? key : "";
-      return { id: scope === "fn" ? `fn ${functionId} ${index} ${value}` : `${scope} ${expression} ${value}`, cap: limit };
+      return {
+        id: scope === "fn" ? `fn ${functionId} ${index} ${value}` : `${scope} ${expression} ${value}`,
+        cap: this.#inForce(changes, limit),
+      };
     });
+    const calls = quotas.filter(({ quota }) => quota === "callsAtOnce");
+    const isAbroad = functionId.startsWith(ABROAD);
+    if (calls.length > 0 && !isAbroad) own.push({ id: "quota", cap: this.#inForce(calls, Number.POSITIVE_INFINITY) });
     // The same limit named twice is one limit.
     const distinct = own.filter(({ id }, index) => own.findIndex((other) => other.id === id) === index);
     return [...distinct, { id: `${APP}${functionId.split("-")[0]}`, cap: this.#callsPerApp }];
   }
 }
+
+/** Of the branch environment, which has no quotas. */
+const ABROAD = "mirror-";
 
 function stepLimits({ flow: { concurrency } }: SimFunction): SimLimit[] {
   if (!concurrency) return [];

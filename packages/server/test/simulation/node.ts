@@ -65,6 +65,7 @@ export class SimNode {
     this.#processNo = this.#parts.newProcessNo();
     const processNo = this.#processNo;
     trace?.note(processNo, "process starts");
+    journal.processStarts.push(now());
     this.#process = await SimProcess.start({
       openStore: () => stores.open(),
       caller: network.callerOf(this.#processNo),

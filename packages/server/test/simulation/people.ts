@@ -10,9 +10,11 @@ import type { DeedParts } from "./deeds/doing.ts";
 import { sendTwice } from "./deeds/echoes.ts";
 import { erase } from "./deeds/erasures.ts";
 import { sendEvent } from "./deeds/events.ts";
+import { limitFunction } from "./deeds/function-limits.ts";
 import { useHook } from "./deeds/hooks.ts";
 import { startJob } from "./deeds/jobs.ts";
 import { pauseFunction } from "./deeds/pauses.ts";
+import { setQuota } from "./deeds/quotas.ts";
 import { rerun } from "./deeds/reruns.ts";
 import { retain } from "./deeds/retentions.ts";
 import { rotateKey } from "./deeds/rotations.ts";
@@ -33,6 +35,8 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   wakes: wake,
   approvals: requestApproval,
   decisions: decideSome,
+  quotas: setQuota,
+  functionLimits: limitFunction,
   schemas: declareSchema,
   batches: sendBatch,
   echoes: sendTwice,

@@ -104,6 +104,7 @@ export class SimProcess {
       await process.#directory.refresh();
       await process.#catalogue.refresh();
       await process.#quotas.load();
+      process.#quotas.start();
       await process.functions.open();
       await process.functions.start(0);
       if (parts.hasJobs) process.#jobs.runner.start();
@@ -215,6 +216,7 @@ export class SimProcess {
     await lives.run(this.life, async () => {
       await Promise.all([this.#jobs.runner.stop(), this.#mirror.stop()]);
       await this.functions.stop();
+      await this.#quotas.stop();
       for (const part of this.#upkeep) await part.stop();
     });
   }

@@ -1,7 +1,7 @@
 /** The same scenarios where time is real: everything that takes long takes a fraction of it. */
 
 import { Random } from "./random.ts";
-import type { Code, Flow, Scenario } from "./scenario.ts";
+import { type Code, type Flow, REAL_TELLING_MS, type Scenario } from "./scenario.ts";
 
 const SPEED = 20;
 const LONGEST_MS = 1_000;
@@ -9,6 +9,8 @@ const RETRY_MS = 200;
 const CALL_TIMEOUT_MS = 5_000;
 /** Longer than anybody sends an event again. */
 const KEPT_MS_MIN = 5_000;
+/** Longer than it takes until every node knows of a change. */
+const CHANGED_MS = 2 * REAL_TELLING_MS;
 const LEASE_MS = 10_000;
 /** A long period of a throttle would be waited for by every run behind it. */
 const THROTTLE_PERIOD = "1s";
@@ -31,6 +33,8 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
       timeoutMs: quick(timeoutMs),
       decideAfterMs: quick(decideAfterMs),
     })),
+    quotas: (scenario.quotas ?? []).map((quota) => ({ ...quota, atMs: Math.ceil(quota.atMs / SPEED), forMs: CHANGED_MS })),
+    functionLimits: (scenario.functionLimits ?? []).map((limit) => ({ ...limit, atMs: Math.ceil(limit.atMs / SPEED), forMs: CHANGED_MS })),
     wakes: (scenario.wakes ?? []).map((wake) => ({ ...wake, atMs: Math.ceil(wake.atMs / SPEED) })),
     outages: scenario.outages.map((outage, index) => ({
       ...outage,

@@ -9,6 +9,7 @@ import { checkJobs } from "./model/check-jobs.ts";
 import { checkMirrors } from "./model/check-mirrors.ts";
 import { checkOrder } from "./model/check-order.ts";
 import { checkPauses } from "./model/check-pauses.ts";
+import { checkQuotas } from "./model/check-quotas.ts";
 import { checkRemovals } from "./model/check-removals.ts";
 import { checkReruns } from "./model/check-reruns.ts";
 import { checkRuns } from "./model/check-runs.ts";
@@ -65,6 +66,7 @@ async function check(played: Played): Promise<string[]> {
   const evidence = new Evidence({ ...played, scenario: { ...scenario, functions: scenario.functions.filter((fn) => !isMirrored(fn)) } });
   await checkEnvironment(evidence, fault);
   checkOperations(evidence, fault);
+  checkQuotas(played, fault);
   if (!branch) return faults;
   const there = { ...scenario, functions: scenario.functions.filter(isMirrored), events: [] };
   const copies = new Evidence({ ...played, ...branch, branch: played, scenario: there, jobs: [] });

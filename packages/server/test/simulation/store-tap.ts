@@ -28,6 +28,11 @@ export class CommittedSteps {
     this.#journal = journal;
   }
 
+  noteRequest({ events, bodyBytes = 0 }: EventBatch): void {
+    const key = events.map(({ id }) => id).join();
+    for (const { id } of events) this.#journal.requestOf.set(id, { key, bytes: bodyBytes });
+  }
+
   noteEvents(ids: readonly string[]): void {
     for (const id of ids) {
       if (!this.#journal.storedAt.has(id)) this.#journal.storedAt.set(id, now());
@@ -107,6 +112,7 @@ export function tapStore({ store, life, committed, isRefusing, writeMs, removals
   };
   const append = (batch: EventBatch) =>
     pass(async () => {
+      committed.noteRequest(batch);
       const result = await store.eventAppend(batch);
       committed.noteEvents(result.ids);
       return result;

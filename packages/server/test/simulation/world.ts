@@ -1,7 +1,15 @@
 /** A scenario played: processes come and go over one store, while events arrive and apps answer. Ends when nothing is left to do. */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import type { Approval, Job, RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
+import {
+  type Approval,
+  type Job,
+  type RunDetails,
+  type Store,
+  type StoredEvent,
+  USAGE_KINDS,
+  type UsageHour,
+} from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { type SimApp, serveApp } from "./apps/serve-app.ts";
 import type { Ask } from "./deeds/doing.ts";
@@ -31,6 +39,7 @@ const NEAR_MS = 50;
 const LOOKS_EVERY = 40;
 const JOBS_MAX = 100;
 const PAGE = 500;
+const DAY_MS = 86_400_000;
 /** Connections to the store may break meanwhile. */
 const REGISTRATIONS_MAX = 10;
 /** Far more than any scenario needs. */
@@ -44,6 +53,8 @@ export interface Played {
   functionIds: ReadonlyMap<number, string>;
   jobs: Job[];
   approvals: Approval[];
+  /** Of the environment, its keys, webhooks and functions. */
+  usage: UsageHour[];
   /** The environment that events are mirrored to; null: none. */
   branch: Pick<StoreContent, "runs" | "events"> | null;
   /** Numbers of what was erased that are still in the store. */
@@ -75,7 +86,8 @@ export class World {
     this.#stores = stores;
     this.#random = new Random(seed, "order");
     this.#apps = new Map(APPS.filter((sdk) => functions.some((fn) => fn.sdk === sdk)).map((sdk) => [sdk, this.#serve(sdk)]));
-    const limits = new Limits(functions, journal, scenario.nodes ?? 1);
+    const tellingMs = scenario.isRealTime ? REAL_TELLING_MS : 0;
+    const limits = new Limits(functions, journal, scenario.nodes ?? 1, tellingMs);
     const network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal, limits, cuts: scenario.cuts ?? {} });
     let processes = 0;
     const settledAt = () => (scenario.isRealTime ? now() - (scenario.connectionCuts ? REAL_REWRITE_MS : REAL_SETTLE_MS) : this.#settledAt);
@@ -95,7 +107,7 @@ export class World {
     this.#people = new People({
       scenario,
       journal,
-      tellingMs: scenario.isRealTime ? REAL_TELLING_MS : 0,
+      tellingMs,
       startedAt: this.#startedAt,
       ask,
       nextNode: () => this.#nextNode(),
@@ -126,6 +138,7 @@ export class World {
     const functionIds = new Map((await store.functionList()).map(({ no, id }) => [no as number, id]));
     const { jobs } = await store.jobList({ environmentId, limit: JOBS_MAX });
     const approvals = await listApprovals(store, environmentId);
+    const usage = await listUsage(store, environmentId);
     const isRemoving = (scenario.retentions ?? []).length > 0 && !scenario.isRealTime;
     const removals = this.#removals;
     if (isRemoving) await removals.remember(store, environmentId);
@@ -145,6 +158,7 @@ export class World {
       journal,
       jobs,
       approvals,
+      usage,
       branch,
       traces,
       left,
@@ -268,6 +282,12 @@ async function listApprovals(store: Store, environmentId: EnvironmentId): Promis
     after = page.next;
   }
   return all;
+}
+
+async function listUsage(store: Store, environmentId: EnvironmentId): Promise<UsageHour[]> {
+  const [from, to] = [0, now() + DAY_MS];
+  const lists = USAGE_KINDS.map((kind) => store.usageList({ environmentIds: [environmentId], kind, from, to, intervalMs: DAY_MS }));
+  return (await Promise.all(lists)).flat();
 }
 
 /** Again, if the connection to the store breaks: one that exists already is not created twice. */

@@ -31,6 +31,10 @@ export interface SchedulerParts {
   rulesOf(lane: string): LaneRules;
   /** Returns entries to the store's queue. Never throws. */
   release(entries: readonly ClaimedEntry[]): Promise<void>;
+  /** The limits that apply to a call now. */
+  limitsOf(entry: ClaimedEntry): readonly LimitRule[];
+  /** Calls in progress take slots of limits that they were claimed without. Never throws. */
+  takeSlots(calls: readonly (ClaimedEntry & { limits: readonly LimitRule[] })[]): Promise<void>;
   /** Maximum number of waiting entries of a lane that this node holds. */
   prefetch: number;
   clock: Clock;
@@ -49,6 +53,13 @@ interface Lane {
   wasNoted: boolean;
   /** Limits had no free slot at the last claim; cancels the planned retry. */
   cancelPoll: (() => void) | null;
+}
+
+interface InWork {
+  entry: ClaimedEntry;
+  lease: AbortController;
+  /** The limits of which it holds slots. */
+  limitIds: Set<string>;
 }
 
 interface AppCalls {
@@ -71,7 +82,9 @@ export class Scheduler {
   readonly #claimingInOrder = new Map<string, boolean>();
   readonly #working = new Set<Promise<void>>();
   readonly #claiming = new Set<Promise<void>>();
-  readonly #inWork = new Map<LeaseId, { entry: ClaimedEntry; lease: AbortController }>();
+  readonly #inWork = new Map<LeaseId, InWork>();
+  /** Until calls in progress have slots of the limits in force, nothing is claimed: there would seem to be more free ones. */
+  #takingSlots: Promise<void> | null = null;
   #stopped = false;
 
   constructor(parts: SchedulerParts) {
@@ -131,6 +144,7 @@ export class Scheduler {
 
   /** Limits may have changed: functions were registered again. */
   refreshRules(): void {
+    this.#takeSlots();
     for (const lane of this.#lanes.values()) {
       const { app, limits } = lane;
       Object.assign(lane, this.#rulesOf(lane.key));
@@ -139,6 +153,19 @@ export class Scheduler {
       if (lane.limits.some(({ id }) => !limits.some((known) => known.id === id))) this.#giveBack(lane);
       this.#move(lane);
     }
+  }
+
+  #takeSlots(): void {
+    const calls = [...this.#inWork.values()].flatMap(({ entry, limitIds }) => {
+      const limits = this.#parts.limitsOf(entry).filter(({ id }) => !limitIds.has(id));
+      for (const { id } of limits) limitIds.add(id);
+      return limits.length > 0 ? [{ ...entry, limits }] : [];
+    });
+    if (calls.length === 0) return;
+    const taking = Promise.all([this.#takingSlots, this.#parts.takeSlots(calls)]).then(() => {
+      if (this.#takingSlots === taking) this.#takingSlots = null;
+    });
+    this.#takingSlots = taking;
   }
 
   /** The lane has a limit that it had not: what waits here holds no slot of it, and has to be claimed again. */
@@ -217,7 +244,7 @@ export class Scheduler {
     const lease = new AbortController();
     app.inUse++;
     lane.working++;
-    this.#inWork.set(entry.leaseId, { entry, lease });
+    this.#inWork.set(entry.leaseId, { entry, lease, limitIds: new Set(lane.limits.map(({ id }) => id)) });
     const working = this.#parts.work(entry, lease.signal).finally(() => {
       this.#working.delete(working);
       this.#inWork.delete(entry.leaseId);
@@ -253,6 +280,7 @@ export class Scheduler {
     lane.wasNoted = false;
     const wanted = Math.min(this.#parts.prefetch - lane.waiting.length, CLAIM_MAX);
     try {
+      if (this.#takingSlots) await this.#takingSlots;
       const { claimed, more, fullLimits } = await this.#parts.claim(lane.key, wanted, lane.limits);
       lane.isClaiming = false;
       lane.hasBacklog = more || lane.wasNoted;

@@ -1,8 +1,12 @@
-/** Calls of functions that are paused, or whose environment is archived, in PostgreSQL: in the lane of timers, never due. */
+/**
+ * Calls of functions that are paused, or whose environment is archived, in PostgreSQL: in the lane of timers, never due. And calls of
+ * functions that were limited meanwhile.
+ */
 
 import type { FunctionNo, RunNo } from "@inlet/protocol";
-import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../contract/index.ts";
-import { freeSlots } from "../limits/postgres.ts";
+import type { PoolClient } from "pg";
+import { HELD_UNTIL, type LeasedEntry, type QueueStore, TIMER_LANE } from "../contract/index.ts";
+import { freeSlots, lockLimits, takeSlots } from "../limits/postgres.ts";
 import type { Database } from "../postgres/database.ts";
 import { notFenced } from "../postgres/fenced.ts";
 import { type GroupWrites, type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
@@ -24,6 +28,11 @@ const PAUSED = `
 const HOLD = `
   UPDATE queue SET lane = '${TIMER_LANE}', rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
   WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 RETURNING run_no`;
+const MOVE = `
+  UPDATE queue SET lane = $4, home_lane = $4, rank = home_rank, due_at = $5, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
+  WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 RETURNING run_no`;
+const MOVE_RUN = "UPDATE runs SET lane = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
+const HOLDER = "SELECT run_no FROM queue WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 AND run_no IS NOT NULL FOR SHARE";
 const UNHOLD = `
   UPDATE queue SET rank = $1, due_at = $1 WHERE (environment_id, entry_no) IN (
     SELECT environment_id, entry_no FROM queue AS q
@@ -48,10 +57,21 @@ export async function pausedFunctions(
   return new Set(rows.flatMap(({ function_no, paused_at }) => (paused_at === null ? [] : [function_no])));
 }
 
+async function freeSlotsOfCall(
+  client: PoolClient,
+  notices: Notices,
+  { environmentId, no }: Pick<LeasedEntry, "environmentId" | "no">,
+  runNo: RunNo | null,
+): Promise<void> {
+  if (runNo === null) return;
+  const read = async (text: string, values: readonly unknown[]) => (await client.query(text, [...values])).rows;
+  await freeSlots({ read: read as never, environmentId, notices }, { entries: [{ runNo, entryNo: no }] });
+}
+
 export function heldCallStore({
   database,
   notify,
-}: HeldCallParts): Pick<QueueStore, "queueHold" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
+}: HeldCallParts): Pick<QueueStore, "queueHold" | "queueMove" | "queueTakeSlots" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
   return {
     async queueHold({ environmentId, no, leaseId, functionNo, now }) {
       const notices = await database.transaction(async (client) => {
@@ -59,13 +79,37 @@ export function heldCallStore({
         const dueAt = (paused[0]?.paused_at ?? null) === null ? now : HELD_UNTIL;
         const { rows } = await client.query<{ run_no: RunNo | null }>(HOLD, [environmentId, no, leaseId, dueAt]);
         const notices = noNotices();
-        const runNo = rows[0]?.run_no ?? null;
-        const read = async (text: string, values: readonly unknown[]) => (await client.query(text, [...values])).rows;
-        if (runNo !== null) await freeSlots({ read: read as never, environmentId, notices }, { entries: [{ runNo, entryNo: no }] });
+        await freeSlotsOfCall(client, notices, { environmentId, no }, rows[0]?.run_no ?? null);
         if (rows.length > 0) noteLane(notices, TIMER_LANE, dueAt);
         return notices;
       });
       notify(notices);
+    },
+    async queueMove({ environmentId, no, leaseId, lane, now }) {
+      const notices = await database.transaction(async (client) => {
+        const notices = noNotices();
+        const { rows } = await client.query<{ run_no: RunNo | null }>(MOVE, [environmentId, no, leaseId, lane, now]);
+        const runNo = rows[0]?.run_no ?? null;
+        if (runNo === null) return notices;
+        await client.query(MOVE_RUN, [environmentId, [runNo], lane]);
+        await freeSlotsOfCall(client, notices, { environmentId, no }, runNo);
+        noteLane(notices, lane, now);
+        return notices;
+      });
+      notify(notices);
+    },
+    async queueTakeSlots({ calls }) {
+      await database.transaction(async (client) => {
+        await lockLimits(
+          client,
+          calls.flatMap(({ limits }) => limits),
+        );
+        for (const { environmentId, no, leaseId, limits } of calls) {
+          const { rows } = await client.query<{ run_no: RunNo }>(HOLDER, [environmentId, no, leaseId]);
+          const holders = rows.map(({ run_no }) => ({ environmentId, runNo: run_no, entryNo: no }));
+          await takeSlots(client, limits, holders);
+        }
+      });
     },
     async queueUnhold({ now, limit }) {
       const rows = await database.query(UNHOLD, [now, limit]);

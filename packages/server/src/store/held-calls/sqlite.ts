@@ -1,4 +1,7 @@
-/** Calls of functions that are paused, or whose environment is archived, in SQLite: in the lane of timers, never due. */
+/**
+ * Calls of functions that are paused, or whose environment is archived, in SQLite: in the lane of timers, never due. And calls of functions
+ * that were limited meanwhile.
+ */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { FunctionNo, RunNo } from "@inlet/protocol";
@@ -16,11 +19,16 @@ export interface HeldCallParts {
 export function heldCallStore(
   db: DatabaseSync,
   { writer, limits, entries }: HeldCallParts,
-): Pick<QueueStore, "queueHold" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
+): Pick<QueueStore, "queueHold" | "queueMove" | "queueTakeSlots" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
   const isPaused = db.prepare(IS_PAUSED);
   const hold = db.prepare(`
     UPDATE queue SET lane = '${TIMER_LANE}', rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
+  const move = db.prepare(`
+    UPDATE queue SET lane = ?3, home_lane = ?3, rank = home_rank, due_at = ?4, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
+    WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
+  const moveRun = db.prepare("UPDATE runs SET lane = ? WHERE run_no = ?");
+  const holder = db.prepare("SELECT run_no FROM queue WHERE entry_no = ? AND lease_id = ? AND run_no IS NOT NULL");
   const unhold = db.prepare(`
     UPDATE queue SET rank = ?1, due_at = ?1 WHERE entry_no IN (
       SELECT entry_no FROM environments AS e CROSS JOIN functions AS f ON f.environment_id = e.environment_id
@@ -42,6 +50,21 @@ export function heldCallStore(
         if (row.run_no !== null) limits.freeEntry(row.run_no as RunNo, no);
         entries.announce(TIMER_LANE, dueAt);
       }),
+    queueMove: ({ no, leaseId, lane, now }) =>
+      writer.submit(() => {
+        const runNo = move.get(no, leaseId, lane, now)?.run_no as RunNo | null | undefined;
+        if (runNo == null) return;
+        moveRun.run(lane, runNo);
+        limits.freeEntry(runNo, no);
+        entries.announce(lane, now);
+      }),
+    queueTakeSlots: ({ calls }) =>
+      writer.submit(() => {
+        for (const { no, leaseId, limits: taken } of calls) {
+          const row = holder.get(no, leaseId);
+          if (row) limits.takeForEntry(taken, row.run_no as RunNo, no);
+        }
+      }, calls.length),
     queueUnhold: ({ now, limit }) =>
       writer.submit(() => {
         const count = Number(unhold.run(now, limit).changes);

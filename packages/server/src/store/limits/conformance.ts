@@ -45,6 +45,32 @@ export function limitConformance(engine: Engine): void {
     }
   });
 
+  test(`${engine.name}: calls in progress take slots of a limit that is set later, and one that has to wait moves to its lane`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    await arrive(scene, 3, "app:1");
+    const { claimed } = await claim(scene, 0, { lane: "app:1", limits: [] });
+    const [inProgress, waiting, over] = claimed as [ClaimedEntry, ClaimedEntry, ClaimedEntry];
+    await advance(scene, { runNo: over.runNo as NonNullable<ClaimedEntry["runNo"]>, entry: over }, { end: sampleEnd() });
+    const limits = [{ id: "own", cap: 1 }];
+    await store.queueTakeSlots({ calls: [inProgress, over].map((entry) => ({ ...entry, limits })) });
+    await store.queueTakeSlots({ calls: [{ ...inProgress, limits }] });
+    const announced: string[] = [];
+    t.after(store.queueWatch((lane) => announced.push(lane)));
+    await store.queueMove({ ...waiting, lane: LANE, now: 1_500 });
+    await store.queueMove({ ...waiting, lane: "fn:2", now: 1_500 });
+    assert.deepEqual(announced, [LANE], "only whoever holds it moves it");
+    assert.deepEqual((await claim(scene, 1)).fullLimits, ["own"]);
+    await advance(scene, { runNo: inProgress.runNo as NonNullable<ClaimedEntry["runNo"]>, entry: inProgress }, { end: sampleEnd() });
+    const [moved] = (await claim(scene, 1, { now: 2_000 })).claimed;
+    assert.deepEqual([moved?.no, moved?.lane, moved?.claims], [waiting.no, LANE, 1]);
+    const next = { steps: [doneStep("a")], entries: [{ kind: "call", stepId: null }] as const };
+    await advance(scene, { runNo: waiting.runNo as NonNullable<ClaimedEntry["runNo"]>, entry: moved as ClaimedEntry }, next, {
+      lease: NO_ROOM,
+    });
+    assert.equal((await claim(scene, 1, { now: 3_000 })).claimed.length, 1, "its next call waits there, too");
+  });
+
   test(`${engine.name}: a slot is free when the call is done, tried again, let go of or put back, and that is announced`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -26,6 +26,23 @@ export const PEOPLE_CASES: readonly Case[] = [
     expect: allCompleted,
   },
   {
+    name: "a limit that is set without a deploy holds for runs that were there before it, and counts their calls in progress",
+    scenario: scenario({
+      functions: [
+        fn({ code: sequence(run("a", 3_000), { kind: "sleep", id: "s", ms: 1_000 }, run("b", 400)) }),
+        fn({ id: "g", trigger: { event: "t/1", onlyOdd: false }, code: run("a", 2_000) }),
+      ],
+      events: [...events("t/0", 20, () => 1_000), ...events("t/1", 100, () => 3_000)].map((event, n) => ({ ...event, n })),
+      functionLimits: [
+        { atMs: 2_000, forMs: 8_000, fn: "f", limit: 2 },
+        { atMs: 4_000, forMs: 5_000, fn: "g", limit: 3 },
+      ],
+      quotas: [{ atMs: 12_000, forMs: 5_000, quota: "callsAtOnce", room: 4 }],
+      outages: [{ atMs: 6_000, kind: "kill", turns: 0, downMs: 100 }],
+    }),
+    expect: allCompleted,
+  },
+  {
     name: "in an archived environment nothing is called, and everything ends when it is unarchived",
     scenario: scenario({
       functions: [

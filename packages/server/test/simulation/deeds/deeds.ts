@@ -10,6 +10,8 @@ export interface Deeds {
   wakes: readonly SimWake[];
   approvals: readonly SimApproval[];
   decisions: readonly SimDecision[];
+  quotas: readonly SimQuota[];
+  functionLimits: readonly SimFunctionLimit[];
   schemas: readonly SimSchema[];
   batches: readonly SimBatch[];
   echoes: readonly SimEcho[];
@@ -91,6 +93,23 @@ export interface SimDecision {
   pick: number;
   decision: "approved" | "rejected";
   hasRival: boolean;
+}
+
+/** The environment has a quota for a while. */
+export interface SimQuota {
+  atMs: number;
+  forMs: number;
+  quota: "eventsPerSecond" | "eventsPerDay" | "bytesPerDay" | "callsAtOnce";
+  /** The quota; of a day, how much more than what is used by then. */
+  room: number;
+}
+
+/** For a while, a function may have so many calls in progress, whatever its app says. */
+export interface SimFunctionLimit {
+  atMs: number;
+  forMs: number;
+  fn: string;
+  limit: number;
 }
 
 /** For a while, events of a name do not match if they are odd. */

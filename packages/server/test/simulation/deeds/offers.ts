@@ -50,6 +50,7 @@ export async function offerUntilTaken(parts: DeedParts, sent: Offer): Promise<{ 
 
 /** It is worth trying again. */
 export function isPassing({ scenario }: DeedParts, status: number): boolean {
+  if (status === 429) return (scenario.quotas ?? []).length > 0;
   return status === 503 || (status === 404 && (scenario.archives ?? []).length > 0);
 }
 

@@ -33,11 +33,12 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   const triggering = evidence.played.events.filter((event) => triggers(fn, event));
   const { throttle, rateLimit, debounce, batchEvents, singleton, concurrency } = fn.flow;
   // A throttle counts admissions, and check-throttles.ts checks those without slack. This is about the first calls, which follow at the
-  // same rate where nothing else delays them: a limit, a pause, a key on hold or an app with all its calls in use.
-  const { pauses, archives = [] } = evidence.played.scenario;
+  // same rate where nothing else delays them: a limit or a quota, a pause, a key on hold or an app with all its calls in use.
+  const { pauses, archives = [], quotas = [], functionLimits = [] } = evidence.played.scenario;
+  const isLimited = quotas.some(({ quota }) => quota === "callsAtOnce") || functionLimits.some((limit) => limit.fn === fn.id);
   const isPaused = archives.length > 0 || pauses?.some((pause) => pause.fn === fn.id);
   const isHeldUp = fn.flow.ordering?.onFailure === "hold";
-  const isCalledAtOnce = !concurrency && !isPaused && !isHeldUp && !evidence.played.journal.fullApps.has(fn.sdk);
+  const isCalledAtOnce = !concurrency && !isLimited && !isPaused && !isHeldUp && !evidence.played.journal.fullApps.has(fn.sdk);
   if (throttle && isCalledAtOnce) checkRate(evidence, all, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
   if (rateLimit && !batchEvents)
     checkRate(evidence, runs, rateLimit, Math.floor(rateLimit.limit / 10), ({ createdAt }) => createdAt, fault);

@@ -45,6 +45,11 @@ export const QUEUE_ROUTES: Routes<QueueStore & AdmissionStore & ResumptionStore>
   queueRemove: inEnvironment,
   queueReschedule: inEnvironment,
   queueHold: inEnvironment,
+  queueMove: inEnvironment,
+  queueTakeSlots:
+    (placement) =>
+    ({ calls }) =>
+      done(split(placement, calls, (store, some) => store.queueTakeSlots({ calls: some }))),
   queueUnhold: (placement) => upTo(placement, (store, params) => store.queueUnhold(params)),
   queueCallOf: inEnvironment,
   queueHeld: inEnvironment,

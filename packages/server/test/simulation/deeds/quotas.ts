@@ -1,0 +1,49 @@
+/** Quotas of the environment that hold for a while. Whoever is refused tries again until they are gone. */
+
+import type { Random } from "../random.ts";
+import { now, pass } from "../virtual-time.ts";
+import type { SimQuota } from "./deeds.ts";
+import { type DeedParts, SPAN_MS, untilDone } from "./doing.ts";
+
+const DAY_MS = 86_400_000;
+const ROOM = { eventsPerSecond: [1, 3, 10], eventsPerDay: [1, 10, 40], bytesPerDay: [1, 1_000], callsAtOnce: [1, 4, 15] } as const;
+
+export function generateQuotas(random: Random): SimQuota[] {
+  const kinds = (Object.keys(ROOM) as SimQuota["quota"][]).filter(() => random.chance(0.25));
+  return kinds.map((quota) => ({
+    atMs: random.int(1, SPAN_MS),
+    forMs: random.pick([2_000, 10_000, 20_000]),
+    quota,
+    room: random.pick(ROOM[quota]),
+  }));
+}
+
+export async function setQuota(parts: DeedParts, { quota, room, forMs }: SimQuota): Promise<void> {
+  const note = parts.journal.noteQuota(quota);
+  const isOfDay = quota === "eventsPerDay" || quota === "bytesPerDay";
+  let limit: number | null = null;
+  note.askedAt = now();
+  await untilDone(parts, async ({ store, directory, environment: { id } }) => {
+    // Asked once: whether a request that was lost has set it is not known.
+    limit ??= room + (isOfDay ? await usedToday(store, id, quota) : 0);
+    note.limit = limit;
+    await store.environmentUpdate({ id, quotas: { [quota]: limit } });
+    await directory.refresh();
+  });
+  note.setAt = now();
+  await pass(forMs);
+  note.endAskedAt = now();
+  await untilDone(parts, async ({ store, directory, environment: { id } }) => {
+    await store.environmentUpdate({ id, quotas: { [quota]: null } });
+    await directory.refresh();
+  });
+  note.endedAt = now();
+}
+
+type At = Parameters<Parameters<typeof untilDone>[1]>[0];
+
+async function usedToday(store: At["store"], id: At["environment"]["id"], quota: "eventsPerDay" | "bytesPerDay"): Promise<number> {
+  const from = now() - (now() % DAY_MS);
+  const [today] = await store.usageList({ environmentIds: [id], kind: "environment", from, to: from + DAY_MS, intervalMs: DAY_MS });
+  return today?.figures[quota === "eventsPerDay" ? "accepted" : "bytes"] ?? 0;
+}
