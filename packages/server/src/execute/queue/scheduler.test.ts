@@ -261,3 +261,16 @@ test("a lane that gets a limit returns what waits here, and claims it with slots
   await bench.finish("a2");
   assert.deepEqual(bench.begun, ["a1", "a2", "a3"], "a slot is taken once");
 });
+
+test("what was leased before its lane got a limit is returned, and claimed with slots", async () => {
+  const bench = new Bench();
+  bench.limits = { a: [{ id: "quota", cap: 1 }] };
+  bench.scheduler.take([1, 2, 3].map((no) => entry("a", no)));
+  assert.deepEqual(bench.begun, []);
+  await settled();
+  await settled();
+  assert.deepEqual(bench.begun, ["a1"]);
+  await bench.finish("a1");
+  await bench.finish("a2");
+  assert.deepEqual(bench.begun, ["a1", "a2", "a3"]);
+});

@@ -118,7 +118,7 @@ export class Scheduler {
     return oldest;
   }
 
-  /** Adds entries that this node holds. */
+  /** Adds entries that were leased to this node when they were written. They hold no slots: of a lane that was limited since, they are returned. */
   take(entries: readonly ClaimedEntry[]): void {
     const lanes = new Set<Lane>();
     for (const entry of entries) {
@@ -126,7 +126,10 @@ export class Scheduler {
       insertByRank(lane.waiting, entry);
       lanes.add(lane);
     }
-    for (const lane of lanes) this.#move(lane);
+    for (const lane of lanes) {
+      if (lane.limits.length > 0) this.#giveBack(lane, new Set(entries));
+      this.#move(lane);
+    }
   }
 
   /** The store has unleased entries of this lane. */
@@ -150,7 +153,7 @@ export class Scheduler {
       Object.assign(lane, this.#rulesOf(lane.key));
       this.#dereference(app);
       this.#unblock(lane);
-      if (lane.limits.some(({ id }) => !limits.some((known) => known.id === id))) this.#giveBack(lane);
+      if (isLimitedSince(lane, limits)) this.#giveBack(lane, new Set(lane.waiting));
       this.#move(lane);
     }
   }
@@ -168,10 +171,11 @@ export class Scheduler {
     this.#takingSlots = taking;
   }
 
-  /** The lane has a limit that it had not: what waits here holds no slot of it, and has to be claimed again. */
-  #giveBack(lane: Lane): void {
-    const entries = lane.waiting.splice(0);
+  /** The lane has a limit of which these hold no slots: they have to be claimed again. */
+  #giveBack(lane: Lane, returned: ReadonlySet<ClaimedEntry>): void {
+    const entries = lane.waiting.filter((entry) => returned.has(entry));
     if (entries.length === 0) return;
+    lane.waiting = lane.waiting.filter((entry) => !returned.has(entry));
     lane.hasBacklog = true;
     const releasing = this.#parts.release(entries).then(() => {
       this.#claiming.delete(releasing);
@@ -281,11 +285,13 @@ export class Scheduler {
     const wanted = Math.min(this.#parts.prefetch - lane.waiting.length, CLAIM_MAX);
     try {
       if (this.#takingSlots) await this.#takingSlots;
-      const { claimed, more, fullLimits } = await this.#parts.claim(lane.key, wanted, lane.limits);
+      const { limits } = lane;
+      const { claimed, more, fullLimits } = await this.#parts.claim(lane.key, wanted, limits);
       lane.isClaiming = false;
       lane.hasBacklog = more || lane.wasNoted;
       lane.waiting.push(...claimed);
       lane.waiting.sort((a, b) => a.rank - b.rank);
+      if (isLimitedSince(lane, limits)) this.#giveBack(lane, new Set(claimed));
       if (lane.hasBacklog && fullLimits.length > 0) this.#block(lane, fullLimits);
     } catch {
       // The store will recover; until then the lane keeps its backlog.
@@ -337,6 +343,11 @@ export class Scheduler {
   #dereference(app: AppCalls): void {
     if (--app.lanes === 0) this.#apps.delete(app.id);
   }
+}
+
+/** The lane has a limit that it did not have before. */
+function isLimitedSince({ limits }: Pick<Lane, "limits">, before: readonly LimitRule[]): boolean {
+  return limits.some(({ id }) => !before.some((known) => known.id === id));
 }
 
 /** After all entries of the same or a lower rank: nearly always at the end. */
