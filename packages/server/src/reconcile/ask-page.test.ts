@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { AppAddresses } from "../execute/call/app-addresses.ts";
+import { AppCaller } from "../execute/call/call-app.ts";
+import { askPage, type PageLimits } from "./ask-page.ts";
+
+/** Asks a provider that answers like this. */
+async function startProvider(t: TestContext, answer: RequestListener) {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const caller = new AppCaller({ timeoutMs: 60_000, connectionsMax: 1, addresses: new AppAddresses(null) });
+  t.after(async () => {
+    await caller.stop();
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return (limits: Partial<PageLimits> = {}, stopping: AbortSignal = new AbortController().signal) =>
+    askPage(
+      { fetch: (request) => caller.fetch(request), now: Date.now, limits },
+      { url, method: "GET", headers: {}, body: null },
+      stopping,
+    );
+}
+
+test("a page that takes longer than its time ends, whether nothing comes or a body without end", async (t) => {
+  let hasHeaders = false;
+  const ask = await startProvider(t, (_request, response) => {
+    if (hasHeaders) response.writeHead(200).write("{");
+    hasHeaders = true;
+  });
+  const tooLong = /^Error: The provider did not answer within 0.3 s\.$/;
+  await assert.rejects(ask({ timeoutMs: 300 }), tooLong);
+  await assert.rejects(ask({ timeoutMs: 300 }), tooLong);
+});
+
+test("a page that is larger than it may be ends", async (t) => {
+  const ask = await startProvider(t, (_request, response) => response.end("x".repeat(5_000)));
+  assert.equal((await ask({ bytesMax: 5_000 })).body.length, 5_000);
+  await assert.rejects(ask({ bytesMax: 4_999 }), /provider/);
+});
+
+test("429 and 503 are waited for as the provider asks, and any other answer is for the reader", async (t) => {
+  const answers: [number, Record<string, string>][] = [
+    [429, { "retry-after": "0" }],
+    [503, { "retry-after": new Date(Date.now() - 60_000).toUTCString() }],
+    [200, {}],
+    [429, {}],
+    [503, { "retry-after": "soon" }],
+    [500, { "retry-after": "1" }],
+  ];
+  const ask = await startProvider(t, (_request, response) => {
+    const [status, headers] = answers.shift() ?? [404, {}];
+    response.writeHead(status, headers).end("{}");
+  });
+  for (const status of [200, 429, 503, 500]) assert.equal((await ask()).status, status);
+  assert.deepEqual(answers, []);
+});
+
+test("a provider is waited for only so long, however long it asks for, and not while the service stops", async (t) => {
+  let asked = 0;
+  const seconds = ["1", "0", "9999"];
+  const ask = await startProvider(t, (_request, response) => {
+    asked++;
+    response.writeHead(429, { "retry-after": seconds[Math.min(asked, seconds.length) - 1] as string }).end();
+  });
+  const begun = performance.now();
+  await assert.rejects(ask({ waitMs: 2_500 }), /^Error: The provider still answered 429 after 2.5 s of waiting as it asked\.$/);
+  assert.equal(asked, 4, "after 1 s, at once, and after what was left");
+  assert.ok(performance.now() - begun >= 1_490);
+  const stopping = new AbortController();
+  const waiting = ask({ waitMs: 600_000 }, stopping.signal);
+  while (asked < 5) await new Promise((resolve) => setImmediate(resolve));
+  stopping.abort();
+  await assert.rejects(waiting);
+});
