@@ -15,11 +15,12 @@ import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchSchemas } from "./schemas.ts";
+import { benchTeams } from "./teams.ts";
 import { benchTracing } from "./tracing.ts";
 import { benchWaits } from "./waits.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- <ingest | webhooks | sandbox | runs | parallel | jobs | waits | lists | schemas | tracing | realtime | compare> [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks | sandbox | runs | parallel | jobs | waits | lists | schemas | tracing | realtime | teams | compare> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
@@ -51,6 +52,8 @@ waits only: what one event that ends many waits costs live traffic
 lists only:
   --events <n>       events in the store (10000000; 200000 with --quick)
   --data-dir <path>  fills this folder and keeps it, or takes it as it was filled before
+
+teams only: what a team that floods costs another
 
 realtime only: messages published, beside another commit if there is one
   --base <commit>    the other commit
@@ -104,6 +107,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
   schemas: () => benchSchemas({ seconds, rounds }),
   tracing: () => benchTracing({ seconds, rounds }),
   realtime: () => benchRealtime({ seconds, rounds, base: values.base }),
+  teams: () => benchTeams({ seconds, rounds }),
   runs: (postgres) =>
     benchRuns({
       runs,
