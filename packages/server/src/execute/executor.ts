@@ -96,7 +96,7 @@ export class Executor {
       rulesOf,
       release,
       limitsOf: (entry) => rulesOf(limitedLane(entry) ?? entry.lane).limits,
-      takeSlots: (calls) => untilWritten(() => store.queueTakeSlots({ calls })),
+      takeSlots: (calls) => untilWritten(() => store.queueTakeSlots({ calls })).catch((error) => this.#noteUncounted(error)),
       prefetch,
       clock,
     });
@@ -193,6 +193,10 @@ export class Executor {
   refresh(): void {
     this.#gates.refresh();
     this.#scheduler.refreshRules();
+  }
+
+  #noteUncounted(error: unknown): void {
+    this.#parts.log.warn({ err: error }, "calls in progress do not count for limits that were set since");
   }
 
   /**

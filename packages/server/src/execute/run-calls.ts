@@ -72,7 +72,7 @@ export class RunCalls {
     if (!context) return untilWritten(() => store.queueRemove(entry));
     const target = functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return runs.fail(entry, runNo, "Its app was removed.");
-    if (target.isPaused || limitedLane(entry) !== null) return this.#setAside(entry);
+    if (target.isPaused || limitedLane(entry) !== null) return this.#setAside(entry, runNo);
     const isFirst = context.run.startedAt === null;
     if (isFirst) await this.#begin(entry, runNo, target);
     const call = await poison.guard(entry, "calling", async () => {
@@ -81,7 +81,7 @@ export class RunCalls {
       if (isFirst) onStart(entry);
       return this.#ask({ entry, context, target }, request, signal);
     });
-    if (!call) return this.#setAside(entry);
+    if (!call) return this.#setAside(entry, runNo);
     if (signal.aborted || (isStopping() && !call.hasAnswer)) {
       call.span?.end(call.endedAt, "The call was given up.");
       return release([entry]);
@@ -90,11 +90,13 @@ export class RunCalls {
   }
 
   /** It waits for a slot of a limit, or until its function resumes. */
-  #setAside(entry: ClaimedEntry): Promise<void> {
+  #setAside(entry: ClaimedEntry, runNo: RunNo): Promise<void> {
     const { store, limitedLane, clock } = this.#parts;
     const now = clock.now();
     const lane = limitedLane(entry);
-    return this.#node.untilWritten(() => (lane === null ? store.queueHold({ ...entry, now }) : store.queueMove({ ...entry, lane, now })));
+    return this.#node.untilWritten(() =>
+      lane === null ? store.queueHold({ ...entry, now }) : store.queueMove({ ...entry, runNo, lane, now }),
+    );
   }
 
   /** If a function limits when its runs start or how long they take, the start must be stored while the first call is in progress. */

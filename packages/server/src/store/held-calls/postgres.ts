@@ -10,6 +10,7 @@ import { freeSlots, lockLimits, takeSlots } from "../limits/postgres.ts";
 import type { Database } from "../postgres/database.ts";
 import { notFenced } from "../postgres/fenced.ts";
 import { type GroupWrites, type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
+import { retryCollisions } from "../postgres/retry-collisions.ts";
 
 /** The same for entries that are written as held: all rows are returned, because only these are locked. */
 const FUNCTIONS = `
@@ -30,9 +31,14 @@ const HOLD = `
   WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 RETURNING run_no`;
 const MOVE = `
   UPDATE queue SET lane = $4, home_lane = $4, rank = home_rank, due_at = $5, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
-  WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 RETURNING run_no`;
+  WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
+/** Whoever changes a run locks it before its entries. */
+const LOCK_RUN = "SELECT FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) FOR UPDATE";
 const MOVE_RUN = "UPDATE runs SET lane = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
-const HOLDER = "SELECT run_no FROM queue WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 AND run_no IS NOT NULL FOR SHARE";
+/** An entry that another transaction removes is skipped: its call is over. Nobody is waited for while entries are locked. */
+const HOLDER = `
+  SELECT run_no FROM queue WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 AND run_no IS NOT NULL
+  FOR KEY SHARE SKIP LOCKED`;
 const UNHOLD = `
   UPDATE queue SET rank = $1, due_at = $1 WHERE (environment_id, entry_no) IN (
     SELECT environment_id, entry_no FROM queue AS q
@@ -85,21 +91,21 @@ export function heldCallStore({
       });
       notify(notices);
     },
-    async queueMove({ environmentId, no, leaseId, lane, now }) {
-      const notices = await database.transaction(async (client) => {
+    async queueMove({ environmentId, no, leaseId, runNo, lane, now }) {
+      const move = async (client: PoolClient) => {
         const notices = noNotices();
-        const { rows } = await client.query<{ run_no: RunNo | null }>(MOVE, [environmentId, no, leaseId, lane, now]);
-        const runNo = rows[0]?.run_no ?? null;
-        if (runNo === null) return notices;
+        await client.query(LOCK_RUN, [environmentId, [runNo]]);
+        const { rowCount } = await client.query(MOVE, [environmentId, no, leaseId, lane, now]);
+        if (rowCount === 0) return notices;
         await client.query(MOVE_RUN, [environmentId, [runNo], lane]);
         await freeSlotsOfCall(client, notices, { environmentId, no }, runNo);
         noteLane(notices, lane, now);
         return notices;
-      });
-      notify(notices);
+      };
+      notify(await retryCollisions(() => database.transaction(move)));
     },
     async queueTakeSlots({ calls }) {
-      await database.transaction(async (client) => {
+      const take = async (client: PoolClient) => {
         await lockLimits(
           client,
           calls.flatMap(({ limits }) => limits),
@@ -109,7 +115,8 @@ export function heldCallStore({
           const holders = rows.map(({ run_no }) => ({ environmentId, runNo: run_no, entryNo: no }));
           await takeSlots(client, limits, holders);
         }
-      });
+      };
+      await retryCollisions(() => database.transaction(take));
     },
     async queueUnhold({ now, limit }) {
       const rows = await database.query(UNHOLD, [now, limit]);

@@ -26,7 +26,7 @@ export function heldCallStore(
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
   const move = db.prepare(`
     UPDATE queue SET lane = ?3, home_lane = ?3, rank = home_rank, due_at = ?4, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
-    WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
+    WHERE entry_no = ?1 AND lease_id = ?2`);
   const moveRun = db.prepare("UPDATE runs SET lane = ? WHERE run_no = ?");
   const holder = db.prepare("SELECT run_no FROM queue WHERE entry_no = ? AND lease_id = ? AND run_no IS NOT NULL");
   const unhold = db.prepare(`
@@ -50,10 +50,9 @@ export function heldCallStore(
         if (row.run_no !== null) limits.freeEntry(row.run_no as RunNo, no);
         entries.announce(TIMER_LANE, dueAt);
       }),
-    queueMove: ({ no, leaseId, lane, now }) =>
+    queueMove: ({ no, leaseId, runNo, lane, now }) =>
       writer.submit(() => {
-        const runNo = move.get(no, leaseId, lane, now)?.run_no as RunNo | null | undefined;
-        if (runNo == null) return;
+        if (move.run(no, leaseId, lane, now).changes === 0) return;
         moveRun.run(lane, runNo);
         limits.freeEntry(runNo, no);
         entries.announce(lane, now);

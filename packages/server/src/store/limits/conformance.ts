@@ -57,8 +57,9 @@ export function limitConformance(engine: Engine): void {
     await store.queueTakeSlots({ calls: [{ ...inProgress, limits }] });
     const announced: string[] = [];
     t.after(store.queueWatch((lane) => announced.push(lane)));
-    await store.queueMove({ ...waiting, lane: LANE, now: 1_500 });
-    await store.queueMove({ ...waiting, lane: "fn:2", now: 1_500 });
+    const runNo = waiting.runNo as NonNullable<ClaimedEntry["runNo"]>;
+    await store.queueMove({ ...waiting, runNo, lane: LANE, now: 1_500 });
+    await store.queueMove({ ...waiting, runNo, lane: "fn:2", now: 1_500 });
     assert.deepEqual(announced, [LANE], "only whoever holds it moves it");
     assert.deepEqual((await claim(scene, 1)).fullLimits, ["own"]);
     await advance(scene, { runNo: inProgress.runNo as NonNullable<ClaimedEntry["runNo"]>, entry: inProgress }, { end: sampleEnd() });

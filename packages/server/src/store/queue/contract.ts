@@ -208,7 +208,7 @@ export interface QueueStore {
   /** The call is held until its function resumes; if the function has resumed already, the call is due at once. */
   queueHold(params: LeasedEntry & { functionNo: FunctionNo; now: number }): Promise<void>;
   /** Releases the call to another lane, where the calls of its run wait from now on. It is due at once, and this claim does not count. */
-  queueMove(params: LeasedEntry & { lane: string; now: number }): Promise<void>;
+  queueMove(params: LeasedEntry & { runNo: RunNo; lane: string; now: number }): Promise<void>;
   /** Calls in progress take slots of limits that were set after they were claimed, whether or not there is a free one. */
   queueTakeSlots(params: { calls: readonly (LeasedEntry & { limits: readonly LimitRule[] })[] }): Promise<void>;
   /** Makes at most `limit` held calls due whose function is not paused. Returns how many. */

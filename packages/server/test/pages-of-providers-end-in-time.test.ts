@@ -1,11 +1,13 @@
+/** A page of what a provider lists ends in time, and a provider that asks to wait is waited for, within bounds. */
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { AppAddresses } from "../execute/call/app-addresses.ts";
-import { AppCaller } from "../execute/call/call-app.ts";
-import { askPage, type PageLimits } from "./ask-page.ts";
+import { AppAddresses } from "../src/execute/call/app-addresses.ts";
+import { AppCaller } from "../src/execute/call/call-app.ts";
+import { askPage, type PageLimits } from "../src/reconcile/ask-page.ts";
 
 /** Asks a provider that answers like this. */
 async function startProvider(t: TestContext, answer: RequestListener) {
