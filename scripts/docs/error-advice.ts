@@ -130,6 +130,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
     "Give the installation an empty database of its own: `CREATE DATABASE`. A database that already belongs to this installation is listed by `inlet databases list`.",
   database_exists: "Choose another name. `inlet databases list` shows the databases of the installation.",
   database_not_found: "`inlet databases list` shows the databases of the installation. The first is called `directory`.",
+  environment_moving: "Wait until the job of the move has ended, or cancel it: `inlet jobs list --env <name>` shows it.",
   databases_too_many: "Use the databases that exist. Beyond that, run another installation.",
   databases_unsupported:
     "Move the store to PostgreSQL with `inlet migrate-store`, start the service with `--database-url`, and repeat the request.",

@@ -111,6 +111,7 @@ export const ERRORS = {
   database_taken: terminal(409, "The database is in use: by another installation, or already by this one. Nothing was added."),
   database_exists: terminal(409, "A database with that name already exists."),
   database_not_found: terminal(404, "No database with that name exists."),
+  environment_moving: retryable(409, "The environment is being moved to another database."),
   databases_too_many: terminal(409, "The installation has as many databases as it may have."),
   databases_unsupported: terminal(501, "Several databases need PostgreSQL as the store. This service uses an embedded store."),
   idempotency_key_reused: terminal(422, "The Idempotency-Key was already used with a different request."),

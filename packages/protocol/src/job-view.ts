@@ -7,7 +7,7 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 
 export const JOB_KINDS = ["events.replay", "runs.rerun", "runs.cancel", "requests.replay", "events.erase"] as const;
 /** Kinds that are started by a route of their own. */
-export const OWN_ROUTE_JOB_KINDS = ["webhooks.drill", "webhooks.reconcile"] as const;
+export const OWN_ROUTE_JOB_KINDS = ["webhooks.drill", "webhooks.reconcile", "environments.move"] as const;
 export type JobKindName = (typeof JOB_KINDS)[number] | (typeof OWN_ROUTE_JOB_KINDS)[number];
 
 export interface JobError {

@@ -14,6 +14,7 @@ import { systemClock } from "./execute/clock.ts";
 import { createQuotaUsage, createQuotaUsed } from "./flows/quota-usage.ts";
 import { reportDrift } from "./flows/report-drift.ts";
 import { DiskGuard } from "./maintenance/disk-guard.ts";
+import { MoveEnvironments } from "./maintenance/move-environments.ts";
 import { StoredBytesMeter } from "./maintenance/stored-bytes.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { TelemetrySettings } from "./observe/telemetry/telemetry-settings.ts";
@@ -197,7 +198,7 @@ async function serve(
     app,
     createKeys,
     signals,
-    work: [...work, mirror],
+    work: [...work, mirror, new MoveEnvironments({ store, log, now })],
     maintenance: [...sweepers, quotas, traffic, activity, usage, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
   });
   const started = await life.start();

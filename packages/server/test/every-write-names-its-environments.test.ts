@@ -23,6 +23,7 @@ const WRITES: Readonly<Record<string, Writes>> = {
   "PUT /environments/{name}": "installation",
   "POST /environments/{name}/archive": "installation",
   "POST /environments/{name}/unarchive": "installation",
+  "POST /environments/{name}/move": "installation",
   "POST /keys": "header",
   "PUT /keys/{id}": "webhook",
   "DELETE /keys/{id}": "webhook",

@@ -62,6 +62,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "PUT /v1/environments/{name}": { path: () => ["staging"], body: { bodyLimitBytes: 1000 } },
   "POST /v1/environments/{name}/archive": { path: () => ["staging"] },
   "POST /v1/environments/{name}/unarchive": { path: () => ["staging"] },
+  "POST /v1/environments/{name}/move": { path: () => ["staging"], body: { database: "none" }, status: 404 },
   "GET /v1/keys": {},
   "POST /v1/keys": { body: { kind: "event", name: "k", ips: { mode: "deny", list: ["10.0.0.0/8"] } }, status: 201 },
   "GET /v1/keys/{id}": { path: ({ keyId }) => [keyId] },
@@ -161,6 +162,7 @@ const CALLS: Readonly<Record<string, Call>> = {
 /** Operations that are asked by POST but leave everything as it is. All others are expected in the audit log. */
 const CHANGE_NOTHING = [
   "POST /v1/databases",
+  "POST /v1/environments/{name}/move",
   "POST /v1/event-types/{name}/check",
   "POST /v1/transforms/test",
   "POST /v1/webhooks/{id}/test",

@@ -188,6 +188,7 @@ test("what concerns the installation needs a key without limits", async (t) => {
     ["PUT", "/environments/staging", { retention: { events: "1m" } }],
     ["POST", "/environments/staging/archive"],
     ["POST", "/environments/staging/unarchive"],
+    ["POST", "/environments/staging/move", { database: "directory" }],
   ] as [string, string, object?][]) {
     const answer = await key.rest(method, path, { ...(body && { body }), ...staging });
     assert.deepEqual(code(answer), [403, "environment_forbidden"], `${method} ${path}`);

@@ -28,6 +28,11 @@ export const USAGE_FLAGS = {
   to: { type: "string", placeholder: "time", sentence: "End time, ISO 8601; default: now." },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;
+export const MOVE_FLAGS = {
+  to: { type: "string", placeholder: "database", sentence: 'The name of the database. "inlet databases list" shows them.' },
+  detach: { type: "boolean", sentence: "Do not wait until the move has ended." },
+  ...INSTALLATION_FLAGS,
+} as const satisfies Flags;
 export const CREATE_FLAGS = {
   kind: {
     type: "string",

@@ -1,7 +1,7 @@
 /** `inlet env …`. */
 
-import { type CommandRow, command } from "../command-line/command-row.ts";
-import { CREATE_FLAGS, PLAIN_FLAGS, QUOTAS_FLAGS, USAGE_FLAGS } from "./environments-flags.ts";
+import { type CommandRow, command, USUAL_EXITS } from "../command-line/command-row.ts";
+import { CREATE_FLAGS, MOVE_FLAGS, PLAIN_FLAGS, QUOTAS_FLAGS, USAGE_FLAGS } from "./environments-flags.ts";
 
 const name = { operands: "<name>", namesMin: 1, namesMax: 1 } as const;
 
@@ -37,6 +37,22 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
     ],
     flags: QUOTAS_FLAGS,
     run: async (call) => (await import("./quotas-command.ts")).environmentQuotas(call),
+  }),
+  command({
+    words: ["env", "move"],
+    ...name,
+    sentence: "Moves an environment to another database while it runs, and shows the progress.",
+    examples: [
+      ["inlet env move staging --to eu", "with everything it holds"],
+      ["inlet env move staging --to directory", "back to the database of --database-url"],
+    ],
+    exits: [
+      [0, "the environment was moved, or Ctrl-C: the move goes on"],
+      [1, "the move failed or was cancelled, or the service refused the request"],
+      ...USUAL_EXITS.slice(2),
+    ],
+    flags: MOVE_FLAGS,
+    run: async (call) => (await import("./move-command.ts")).moveEnvironment(call),
   }),
   command({
     words: ["usage"],

@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<JobKindName, JobWords>> = {
   "requests.replay": { title: "Replay webhook requests", action: "Replay", item: "request" },
   "webhooks.drill": { title: "Drill a webhook", action: "Drill", item: "request" },
   "events.erase": { title: "Erase events", action: "Erase", item: "event" },
+  "environments.move": { title: "Move the environment", action: "Move", item: "row" },
   "webhooks.reconcile": { title: "Check what the provider lists", action: "Check", item: "item" },
 };
 

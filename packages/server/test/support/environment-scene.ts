@@ -46,6 +46,7 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
       ],
       "POST /environments": [{ name: "mine" }],
       "POST /databases": [{ name: "mine", url: "postgres://u@127.0.0.1:1/x" }],
+      "POST /environments/{name}/move": [{ database: "directory" }],
       "PUT /environments/{name}": [{ retention: { events: "1m" } }],
       "POST /keys": [
         { kind: "event", name: "k" },

@@ -1,5 +1,6 @@
 /** REST: environments. */
 
+import type { JobId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import {
   type DatabaseStore,
@@ -7,10 +8,15 @@ import {
   DIRECTORY_NO,
   type Environment,
   type EnvironmentChanges,
+  type EnvironmentMoveStore,
   type EnvironmentRetention,
   type EnvironmentStore,
+  type Job,
+  type JobStore,
   type Store,
 } from "../../store/contract/index.ts";
+import { JOB } from "../jobs/job-schemas.ts";
+import { jobView } from "../jobs/jobs-routes.ts";
 import { cutPage } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -23,11 +29,17 @@ import { QUOTA_CHANGES, type QuotaChanges, type QuotaUsage } from "./quota-field
 import { environmentsAllowed, environmentUnknown } from "./rest-access.ts";
 
 export interface EnvironmentsRoutesParts extends CreateKeyParts {
-  store: EnvironmentStore & DatabaseStore & Pick<Store, "storeDatabases"> & CreateKeyParts["store"];
+  store: EnvironmentStore &
+    EnvironmentMoveStore &
+    Pick<JobStore, "jobGet"> &
+    DatabaseStore &
+    Pick<Store, "storeDatabases"> &
+    CreateKeyParts["store"];
   directory: CreateKeyParts["directory"] & {
     environments(): Environment[];
     environmentNamed(name: string): Environment | undefined;
   };
+  newId(): string;
   /** What is used of the environment's quotas in the running period. */
   usageOf(environment: Environment): Promise<QuotaUsage>;
 }
@@ -70,6 +82,16 @@ const CREATE = closed(
 const NONE = closed({});
 const config = { about: "path", unrestricted: true } as const;
 const ONE = { querystring: NONE, response: { 200: dataOf(USED_ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
+
+const MOVE = {
+  summary: "Move an environment to another database",
+  description:
+    "Moves everything that the environment holds, while it runs, in a job of kind `environments.move`, which is listed in the environment. At the switch, requests that write are refused with 503 and `Retry-After` for at most 5 seconds. Cancelled or failed, the job leaves the environment where it was.",
+  querystring: NONE,
+  body: closed({ database: { type: "string", description: "The name of the database that shall hold its data." } }, ["database"]),
+  response: { 202: dataOf(JOB) },
+  errors: ["environment_not_found", "database_not_found", "environment_moving"],
+} as const;
 
 export function registerEnvironmentsRoutes(app: FastifyInstance, parts: EnvironmentsRoutesParts): void {
   const { store, directory, audit, usageOf, now } = parts;
@@ -180,6 +202,34 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
   app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { config, schema: unarchive }, async (request) =>
     change(request, "unarchived", request.params.name, { archivedAt: null }),
   );
+
+  app.post<{ Params: { name: string }; Body: { database: string } }>(
+    "/environments/:name/move",
+    { config: { ...config, idempotent: "replayed" }, schema: MOVE },
+    async (request, reply) => {
+      const environment = existing(request.params.name);
+      const { database } = request.body;
+      const [from, to] = placesOf(store, environment, database);
+      const [environmentId, jobId] = [environment.id, parts.newId() as JobId];
+      const filter = JSON.stringify({ from, to: database });
+      if (!(await store.environmentMoveInsert({ environmentId, jobId, to, filter, now: now() })))
+        throw new RestRefusal("environment_moving", `The environment "${environment.name}" is being moved already.`);
+      await note(request, "move.started", environment, { from, to: database, job: jobId });
+      reply.code(202);
+      return { data: jobView((await store.jobGet({ environmentId, id: jobId })) as Job) };
+    },
+  );
+}
+
+/** The name of the database that holds it, and the number of the one that it is to be moved to. */
+function placesOf(store: Pick<Store, "storeDatabases">, { name, kind, databaseNo }: Environment, database: string): [string, number] {
+  const databases = store.storeDatabases();
+  const to = databases.find((one) => one.name === database);
+  if (!to) throw new RestRefusal("database_not_found", `There is no database "${database}".`);
+  // A request to a webhook of all branches is recorded in the transaction of its events.
+  if (kind === "branch") throw invalid("database", `cannot be chosen for "${name}": branch environments share their webhooks`);
+  if (to.no === databaseNo) throw invalid("database", `must be another one: "${name}" is on "${database}"`);
+  return [databases.find(({ no }) => no === databaseNo)?.name ?? String(databaseNo), to.no];
 }
 
 /** The number of the database that the request names. */
