@@ -3,6 +3,7 @@
 import { settingsMarkdown } from "@inlet/server";
 import { cliMarkdown } from "../packages/cli/src/command-line/reference.ts";
 import { GROUPS, ROWS } from "../packages/cli/src/commands.ts";
+import { archivePage } from "./docs/archive-page.ts";
 import { errorPages, errorTable } from "./docs/error-pages.ts";
 import { limitsPage } from "./docs/limits-page.ts";
 import { toolsReference } from "./docs/tools-reference.ts";
@@ -49,6 +50,7 @@ export const REFERENCES: Readonly<Record<string, string>> = {
   "reference/configuration.md": configuration,
   "reference/errors.md": errors,
   ...errorPages(GENERATED),
+  "reference/archive.md": archivePage(GENERATED),
   "reference/limits.md": limitsPage(GENERATED),
   "reference/rest-api.md": await restReference(GENERATED),
   "reference/tools.md": await toolsReference(GENERATED),

@@ -52,10 +52,10 @@ async function openFile(path: string): Promise<ArchivedFile | null> {
 
 async function createFile(path: string): Promise<FileUpload> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await removeAbandoned(folder);
   const temporary = join(folder, `.${basename(path)}.${randomUUID()}${TEMPORARY}`);
-  const handle = await open(temporary, "wx", 0o640);
+  const handle = await open(temporary, "wx", 0o600);
   let isOpen = true;
   const close = async () => {
     if (isOpen) await handle.close();
