@@ -141,3 +141,16 @@ test("databases: those of the installation, and one that is away", () => {
     ["database directory: ok", "database eu: problem"],
   );
 });
+
+test("an archive that cannot be written is a warning", () => {
+  const store = { engine: "postgres", schema: 1, schemaKnown: 1, answerMs: 1 };
+  const found = (archive?: object) => checkCluster({ store, nodes: [], lagMs: 0, archive }).filter(({ check }) => check === "archive");
+  assert.deepEqual(found(), []);
+  assert.deepEqual(
+    found({ failingSince: null }).map(({ status }) => status),
+    ["ok"],
+  );
+  const [warned] = found({ failingSince: "2026-01-01T00:00:00.000Z" });
+  assert.equal(warned?.status, "warning");
+  assert.match(`${warned?.message} ${warned?.advice}`, /cannot be written since 2026-01-01.* --archive/);
+});

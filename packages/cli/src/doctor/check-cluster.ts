@@ -8,6 +8,7 @@ interface Cluster {
   databases?: { name: string; reachable: boolean }[];
   nodes: { name: string; version: string; since: string; lastSeen: string; state: "alive" | "gone" }[];
   replicas?: { database: string; state: string; lagMs: number | null }[];
+  archive?: { failingSince: string | null };
 }
 
 const ANSWER_MS_WARNING = 250;
@@ -15,9 +16,13 @@ const LAG_MS_WARNING = 60_000;
 
 export function checkCluster(ready: unknown): Finding[] {
   // Older versions do not report this.
-  const { store, nodes, lagMs, databases = [], replicas = [] } = ready as Partial<Cluster>;
+  const { store, nodes, lagMs, databases = [], replicas = [], archive } = ready as Partial<Cluster>;
   if (!store || !nodes || store.engine !== "postgres") return [];
-  const added = [...(databases.length > 1 ? databases.map(checkDatabase) : []), ...replicas.map(checkReplica)];
+  const added = [
+    ...(databases.length > 1 ? databases.map(checkDatabase) : []),
+    ...replicas.map(checkReplica),
+    ...(archive ? [checkArchive(archive)] : []),
+  ];
   return [checkStore(store), ...added, checkLag(lagMs ?? 0), ...nodes.map(checkNode), ...checkVersions(nodes)];
 }
 
@@ -55,6 +60,12 @@ function checkReplica({ database, state, lagMs }: NonNullable<Cluster["replicas"
   const advice =
     "The primary answers lists, searches and figures. The log of the node says why; check --database-read-url and replication.";
   return warning(check, `not used: ${state}${behind}`, advice);
+}
+
+function checkArchive({ failingSince }: NonNullable<Cluster["archive"]>): Finding {
+  if (failingSince === null) return ok("archive", "the responding node has met no failure");
+  const advice = "Old partitions stay in the store until it can. The log says why; check --archive, its credentials and its room.";
+  return warning("archive", `cannot be written since ${failingSince}`, advice);
 }
 
 function checkVersions(nodes: Cluster["nodes"]): Finding[] {

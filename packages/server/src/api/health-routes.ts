@@ -11,6 +11,8 @@ const PROBE_EVERY_MS = 1_000;
 export interface HealthParts {
   store: Pick<Store, "storeProbe" | "storeReport" | "storeNode" | "storeDatabases" | "queueDepths">;
   isDraining(): boolean;
+  /** Null: nothing is archived. */
+  archive: { failure: { since: number } | null } | null;
   now: () => number;
 }
 
@@ -26,9 +28,11 @@ interface Cluster {
   nodes: { name: string; version: string; since: string; lastSeen: string; state: "alive" | "gone" }[];
   /** Read replicas as this node sees them. Why one is not used is in the log: it may name addresses. */
   replicas: Pick<NamedReplicaReport, "database" | "state" | "lagMs">[];
+  /** Since when this node cannot write the archive; null: it can, or has nothing to write. Absent without an archive. Why is in the log. */
+  archive?: { failingSince: string | null };
 }
 
-export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, now }: HealthParts): void {
+export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, archive, now }: HealthParts): void {
   let last: { at: number; outcome: Promise<Cluster | null> } | null = null;
 
   async function probe(): Promise<Cluster> {
@@ -48,6 +52,7 @@ export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, 
         state: isGone ? "gone" : "alive",
       })),
       replicas: replicaReports(store).map(({ database, state, lagMs }) => ({ database, state, lagMs })),
+      ...(archive && { archive: { failingSince: archive.failure && new Date(archive.failure.since).toISOString() } }),
     };
   }
 

@@ -18,7 +18,7 @@ import { registerApprovalPage } from "../api/approvals/approval-page-routes.ts";
 import { registerDashboardFiles } from "../api/dashboard-files.ts";
 import { registerDocsRoutes } from "../api/docs/docs-routes.ts";
 import { createDocumentationReader } from "../api/docs/documentation.ts";
-import { registerHealthRoutes } from "../api/health-routes.ts";
+import { type HealthParts, registerHealthRoutes } from "../api/health-routes.ts";
 import { environmentUuid } from "../api/inngest/answers.ts";
 import { registerPeerApi } from "../api/inngest/peer-api.ts";
 import { registerMcpRoute } from "../api/mcp/mcp-route.ts";
@@ -65,8 +65,8 @@ export interface HttpRoutesParts
     | "shapes"
     | "queueHistory"
     | "drained"
-    | "archive"
   > {
+  archive: RestApiParts["archive"] & HealthParts["archive"];
   config: Config;
   store: Store;
   directory: Directory;
@@ -113,7 +113,7 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
     audit: new AuditTrail(store, log, now),
     newId,
   };
-  registerHealthRoutes(app, { store, isDraining: parts.isStopping, now });
+  registerHealthRoutes(app, { store, isDraining: parts.isStopping, archive: parts.archive, now });
   registerMetricsRoute(app, { metrics, access: shared.access });
   const address = { publicUrl: config.publicUrl, isProxy: shared.isProxy };
   registerOidcRoutes(app, { oidc, access: shared.access, audit: shared.audit, address });

@@ -38,14 +38,14 @@ export async function openArchivedStore(t: TestContext, url: string): Promise<St
   return store;
 }
 
-export function archiveOf(store: Store, target: ArchiveTarget | string): Archive {
+export function archiveOf(store: Store, target: ArchiveTarget | string, now = store.storeNow): Archive {
   return new Archive({
     target: typeof target === "string" ? openTarget(folderUrl(target), {}) : target,
-    lease: new ArchiveLease({ store, now: store.storeNow }),
+    lease: new ArchiveLease({ store, now }),
     store,
     compileWhere,
     log: pino({ level: "silent" }),
-    now: store.storeNow,
+    now,
     stopping: new AbortController().signal,
   });
 }
