@@ -1,11 +1,14 @@
 /**
- * A PostgreSQL database of a simulation, which nodes share. Each node reaches it through a proxy of its own, which cuts connections before
- * or after any statement. What a killed node held is free when its leases are over.
+ * The PostgreSQL databases of a simulation, which nodes share: one, or two, of which the second holds what the scenario does. Each node
+ * reaches each of them through a proxy of its own, which cuts connections before or after any statement. What a killed node held is free
+ * when its leases are over.
  */
 
 import { waitRules } from "../../src/fan-out/waits.ts";
 import { type Store, StoreUnavailable } from "../../src/store/contract/index.ts";
+import { openPlacedStore } from "../../src/store/placement/placed-store.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { reachDatabase } from "../../src/store/postgres/reach-database.ts";
 import { type CuttingProxy, openCuttingProxy } from "../support/cutting-proxy.ts";
 import { inDatabase } from "../support/postgres-server.ts";
 import { readAll, type SimStores } from "./folders.ts";
@@ -18,45 +21,69 @@ const POLL_INTERVAL_MS = 1_000;
 /** On a busy machine, an operator waits longer for a connection than the service may. */
 const OPERATOR_TRIES = 12;
 
-export async function createDatabaseStores(url: string, { seed, connectionCuts = 0 }: Scenario): Promise<SimStores> {
+const OPTIONS = {
+  rules: waitRules,
+  connectionsMax: CONNECTIONS_MAX,
+  pollIntervalMs: POLL_INTERVAL_MS,
+  onFault: () => undefined,
+  onRecovery: () => undefined,
+};
+const SECOND = 1;
+
+/** `url`: of the first database. `second`: of the other; null: there is none. */
+async function openAt(url: string, second: string | null): Promise<Store> {
+  const directory = await openPostgresStore({ ...OPTIONS, url });
+  if (second === null) return directory;
+  const shared = { ...OPTIONS, node: directory.storeNode, now: directory.storeNow };
+  const placed = await openPlacedStore({
+    directory,
+    directoryLife: reachDatabase(url),
+    open: () => openPostgresStore({ ...shared, url: second }),
+    life: () => reachDatabase(second),
+    onAway: () => undefined,
+    onReachable: () => undefined,
+  });
+  const environmentInsert: Store["environmentInsert"] = (params) =>
+    placed.environmentInsert(params.kind === "default" ? { ...params, databaseNo: SECOND } : params);
+  return { ...placed, environmentInsert };
+}
+
+export async function createDatabaseStores(
+  url: string,
+  { seed, connectionCuts = 0 }: Scenario,
+  second: string | null = null,
+): Promise<SimStores> {
   const random = new Random(seed, "connections");
-  const proxies = new Map<Store, CuttingProxy>();
+  const proxies = new Map<Store, CuttingProxy[]>();
   const left: Promise<void>[] = [];
-  const openAt = (address: string) =>
-    openPostgresStore({
-      url: address,
-      rules: waitRules,
-      connectionsMax: CONNECTIONS_MAX,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      onFault: () => undefined,
-      onRecovery: () => undefined,
-    });
-  const outside = await openAt(url);
+  const of = (store: Store) => proxies.get(store) ?? [];
+  const outside = await openAt(url, second);
+  if (second !== null) await outside.databaseAdd({ name: "second", url: second, readUrl: null, createdAt: 1 });
   const operator = patient(outside);
   const leave = (store: Store) => {
-    proxies.get(store)?.close();
+    for (const proxy of of(store)) proxy.close();
     left.push(store.stop().catch(() => undefined));
   };
   return {
     async open() {
-      const proxy = await openCuttingProxy(url);
-      const store = await openAt(proxy.url);
-      proxies.set(store, proxy);
+      const made = await Promise.all([url, ...(second === null ? [] : [second])].map((address) => openCuttingProxy(address)));
+      const store = await openAt(made[0]?.url as string, made[1]?.url ?? null);
+      proxies.set(store, made);
       return store;
     },
     operator: () => operator,
     disturb(store) {
-      proxies.get(store)?.cutBy(() => (random.chance(connectionCuts) ? random.pick(["before", "after"] as const) : null));
+      for (const proxy of of(store)) proxy.cutBy(() => (random.chance(connectionCuts) ? random.pick(["before", "after"] as const) : null));
     },
     // What it had begun to write may still be written.
     crash: leave,
     async close(store) {
-      proxies.get(store)?.cutBy(null);
+      for (const proxy of of(store)) proxy.cutBy(null);
       await store.stop();
-      proxies.get(store)?.close();
+      for (const proxy of of(store)) proxy.close();
     },
     // What PostgreSQL has of dead row versions is not looked for.
-    traces: (_, numbers) => tracesIn(url, numbers),
+    traces: async (_, numbers) => [...(await tracesIn(url, numbers)), ...(second === null ? [] : await tracesIn(second, numbers))],
     async read({ environmentId }) {
       return { ...(await readAll(operator, environmentId)), broken: [] };
     },

@@ -4,7 +4,7 @@
  *   npm run simulate -- --seeds 200 [--from 1] [--events 200] [--functions 16]
  *   npm run simulate -- --minutes 30 | --runs 100000 [--from 1]       from a seed that nobody has played, unless told which
  *   npm run simulate -- --seed 17 [--shrink] [--kind "part of a fault's text"]
- *   npm run simulate -- --store postgres … [--nodes 2] [--at-once 3] [--keep folder]  in real time; a play with faults is kept there
+ *   npm run simulate -- --store postgres … [--nodes 2] [--databases 2] [--at-once 3] [--keep folder]  in real time; a play with faults is kept there
  */
 
 import "./virtual-time.ts";
@@ -24,6 +24,7 @@ const { values } = parseArgs({
     kind: { type: "string" },
     store: { type: "string", default: "sqlite" },
     nodes: { type: "string", default: "2" },
+    databases: { type: "string", default: "1" },
     "at-once": { type: "string", default: "1" },
     shrink: { type: "boolean", default: false },
     keep: { type: "string" },
@@ -37,7 +38,9 @@ const { simulate } = await import("./simulate.ts");
 const { kindOf, shrink } = await import("./shrink.ts");
 const size = { starts: Number(values.events), functions: Number(values.functions) };
 const onPostgres =
-  values.store === "postgres" ? await (await import("./on-postgres.ts")).playOnPostgres(Number(values.nodes), values.keep ?? null) : null;
+  values.store === "postgres"
+    ? await (await import("./on-postgres.ts")).playOnPostgres(Number(values.nodes), values.keep ?? null, Number(values.databases))
+    : null;
 const play = onPostgres?.simulate ?? simulate;
 /** Time is virtual for the whole process: only in real time can seeds be played side by side. */
 const atOnce = onPostgres ? Number(values["at-once"]) : 1;
@@ -83,7 +86,7 @@ function isEnough(): boolean {
 async function report(seed: number, runs: number, faults: readonly string[]): Promise<void> {
   total.failing++;
   process.exitCode = 1;
-  const flags = onPostgres ? ` --store postgres --nodes ${values.nodes}` : "";
+  const flags = onPostgres ? ` --store postgres --nodes ${values.nodes} --databases ${values.databases}` : "";
   const again = `npm run simulate -- --seed ${seed} --events ${values.events} --functions ${values.functions}${flags}`;
   console.log(`seed ${seed}: ${faults.length} faults in ${runs} runs (${again})`);
   for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(`  ${fault}`);

@@ -14,26 +14,32 @@ export interface PostgresPlayer {
   end(): Promise<void>;
 }
 
-/** `keepIn`: the folder for what is needed to judge the faults of a play; null: it is not kept. */
-export async function playOnPostgres(nodes: number, keepIn: string | null): Promise<PostgresPlayer> {
+/** `databases`: one or two. `keepIn`: the folder for what is needed to judge the faults of a play; null: it is not kept. */
+export async function playOnPostgres(nodes: number, keepIn: string | null, databases = 1): Promise<PostgresPlayer> {
   const server = await startPostgres({ fsync: false });
   const ask = (text: string) => inDatabase(server.url, (client) => client.query(text));
   let played = 0;
   return {
     async simulate(scenario) {
       const name = `simulation_${scenario.seed}_${played++}`;
-      await ask(`CREATE DATABASE ${name}`);
-      const url = new URL(server.url);
-      url.pathname = `/${name}`;
+      const create = async (made: string) => {
+        await ask(`CREATE DATABASE ${made}`);
+        const url = new URL(server.url);
+        url.pathname = `/${made}`;
+        return url;
+      };
+      const url = await create(name);
+      const second = databases > 1 ? (await create(`${name}_second`)).href : null;
       const given = inRealTime(scenario, nodes);
       const trace = keepIn === null ? null : new Trace();
-      const outcome = await simulateInRealTime(given, await createDatabaseStores(url.href, given), trace);
+      const outcome = await simulateInRealTime(given, await createDatabaseStores(url.href, given, second), trace);
       if (keepIn !== null && outcome.faults.length > 0) {
         const { faults, played } = outcome;
-        const rows = await inDatabase(url.href, readTables);
+        const rows = await inDatabase(second ?? url.href, readTables);
         keepPlay(keepIn, name, { ...played.journal, ...played, ...rows, faults, trace: trace?.entries });
       }
       await ask(`DROP DATABASE ${name} WITH (FORCE)`);
+      await ask(`DROP DATABASE IF EXISTS ${name}_second WITH (FORCE)`);
       return outcome;
     },
     async end() {

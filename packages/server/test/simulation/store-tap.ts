@@ -81,7 +81,8 @@ export interface TapParts {
 
 const NEVER = new Promise<never>(() => undefined);
 
-export function tapStore({ store, life, committed, isRefusing, writeMs, removals, trace }: TapParts): Store {
+export function tapStore(parts: TapParts): Store {
+  const { store, life, committed, isRefusing, writeMs, removals, trace } = parts;
   const pass = async (call: () => unknown): Promise<unknown> => {
     if (life.isDead) return NEVER;
     if (isRefusing()) throw new StoreUnavailable("the simulation says so");
@@ -143,8 +144,20 @@ export function tapStore({ store, life, committed, isRefusing, writeMs, removals
     runExpireMany: expireRuns,
     eventExpireMany: expireEvents,
   };
+  /** Each database of several is tapped like the whole. */
+  const tapped = new Map<Store, Store>();
+  const tapOf = (one: Store) => {
+    const known = tapped.get(one) ?? tapStore({ ...parts, store: one });
+    tapped.set(one, known);
+    return known;
+  };
+  const databases = () => {
+    const all = store.storeDatabases();
+    return all.length === 1 ? all : all.map((database) => ({ ...database, store: tapOf(database.store) }));
+  };
   return new Proxy(store, {
     get(target, name: keyof Store) {
+      if (name === "storeDatabases") return databases;
       const member = target[name];
       if (typeof member !== "function" || SYNCHRONOUS.has(name) || name.endsWith("Watch")) return member;
       const passed = (...args: unknown[]) => pass(() => (member as Call).apply(target, args));
