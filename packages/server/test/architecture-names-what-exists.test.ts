@@ -79,6 +79,7 @@ const WAITS_ONCE: Readonly<Record<string, string>> = {
   "receive/connections/close-lingering.ts": "how long the rest of a body is read",
   "store/databases/postgres/adopt-database.ts": "how long a database may take to be prepared",
   "store/postgres/database.ts": "the time limit of a transaction",
+  "store/postgres/reach-database.ts": "how long a database may take to give a sign of life",
 };
 /** A timer that is set, or an entry that is put back into the queue; the timeout of a socket is none. */
 const TIMER = /(?<!\.)\bset(Timeout|Interval)\(|\bsetTimeout as pause\b|\bclock\.after\(|\bsleepOn\(|\bstore\.queueReschedule\(/;

@@ -1,11 +1,11 @@
 /**
  * Runs end right on nodes that share a PostgreSQL: cases that once went wrong and random functions, played in real time on two nodes.
- * Every day plays other seeds; `npm run simulate -- --store postgres --seed S --events 30 --functions 8` plays one again.
+ * Every day plays other seeds; `npm run simulate -- --store postgres --databases D --seed S --events 30 --functions 8` plays one again.
  */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { migratedDatabase, whyNoPostgres } from "../support/postgres.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "../support/postgres.ts";
 import { dropRealTimers } from "./virtual-time.ts";
 
 const { SHARED_CASES } = await import("./cases/shared.ts");
@@ -34,11 +34,14 @@ test("runs on nodes that share a store end as the model says", { concurrency: tr
       expect?.(outcome);
     }),
   );
-  const seeds = SEEDS.map((seed) =>
-    t.test(`random functions, seed ${seed}`, async (each) => {
+  const seeds = SEEDS.map((seed, index) =>
+    t.test(`random functions, seed ${seed}, on ${index + 1} databases`, async (each) => {
       const scenario = inRealTime(generateScenario(seed, SIZE), NODES);
-      const { faults } = await simulateInRealTime(scenario, await createDatabaseStores(await migratedDatabase(each), scenario));
+      const [url, second] = [await migratedDatabase(each), index === 0 ? null : await migratedDatabase(each)];
+      const { faults, runs } = await simulateInRealTime(scenario, await createDatabaseStores(url, scenario, second));
       assert.deepEqual(faults, []);
+      const held = await inDatabase(second ?? url, (client) => client.query("SELECT FROM runs LIMIT 1"));
+      assert.equal(held.rowCount, Math.min(runs, 1), "the runs are on the last of them");
     }),
   );
   await Promise.all([...cases, ...seeds]);

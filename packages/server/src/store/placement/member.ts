@@ -39,7 +39,9 @@ export interface MemberParts {
 
 /** Together less than the five seconds within which a request to a silent database is answered. */
 const ASK_EVERY_MS = 500;
-const ANSWER_MS = 3_500;
+const ANSWER_MS = 3_000;
+/** While it is away. */
+const ASK_AGAIN_MS = 200;
 
 export class Member {
   readonly no: number;
@@ -107,7 +109,8 @@ export class Member {
 
   #plan(): void {
     if (this.#isStopped) return;
-    this.#timer = setTimeout(() => void this.#ask().then(() => this.#plan()), ASK_EVERY_MS).unref();
+    const afterMs = this.#isReachable ? ASK_EVERY_MS : ASK_AGAIN_MS;
+    this.#timer = setTimeout(() => void this.#ask().then(() => this.#plan()), afterMs).unref();
   }
 
   #ask(): Promise<void> {

@@ -4,6 +4,10 @@
  */
 
 import { Client } from "pg";
+import { isConnectionLost } from "./failures.ts";
+
+/** A connection that breaks says little: the server may have ended this one only. */
+const TRIES = 3;
 
 export interface Reach {
   /** Rejects if there is no answer within `timeoutMs`. One call at a time. */
@@ -30,24 +34,33 @@ export function reachDatabase(url: string): Reach {
     return made;
   }
 
+  async function askOnce(timeoutMs: number): Promise<void> {
+    try {
+      await (await connected(timeoutMs)).query("SELECT 1");
+    } catch (error) {
+      if (client) drop(client);
+      if (!hasAnswered(error)) throw error;
+    }
+  }
+
   return {
     async ask(timeoutMs) {
       let isLate = false;
       // What has arrived in the meantime is read first: a process that stood still must not take that for silence.
-      const deadline = setTimeout(
-        () =>
-          setImmediate(() => {
-            isLate = true;
-            if (client) drop(client);
-          }),
-        timeoutMs,
-      );
-      try {
-        await (await connected(timeoutMs)).query("SELECT 1");
-      } catch (error) {
+      const late = () => {
+        isLate = true;
         if (client) drop(client);
-        if (!isLate && hasAnswered(error)) return;
-        throw isLate ? new Error(`PostgreSQL did not answer within ${timeoutMs} ms`, { cause: error }) : error;
+      };
+      const deadline = setTimeout(() => setImmediate(late), timeoutMs);
+      try {
+        for (let tries = 1; ; tries++) {
+          try {
+            return await askOnce(timeoutMs);
+          } catch (error) {
+            if (isLate) throw new Error(`PostgreSQL did not answer within ${timeoutMs} ms`, { cause: error });
+            if (tries === TRIES || !isConnectionLost(error)) throw error;
+          }
+        }
       } finally {
         clearTimeout(deadline);
       }

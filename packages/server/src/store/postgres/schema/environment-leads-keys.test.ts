@@ -1,5 +1,5 @@
 /**
- * A sharded PostgreSQL distributes tables by environment, and can keep unique only what begins with it. So every key of a table that
+ * Environments are on different databases, and a sharded PostgreSQL distributes tables by environment: it can keep unique only what begins with it. So every key of a table that
  * holds an environment's data does, and every other index too, unless it is named here with its reason. sharding.md beside it tells how
  * each table would be distributed.
  */
@@ -125,7 +125,7 @@ test("the environment leads every key of what belongs to one", { skip }, async (
 /** As the section of the document about it says. */
 function howDistributed(table: string): string {
   const document = readFileSync(new URL("sharding.md", import.meta.url), "utf8");
-  const section = document.slice(document.indexOf("# On a sharded PostgreSQL"), document.indexOf("| query |"));
+  const section = document.slice(document.indexOf("# On several databases"), document.indexOf("| query |"));
   const lines = section.split("\n").filter((line) => line.startsWith("|") && line.split("|")[1]?.includes(`\`${table}\``));
   assert.equal(lines.length, 1, `${table} is in one line of the table`);
   return lines[0]?.includes("distributed by `environment_id`") ? "by environment" : "otherwise";
