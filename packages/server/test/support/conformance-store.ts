@@ -8,7 +8,9 @@ import type { Store } from "../../src/store/contract/index.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { migratedDatabase } from "./postgres.ts";
 
-export const HOOKS = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
+/** Healthy work ends within this time on any machine. */
+const TIMEOUT_MS = 60_000;
+export const HOOKS = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES, timeoutMs: TIMEOUT_MS };
 
 export async function openForConformance(t: TestContext) {
   const url = await migratedDatabase(t);
