@@ -1,14 +1,19 @@
 /** Adding a database: it is prepared whole or not added, and belongs to one installation. */
 
 import assert from "node:assert/strict";
+import { cpSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { cuttingProxy } from "../../../../test/support/cutting-proxy.ts";
 import { onEnd } from "../../../../test/support/on-end.ts";
 import { freshDatabase, inDatabase, migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { temporaryFolder } from "../../../../test/support/service.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../../conformance/samples.ts";
 import type { DatabaseRefused, PlacedDatabase, Store } from "../../contract/index.ts";
-import { openPostgresStore } from "../../postgres/postgres-store.ts";
+import { openPostgresStore, type PostgresStoreOptions } from "../../postgres/postgres-store.ts";
+import { SCHEMA_FOLDER } from "../../postgres/schema/migrate.ts";
 
 const skip = whyNoPostgres() ?? false;
 
@@ -37,6 +42,22 @@ test("an added database has the directory's secrets and numbers of its own, and 
   const member = await open(t, first);
   assert.equal(member.storeKeyHash("a"), store.storeKeyHash("a"));
   assert.equal(member.storeLinkToken("a"), store.storeLinkToken("a"));
+});
+
+test("sequences of a later release, and URLs under another key, are those of several databases too", { skip }, async (t) => {
+  const directory = await migratedDatabase(t);
+  const url = await freshDatabase(t);
+  await add(await open(t, directory), "eu", url);
+  const folder = temporaryFolder(t);
+  cpSync(SCHEMA_FOLDER, folder, { recursive: true });
+  writeFileSync(join(folder, "002-later.sql"), "CREATE SEQUENCE later_numbers;");
+  const later = { schemaFolder: pathToFileURL(`${folder}/`), encryptionKeys: ["k".repeat(32)] };
+  for (const [no, database] of [directory, url].entries()) {
+    const store = await open(t, database, later);
+    const found = (await sequencesOf(database, true)).find(({ name }) => name === "later_numbers");
+    assert.deepEqual([found?.increment_by, (found?.next ?? 0) % 64], [64, no]);
+    if (no === 0) assert.deepEqual((await store.databaseList())[0]?.url, url);
+  }
 });
 
 test("a database is refused that is no PostgreSQL, is silent, or belongs to anybody already", { skip }, async (t) => {
@@ -124,8 +145,8 @@ test("writers that go on while the directory is numbered anew get no number twic
   );
 });
 
-async function open(t: TestContext, url: string): Promise<Store> {
-  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
+async function open(t: TestContext, url: string, more: Partial<PostgresStoreOptions> = {}): Promise<Store> {
+  const store = await openPostgresStore({ ...more, url, onFault: () => undefined, onRecovery: () => undefined });
   onEnd(t, () => store.stop());
   return store;
 }

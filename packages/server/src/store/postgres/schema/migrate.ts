@@ -11,6 +11,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { PoolClient } from "pg";
 import { StoreRefused } from "../../contract/index.ts";
+import { numberNewSequences } from "../../databases/postgres/number-sequences.ts";
 import type { Database } from "../database.ts";
 import { aliveNodes, MIGRATION_LOCK } from "../nodes/nodes.ts";
 
@@ -68,6 +69,7 @@ async function migrateOne(client: PoolClient, folder: URL): Promise<boolean> {
   await client.query("INSERT INTO schema_version (only_row, version) VALUES (1, $1) ON CONFLICT (only_row) DO UPDATE SET version = $1", [
     version + 1,
   ]);
+  await numberNewSequences(client);
   if (version > 0) await refuseWhileOldNodesWork(client, next, oldest);
   return true;
 }
