@@ -74,12 +74,12 @@ test("a file written by a newer version", async (t) => {
   assert.match(stderr, /schema 9999.*newer version of Inlet/);
 });
 
-test("a folder that cannot be made", async (t) => {
+test("a folder that cannot be created", async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, "file"), "");
   const { code, stderr } = await runInlet(t, ["start", ...flags(join(folder, "file", "below"))]);
   assert.equal(code, 1);
-  assert.match(stderr, /data folder .* cannot be made/);
+  assert.match(stderr, /data folder .* cannot be created/);
 });
 
 test("payloads are private: a folder made by the service is the owner's alone", async (t) => {
@@ -95,6 +95,6 @@ test("a folder below one that takes none", { skip: process.platform !== "linux" 
   ] as const) {
     const { code, stderr } = await runInlet(t, [command, ...flags(dataDir)]);
     assert.equal(code, 1, stderr);
-    assert.match(stderr, /the data folder \/proc\/x\S* cannot be made/);
+    assert.match(stderr, /the data folder \/proc\/x\S* cannot be created/);
   }
 });

@@ -20,7 +20,7 @@ export function makePrivateFolder(folder: string): void {
   try {
     makeFolder(folder);
   } catch (error) {
-    throw new StoreRefused(`the data folder ${folder} cannot be made: ${(error as Error).message}`, error);
+    throw new StoreRefused(`the data folder ${folder} cannot be created: ${(error as Error).message}`, error);
   }
   // Windows has no such modes.
   if (process.platform === "win32") return;
