@@ -22,6 +22,8 @@ import { startStandby } from "./support/postgres-standby.ts";
 import { API_KEY, call, startTestService, type TestService } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
+/** More than the reads that the metrics themselves make. */
+const LISTS = 10;
 const HOOKS = { onFault: () => undefined, onRecovery: () => undefined };
 /** Statements that read what people look at. The loop that examines the replica has none of these. */
 const LOOKS = /FROM \(?\s*(SELECT .* FROM )?(events|event_names|runs|jobs|approvals|audit_log|webhook_requests|saved_filters|queue)\b/is;
@@ -97,11 +99,7 @@ test("what was answered is in every list on every node, however far the replica 
   await showsState(reader, "used");
   const sent = async (n: number) => (await writer.send({ name: "shop/order.created", data: { n } })).body.ids[0] as string;
   const ids: string[] = [await sent(0)];
-  await poll(async () => {
-    const before = await readsOf(reader, "replica");
-    assert.deepEqual(await listed(reader), ids);
-    return (await readsOf(reader, "replica")) > before ? true : null;
-  }, "a list from the replica");
+  await answersLists(reader, "directory", async () => assert.deepEqual(await listed(reader), ids));
 
   await onStandby("SELECT pg_wal_replay_pause()");
   onEnd(t, () => onStandby("SELECT pg_wal_replay_resume()"));
@@ -119,6 +117,18 @@ test("what was answered is in every list on every node, however far the replica 
   await onStandby("SELECT pg_wal_replay_resume()");
   await showsState(reader, "used");
   assert.deepEqual(await pagesOf([reader, writer]), ids);
+});
+
+test("a database that was added has a replica of its own", { skip }, async (t) => {
+  const [directory, second] = [await newDatabase(), await newDatabase()];
+  const service = await startTestService(t, { databaseUrl: directory.url });
+  assert.equal((await service.rest("POST", "/databases", { body: { name: "second", ...second } })).status, 201);
+  assert.equal((await service.rest("POST", "/environments", { body: { name: "far", database: "second" } })).status, 201);
+  const headers = { "x-service-env": "far" };
+  const { data: key } = (await service.rest("POST", "/keys", { body: { kind: "event", name: "far" }, headers })).body;
+  const { ids } = (await service.send({ name: "shop/order.created", data: {} }, { key: key.key })).body;
+  await answersLists(service, "second", async () => assert.deepEqual(await listed(service, headers), ids));
+  assert.equal(await metric(service, "inlet_replica_used"), null, "the directory has none");
 });
 
 test("a replica that is silent, and one that is killed, is left out until it is back", { skip }, async (t) => {
@@ -253,8 +263,17 @@ function paramsOf({ id: environmentId }: Environment, id: EventId): ViewParams {
   };
 }
 
-async function listed(service: TestService): Promise<string[]> {
-  const { status, body, text } = await service.rest("GET", "/events?limit=100");
+/** Waits until the replica of this database has answered lists, each of which the work makes sure of. */
+async function answersLists(service: TestService, database: string, work: () => Promise<void>): Promise<void> {
+  await poll(async () => {
+    const before = await readsOf(service, database);
+    for (let n = 0; n < LISTS; n++) await work();
+    return (await readsOf(service, database)) >= before + LISTS ? true : null;
+  }, `lists from the replica of ${database}`);
+}
+
+async function listed(service: TestService, headers: Record<string, string> = {}): Promise<string[]> {
+  const { status, body, text } = await service.rest("GET", "/events?limit=100", { headers });
   assert.equal(status, 200, text);
   return (body.data as { id: string }[]).map(({ id }) => id);
 }
@@ -294,6 +313,6 @@ async function metric(service: TestService, name: string, labels = 'database="di
   return line === undefined ? null : Number(line.slice(line.lastIndexOf(" ") + 1));
 }
 
-async function readsOf(service: TestService, server: "replica" | "primary"): Promise<number> {
-  return (await metric(service, "inlet_replica_reads_total", `database="directory",server="${server}"`)) ?? 0;
+async function readsOf(service: TestService, database: string): Promise<number> {
+  return (await metric(service, "inlet_replica_reads_total", `database="${database}",server="replica"`)) ?? 0;
 }

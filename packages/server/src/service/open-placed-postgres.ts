@@ -1,22 +1,26 @@
 /** Opens the databases of an installation: the directory, and those that were added to it, each with connections of its own. */
 
 import type { Logger } from "pino";
-import type { PlacedDatabase, Store } from "../store/contract/index.ts";
+import { DIRECTORY_NAME, type PlacedDatabase, type Store } from "../store/contract/index.ts";
 import { openPlacedStore } from "../store/placement/placed-store.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "../store/postgres/postgres-store.ts";
 import { reachDatabase } from "../store/postgres/reach-database.ts";
+import type { ReplicaStatus } from "../store/postgres/replica/replica.ts";
 
-export interface PlacedPostgresOptions extends PostgresStoreOptions {
+export interface PlacedPostgresOptions extends Omit<PostgresStoreOptions, "onReplica"> {
+  /** Called when the read replica of a database is used, or not used any more. */
+  onReplica?(status: ReplicaStatus, database: string): void;
   /** How long environments are found while the directory is away; absent: the usual. */
   cacheMs?: number;
 }
 
 /** Throws StoreRefused if the directory must not be used, or cannot be reached. */
 export async function openPlacedPostgres(
-  { cacheMs, ...options }: PlacedPostgresOptions,
+  { cacheMs, onReplica = () => undefined, ...options }: PlacedPostgresOptions,
   log: Pick<Logger, "error" | "info">,
 ): Promise<Store> {
-  const directory = await openPostgresStore({ ...options, isDirectory: true });
+  const onOwnReplica = (status: ReplicaStatus) => onReplica(status, DIRECTORY_NAME);
+  const directory = await openPostgresStore({ ...options, onReplica: onOwnReplica, isDirectory: true });
   const { listenUrl } = options;
   /** A member has the name and the time of the directory: leases and ages are the same everywhere. */
   const { readUrl: _, ...rest } = options;
@@ -24,12 +28,13 @@ export async function openPlacedPostgres(
   return openPlacedStore({
     directory,
     directoryLife: reachDatabase(options.url),
-    open: ({ url, readUrl }: PlacedDatabase) =>
+    open: ({ name, url, readUrl }: PlacedDatabase) =>
       openPostgresStore({
         ...shared,
         url,
         listenUrl: listenUrl === "off" ? "off" : url,
         ...(readUrl !== null && { readUrl }),
+        onReplica: (status) => onReplica(status, name),
       }),
     life: ({ url }) => reachDatabase(url),
     onAway: (database, reason) =>

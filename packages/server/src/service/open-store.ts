@@ -32,9 +32,9 @@ export async function openStore(config: Config, log: Logger, onCommitted: (figur
   return openPlacedPostgres({ ...options, ...replica, compileWhere, url, listenUrl, connectionsMax, timeoutMs, pollIntervalMs }, log);
 }
 
-function reportReplica(log: Logger): (status: Pick<ReplicaReport, "state" | "reason">) => void {
-  return ({ state, reason }) => {
-    if (state === "used") log.info("the read replica answers lists, searches and figures");
-    else log.warn({ state, reason }, "the read replica is not used: the primary answers lists, searches and figures");
+function reportReplica(log: Logger): (status: Pick<ReplicaReport, "state" | "reason">, database: string) => void {
+  return ({ state, reason }, database) => {
+    if (state === "used") log.info({ database }, "the read replica answers lists, searches and figures");
+    else log.warn({ database, state, reason }, "the read replica is not used: the primary answers lists, searches and figures");
   };
 }
