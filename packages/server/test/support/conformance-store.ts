@@ -10,6 +10,9 @@ import { migratedDatabase } from "./postgres.ts";
 
 /** Healthy work ends within this time on any machine. */
 const TIMEOUT_MS = 60_000;
+
+export { openPlacedPostgres };
+
 export const HOOKS = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES, timeoutMs: TIMEOUT_MS };
 
 export async function openForConformance(t: TestContext) {
