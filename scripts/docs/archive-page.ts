@@ -21,7 +21,7 @@ With \`--archive\`, the rows of partitions are kept as Parquet files (see [archi
 run's creation for runs and their steps, in UTC. In the folder of an environment, \`/\` is written as \`~\`, and a \`.\` at the beginning of the name as
 \`@\`: the events of \`feature/x\` are in \`feature~x/events/\`.
 
-Files are compressed with Snappy and have row groups of at most 2,000 rows. JSON is text, exactly as it was sent or returned: numbers are not
+Files are compressed with Snappy and have row groups of at most 1,000 rows. JSON is text, exactly as it was sent or returned: numbers are not
 rounded, and keys keep their order. Characters that UTF-8 cannot hold (lone surrogates), U+0000 and U+FDD0 are written as U+FDD0 followed by
 their code in four hexadecimal digits. New columns may be added; columns keep their name and type.
 

@@ -124,7 +124,12 @@ test("rows of a day without a partition, and of a day that has a file, are added
   const { environment } = await makeScene(store);
   const at = Date.now() - 3 * DAY_MS;
   await appendAt(store, environment, at, [{ name: "before" }]);
-  await archiveAll(store, archiveOf(store, folder));
+  const archive = archiveOf(store, folder);
+  const order: number[] = [];
+  const turns = [1, 2, 3].map((turn) => archive.alone(async () => void order.push(turn)));
+  assert.deepEqual(await Promise.all(turns), [true, true, true], "those of one node take turns");
+  assert.equal(order.length, 3);
+  await archiveAll(store, archive);
   await appendAt(store, environment, at + 1, [{ name: "rest" }]);
   assert.equal(await countOf(url, "events_rest"), 1);
   await archiveAll(store, archiveOf(store, folder));

@@ -21,20 +21,31 @@ export class ArchiveLost extends Error {}
 
 export class ArchiveLease {
   readonly #parts: ArchiveLeaseParts;
-  #isTaken = false;
+  /** What this node does with it. */
+  #running: Promise<unknown> | null = null;
 
   constructor(parts: ArchiveLeaseParts) {
     this.#parts = parts;
   }
 
-  /** Null: somebody else has it. */
+  get isBusy(): boolean {
+    return this.#running !== null;
+  }
+
+  /** Resolves when this node does nothing with it. */
+  async whenFree(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  /** Null: somebody else has it, or this node uses it already. */
   async run<Result>(work: (check: CheckLease) => Promise<Result>): Promise<Result | null> {
-    if (this.#isTaken) return null;
-    this.#isTaken = true;
+    if (this.#running) return null;
+    const result = this.#runAlone(work);
+    this.#running = result.then(ignore, ignore);
     try {
-      return await this.#runAlone(work);
+      return await result;
     } finally {
-      this.#isTaken = false;
+      this.#running = null;
     }
   }
 
@@ -61,3 +72,5 @@ export class ArchiveLease {
     return isMine;
   }
 }
+
+function ignore(): void {}

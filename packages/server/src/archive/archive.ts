@@ -73,7 +73,7 @@ export class Archive implements PartitionArchive {
   eventErase(params: EraseArchivedParams): Promise<boolean> {
     const { target, store } = this.#parts;
     const replace = this.replace.bind(this);
-    return available(() => this.alone(() => eraseArchived({ target, store, replace }, params)));
+    return available(() => this.#run(() => eraseArchived({ target, store, replace }, params)));
   }
 
   /** Why nothing is archived at present. */
@@ -81,7 +81,18 @@ export class Archive implements PartitionArchive {
     return this.#failure;
   }
 
+  /** Partitions of several databases, and of retention and disk budget, take turns. */
   async alone(work: () => Promise<void>): Promise<boolean> {
+    const { lease } = this.#parts;
+    for (;;) {
+      await lease.whenFree();
+      const isDone = await this.#run(work);
+      // Another that waited was first.
+      if (isDone || !lease.isBusy) return isDone;
+    }
+  }
+
+  async #run(work: () => Promise<void>): Promise<boolean> {
     const { lease, stopping } = this.#parts;
     if (stopping.aborted) return false;
     const done = await lease.run(async (check) => {

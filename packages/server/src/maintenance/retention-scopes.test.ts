@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Environment, EnvironmentKind } from "../store/contract/index.ts";
-import { environmentScopes, eventScopes, longestKept, type RetentionRules } from "./retention-scopes.ts";
+import { environmentScopes, eventScopes, longestKept, type RetentionRules, shorterScopes } from "./retention-scopes.ts";
 
 const none = { eventsMs: null, runsMs: null, requestsMs: null };
 const environment = (id: number, kind: EnvironmentKind, retention = {}): Environment => ({
@@ -67,4 +67,10 @@ test("what is older than the longest rule can be dropped whole", () => {
   assert.equal(longestKept(rules({}), "requestsMs"), null);
   const own = [environment(1, "default", { requestsMs: 9 }), environment(2, "custom", { requestsMs: 8 })];
   assert.equal(longestKept(rules({ environments: own }), "requestsMs"), 9, "every environment has its own");
+});
+
+test("with an archive, what is kept longest leaves with its partition: single rows are removed by shorter rules only", () => {
+  const scopes = [{ keptMs: 5 }, { keptMs: 10 }];
+  assert.deepEqual(shorterScopes(scopes, 10), [{ keptMs: 5 }]);
+  assert.deepEqual(shorterScopes(scopes, null), scopes, "nothing leaves with a partition if something is kept forever");
 });

@@ -10,8 +10,8 @@ import { COLUMNS } from "./columns.ts";
 import { hasStatistics, schemaOf, toParquet } from "./parquet-values.ts";
 import { RowChecksum } from "./row-checksum.ts";
 
-const GROUP_ROWS_MAX = 2_000;
-const GROUP_UNITS_MAX = 1024 * 1024;
+const GROUP_ROWS_MAX = 1_000;
+const GROUP_UNITS_MAX = 512 * 1024;
 const CREATED_BY = "inlet";
 
 /** Finishes the upload. Returns count and checksum of the rows. */
