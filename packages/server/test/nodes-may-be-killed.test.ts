@@ -59,7 +59,7 @@ test(`${KILLS} kills among ${NODES} nodes lose nothing and repeat nothing`, { sk
         return body.data.length > 0 && body.data.every(({ status }: { status: string }) => status === "completed") ? body.data : null;
       },
       `the run of ${ids[0]} (KILL_SEED=${SEED})`,
-      70_000,
+      600_000,
     );
     assert.equal(runs.length, 1);
   }
