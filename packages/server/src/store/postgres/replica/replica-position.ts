@@ -3,6 +3,7 @@
  * had committed at that moment, sees all that any client was told before: its own writes, and what an earlier page implied.
  *
  * The position is that of the log on disk: a commit waits for it before anybody sees its changes, and nothing beyond it is sent to replicas.
+ * With `synchronous_commit = off` commits do not wait: then it is the end of the log, which is on disk a moment later.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
@@ -11,10 +12,11 @@ import type { Database } from "../database.ts";
 import type { WorkKind } from "../time-limits.ts";
 
 /** Positions in bytes. A statement reads its position after it has taken its snapshot: what it sees is committed there. */
-export const COMMITTED = "(pg_current_wal_flush_lsn() - '0/0')::bigint";
+const END = "CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END";
+export const COMMITTED = `(${END} - '0/0')::bigint`;
 /** The address of a replica may lead to the primary, as that of managed services does while they have no replica: it has everything. */
 export const REPLAYED = `
-  (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END - '0/0')::bigint`;
+  (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE ${END} END - '0/0')::bigint`;
 
 const ASK_AGAIN_MS = 5;
 
