@@ -34,6 +34,7 @@ test(`${KILLS} kills among ${NODES} nodes lose nothing and repeat nothing`, { sk
   await everyNodeKnows(nodes, 1);
 
   const stop = new AbortController();
+  t.after(() => stop.abort());
   const acknowledged = new Map<string, string>();
   const senders = Array.from({ length: SENDERS }, (_, n) => sendOn(nodes, n, acknowledged, stop.signal));
   for (let kill = 0; kill < KILLS; kill++) {

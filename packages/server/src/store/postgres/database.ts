@@ -30,6 +30,7 @@ export interface DatabaseOptions {
   onRecovery(): void;
 }
 
+/** At least this long a connection may take, waiting for a free one included: longer where transactions may take longer. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** PostgreSQL ends a transaction at its limit. This much later, the node takes it that there is no answer. */
 const GRACE_MS = 500;
@@ -208,7 +209,7 @@ export class PostgresDatabase {
     return {
       connectionString: url,
       application_name: "inlet",
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: Math.max(CONNECT_TIMEOUT_MS, this.#timeoutMs),
       types: TYPES,
       // Statements are pipelined: they are sent without waiting for earlier responses, and PostgreSQL still runs them in order.
       pipeline: true,

@@ -8,6 +8,7 @@ import { onEnd } from "../on-end.ts";
 import type { TestService } from "../service.ts";
 
 const BUSY_MS_MAX = 30_000;
+const KEEP_ALIVE_MS = 3_600_000;
 const STORE_IS_BUSY = "The store cannot be used right now";
 
 export interface RunningApp {
@@ -18,7 +19,8 @@ export interface RunningApp {
 
 /** Serves the listener under /api/inngest. */
 export async function serveApp(t: TestContext, listener: RequestListener, port = 0): Promise<RunningApp> {
-  const server = createServer(listener);
+  // Longer than any test: a connection is not closed at the moment when the service uses it again.
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, listener);
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   async function stop(): Promise<void> {
     server.closeAllConnections();
