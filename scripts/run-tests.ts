@@ -33,7 +33,7 @@ const FAST = /^packages\/\w+\/src\/(?!store\/.*postgres)/;
 /** More than the cores of a small machine: some tests mostly wait. */
 const CONCURRENCY = 4;
 /** A test that takes this long hangs. The longest takes two minutes on two idle cores. */
-const TEST_TIMEOUT_MS = 1_200_000;
+const TEST_TIMEOUT_MS = 600_000;
 /** A process that stays on after its tests has left something open. Far longer than any needs on a busy machine. */
 const PROCESS_TIMEOUT_MS = 3_600_000;
 const SHOWN = 15;

@@ -22,6 +22,8 @@ export class SilentConnections {
 
   /** Goes on until the server has closed. What arrived before the first check is read before the second: only then is it closed. */
   close(): void {
+    // A server that never listened has no connections, and does not say that it closed.
+    if (!this.#server.listening) return;
     let checked = new Set<Socket>();
     const check = () => {
       const silent = new Set([...this.#open].filter((socket) => socket.bytesRead === 0));
