@@ -78,8 +78,10 @@ async function fill(t: TestContext, service: TestService): Promise<Ids> {
 /** The paths of the document whose answer is a page. */
 function listsOf(document: OpenApiDocument): string[] {
   return Object.entries(document.paths).flatMap(([path, { get }]) => {
-    const schema = get?.responses["200"]?.content["application/json"]?.schema as { properties?: object } | undefined;
-    return schema?.properties && "page" in schema.properties ? [path] : [];
+    const schema = get?.responses["200"]?.content["application/json"]?.schema as
+      | { properties?: { page?: { properties?: object } } }
+      | undefined;
+    return "next" in (schema?.properties?.page?.properties ?? {}) ? [path] : [];
   });
 }
 

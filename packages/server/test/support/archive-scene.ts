@@ -17,10 +17,15 @@ import { SAMPLE_RULES, sampleLease } from "../../src/store/conformance/run-sampl
 import { sampleBatch, sampleEvent } from "../../src/store/conformance/samples.ts";
 import type { ArchivedRow, ArchivedTable, Environment, NewEvent, RetentionMaintainParams, Store } from "../../src/store/contract/index.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { poll } from "./app.ts";
+import { inDatabase } from "./postgres.ts";
 
 export const DAY_MS = 86_400_000;
 /** Retention times that keep nothing of what the scene has. */
 const KEPT_MS = 30 * DAY_MS;
+const ALL_COUNTED = "SELECT coalesce(max(sequence), 0) <= (SELECT sequence FROM event_types_counted) AS yes FROM events";
+
+const urls = new WeakMap<Store, string>();
 
 export async function archiveFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "inlet-archive-"));
@@ -33,8 +38,14 @@ export function folderUrl(folder: string): string {
 }
 
 export async function openArchivedStore(t: TestContext, url: string): Promise<Store> {
-  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES });
+  const store = await openSampleStore(url);
   t.after(() => store.stop());
+  return store;
+}
+
+export async function openSampleStore(url: string): Promise<Store> {
+  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES });
+  urls.set(store, url);
   return store;
 }
 
@@ -52,7 +63,12 @@ export function archiveOf(store: Store, target: ArchiveTarget | string, now = st
 
 /** Everything that the store has is past its retention. */
 export async function archiveAll(store: Store, archive: Archive, keptMs: Partial<RetentionMaintainParams["keptMs"]> = {}): Promise<void> {
-  while (!(await store.eventTypeCount({ limit: 1_000 })));
+  await poll(async () => {
+    await store.eventTypeCount({ limit: 1_000 });
+    const { rows } = await inDatabase(urls.get(store) as string, (client) => client.query<{ yes: boolean }>(ALL_COUNTED));
+    // Transactions of other databases of the server may hold it up.
+    return rows[0]?.yes ? true : null;
+  }, "all events to be counted");
   await store.retentionMaintain({
     now: store.storeNow() + 60 * DAY_MS,
     keptMs: { events: KEPT_MS, runs: KEPT_MS, requests: KEPT_MS, ...keptMs },

@@ -2,9 +2,7 @@
 
 import type { ArchiveTarget } from "../../src/archive/targets/archive-target.ts";
 import { folderTarget } from "../../src/archive/targets/folder-target.ts";
-import { SAMPLE_RULES } from "../../src/store/conformance/run-samples.ts";
-import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
-import { archiveAll, archiveOf } from "./archive-scene.ts";
+import { archiveAll, archiveOf, openSampleStore } from "./archive-scene.ts";
 
 const [url = "", folder = "", point] = process.argv.slice(2);
 
@@ -14,7 +12,7 @@ async function reach(name: string): Promise<void> {
   await new Promise(() => setInterval(() => undefined, 60_000));
 }
 
-const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES });
+const store = await openSampleStore(url);
 const whole = folderTarget(folder);
 const target: ArchiveTarget = {
   ...whole,

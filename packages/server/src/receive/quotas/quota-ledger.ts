@@ -15,7 +15,7 @@ import { type Amount, DAY_MS, dayOf, type Exceeded, QuotaUse, REFUSING } from ".
 const NODES_EVERY_MS = 2_000;
 
 export interface QuotaLedgerParts {
-  store: Pick<UsageStore, "usageList" | "quotaLease" | "quotaRelease"> & Pick<StoreItself, "storeIsShared" | "storeReport">;
+  store: Pick<UsageStore, "usageList" | "quotaLease" | "quotaRelease"> & Pick<StoreItself, "storeIsShared" | "storeReport" | "storeWatch">;
   directory: { environment(id: EnvironmentId): Environment | undefined; environments(): Environment[] };
   log: Logger;
   now(): number;
@@ -44,6 +44,7 @@ export class QuotaLedger {
   readonly #tracked = new Map<EnvironmentId, Tracked>();
   #nodes = 1;
   #timer: NodeJS.Timeout | null = null;
+  #unwatch: (() => void) | null = null;
   #counting: Promise<void> = Promise.resolve();
 
   constructor(parts: QuotaLedgerParts) {
@@ -57,11 +58,18 @@ export class QuotaLedger {
   }
 
   start(): void {
-    if (this.#parts.store.storeIsShared) this.#timer ??= setInterval(() => void this.#count(), NODES_EVERY_MS).unref();
+    const { store } = this.#parts;
+    if (!store.storeIsShared) return;
+    this.#timer ??= setInterval(() => void this.#count(), NODES_EVERY_MS).unref();
+    // A node that joins says so before it accepts anything: a quota that this node kept alone is shared from then on.
+    this.#unwatch ??= store.storeWatch((topic) => {
+      if (topic === "directory") void this.#count();
+    });
   }
 
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
+    this.#unwatch?.();
     await this.#counting;
     // What cannot be given back is unused until the period ends.
     for (const { leases } of this.#tracked.values()) await leases.release().catch(() => undefined);

@@ -4,9 +4,10 @@
  */
 
 import type { PoolClient } from "pg";
-import { type NodeReport, type StoreReport, StoreUnavailable } from "../../contract/index.ts";
+import { type NodeReport, type StoreReport, type StoreTopic, StoreUnavailable } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import { refuseIncompleteCopy } from "../schema/incomplete-copy.ts";
+import { CHANNEL } from "./announce.ts";
 import { refuseMember } from "./refuse-member.ts";
 
 /** When several nodes start together, one migrates and the others wait. A copy of an embedded store also starts under this lock. */
@@ -16,6 +17,9 @@ const HEARTBEAT_INTERVAL_MS = 5_000;
 const GONE_AFTER_MS = 17_000;
 /** How long a dead node is still listed. */
 const SHOWN_MS = 3_600_000;
+
+/** Nodes that hear of it count those that share the database again. */
+const JOINED: StoreTopic = "directory";
 
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 const HEARTBEAT = `
@@ -62,6 +66,7 @@ export class Heartbeat {
       await refuseIncompleteCopy(client);
       if (isDirectory) await refuseMember(client);
       await client.query(HEARTBEAT, [node, version, schemaKnown]);
+      await client.query("SELECT pg_notify($1, $2)", [CHANNEL, `${node} ${JOINED}`]);
     }, "migration");
     // A failed heartbeat is made up for by the next one; other failures report the cause.
     this.#timer = setInterval(() => void this.#beat().catch(() => {}), HEARTBEAT_INTERVAL_MS).unref();
