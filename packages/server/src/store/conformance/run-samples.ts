@@ -1,7 +1,15 @@
 /** Functions, runs, leases and rules for the suite: as simple as they can be. What runs really do is decided elsewhere. */
 
 import assert from "node:assert/strict";
-import { type AppId, createEventIdGenerator, type FunctionNo, type LeaseId, type RunId, type StepId } from "@inlet/protocol";
+import {
+  type AppId,
+  createEventIdGenerator,
+  type EventIdGenerator,
+  type FunctionNo,
+  type LeaseId,
+  type RunId,
+  type StepId,
+} from "@inlet/protocol";
 import type {
   AppSyncParams,
   CallRecord,
@@ -23,7 +31,8 @@ import type {
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
 export const NODE = "node-1";
-const runIds = createEventIdGenerator();
+/** For each instant one: a generator goes on from the latest instant it was asked for, and cases of one process would depend on each other. */
+const runIds = new Map<number, EventIdGenerator>();
 const leaseIds = createEventIdGenerator();
 
 /** A path is a field of the data; an expression `same <field>` wants it to be what the run's own event says. */
@@ -78,7 +87,13 @@ export async function makeScene(store: Store): Promise<Scene> {
 }
 
 export function sampleRun(functionNo: FunctionNo, changes: Partial<NewRun> = {}): NewRun {
-  return { id: runIds.next(changes.dueAt ?? 1_000) as string as RunId, functionNo, lane: "app:1", dueAt: 1_000, rank: 1_000, ...changes };
+  return { id: nextRunId(changes.dueAt ?? 1_000), functionNo, lane: "app:1", dueAt: 1_000, rank: 1_000, ...changes };
+}
+
+function nextRunId(at: number): RunId {
+  const ids = runIds.get(at) ?? createEventIdGenerator();
+  runIds.set(at, ids);
+  return ids.next(at) as string as RunId;
 }
 
 /** An event that starts runs. */
