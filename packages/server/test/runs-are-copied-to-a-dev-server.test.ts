@@ -88,6 +88,14 @@ test("a copy goes on from the step that failed, with its events as they were", a
   const batch = await copyOf(service, ids[0]);
   assert.deepEqual([batch.copy.stoppedAt, batch.copy.steps.length, batch.copy.events.length], [null, 1, 2], "the function itself failed");
   assert.deepEqual((await copiedRun(devServer, batch.sent)).output, ["first 4", [1, 2]]);
+
+  const link = "/approve/01ARZ3NDEKTSV4RRFFQ69G5FAV/token-of-approval-12";
+  const [asked] = (await service.send({ ...event, id: "order-2", data: { link } })).body.ids;
+  const withLink = await copyOf(service, asked);
+  assert.ok(withLink.text.includes(link), "an admin may decide, and sees it");
+  const { key } = (await service.rest("POST", "/keys", { body: { kind: "api", name: "reader", role: "viewer" } })).body.data;
+  const viewed = await service.rest("GET", `/runs/${withLink.run.id}/copy`, { headers: { authorization: `Bearer ${key}` } });
+  assert.deepEqual([viewed.status, viewed.text.includes("token-of-approval")], [200, false], "a copy is masked as the page is");
 });
 
 testOnce("only dev servers start copies, for their own page, and say what is wrong with one", async (t) => {
