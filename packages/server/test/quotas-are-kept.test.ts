@@ -176,7 +176,7 @@ testOnce("two nodes share a quota: never more, and at most a tenth less", { skip
   const sees = async (node: Node) => (await stateOf(node)).quotas.eventsPerDay === 1_000 || undefined;
   await setQuotas(one, { eventsPerDay: 1_000 });
   await until("the other node knows the quota", () => sees(two));
-  // A node counts the others every two seconds: the first began alone, and leases from then on.
+  // The first began alone, and leases once it knows of the other.
   const leases = () => inDatabase(url, (client) => client.query("SELECT leased FROM quota_leases"));
   await until("the first node leases", async () => {
     await one.send(event());
