@@ -1,4 +1,4 @@
-/** What a comparison measures, part by part. Floors are those the service is held to, and are judged by the new side. */
+/** What a comparison measures, part by part. Floors are those the service is held to, and are compared with the new side. */
 
 import { join } from "node:path";
 import { embedded, inTurn, type Pair, type Side, withApps, withServers } from "./compare-sides.ts";

@@ -13,7 +13,7 @@ test("the ratio is the median of the rounds' ratios", () => {
   assert.deepEqual(lastLine({ rounds }).slice(3, 6), ["100", "80.00", "0.80"]);
 });
 
-test("a floor is judged by the new figure, or by its share of the bare counterpart in the same round", () => {
+test("a floor is compared with the new figure, or by its share of the bare counterpart in the same round", () => {
   const rounds = { old: [400], new: [300], bare: [1_000] };
   assert.equal(lastLine({ rounds, floor: { shareMin: 0.4, of: "a bare server" } })[7], "0.30 MISSED");
   assert.equal(lastLine({ rounds, floor: { min: 300 } })[7], "300 reached");

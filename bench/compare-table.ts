@@ -52,15 +52,15 @@ function cells({ what, unit, rounds, floor }: Compared): string[] {
   ];
 }
 
-function floorCells(rounds: Rounds, newer: number, floor: Floor | undefined): [floor: string, verdict: string] {
+function floorCells(rounds: Rounds, newer: number, floor: Floor | undefined): [floor: string, outcome: string] {
   if (!floor) return ["", ""];
-  if ("min" in floor) return [`≥ ${floor.min}`, verdict(newer, newer >= floor.min)];
-  if ("max" in floor) return [`≤ ${floor.max}`, verdict(newer, newer <= floor.max)];
+  if ("min" in floor) return [`≥ ${floor.min}`, outcome(newer, newer >= floor.min)];
+  if ("max" in floor) return [`≤ ${floor.max}`, outcome(newer, newer <= floor.max)];
   const share = ratio(rounds.new, rounds.bare);
-  return [`≥ ${floor.shareMin} of ${floor.of}`, verdict(share, share >= floor.shareMin)];
+  return [`≥ ${floor.shareMin} of ${floor.of}`, outcome(share, share >= floor.shareMin)];
 }
 
-function verdict(value: number, isMet: boolean): string {
+function outcome(value: number, isMet: boolean): string {
   return `${written(value)} ${Number.isNaN(value) ? "" : isMet ? "reached" : "MISSED"}`.trimEnd();
 }
 

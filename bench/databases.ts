@@ -68,7 +68,7 @@ async function open({ databases, postgres }: DatabasesOptions, folder: string): 
   return { server, databaseUrl: await postgres.urlOf(folder), keys };
 }
 
-async function post<Data>({ url }: Server, path: string, body: object): Promise<Data> {
+export async function post<Data>({ url }: Server, path: string, body: object): Promise<Data> {
   const headers = { authorization: "Bearer bench", "content-type": "application/json" };
   const response = await fetch(`${url}/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });
   if (response.status !== 201) throw new Error(`${path}: ${await response.text()}`);

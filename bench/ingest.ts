@@ -67,7 +67,7 @@ export async function startUp(folder: string): Promise<Row[]> {
 }
 
 export interface StartUp {
-  /** From starting the process to the answer to the first event. */
+  /** From starting the process to the response to the first event. */
   firstEventMs: number;
   /** A second later. */
   residentMb: number;

@@ -5,6 +5,7 @@ import { benchCompare } from "./compare.ts";
 import { benchDatabases } from "./databases.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchIngestPostgres } from "./ingest-postgres.ts";
+import { benchIsolation } from "./isolation.ts";
 import { benchJobs } from "./jobs.ts";
 import { benchLists } from "./lists.ts";
 import { benchNodes } from "./nodes.ts";
@@ -31,6 +32,7 @@ ingest only:
   --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick and postgres do)
   --nodes <n>     what nodes that share a database cost each other, instead; postgres only
   --databases <n> what it costs to place environments on so many databases, instead; postgres only
+  --isolation     with --databases: what one of them in trouble costs the others, instead; each is a server of its own
   --url <url>     drive this server instead, alone
   --key <key>     its event key (bench)
 
@@ -81,6 +83,7 @@ const { values, positionals } = parseArgs({
     store: { type: "string", default: "sqlite" },
     nodes: { type: "string", default: "1" },
     databases: { type: "string", default: "1" },
+    isolation: { type: "boolean", default: false },
     url: { type: "string" },
     key: { type: "string", default: "bench" },
     help: { type: "boolean", default: false },
@@ -98,6 +101,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
   "ingest-nodes": () => benchNodes({ nodes: Number(values.nodes), seconds, rounds }),
   "ingest-databases": (postgres) =>
     benchDatabases({ databases: Number(values.databases), seconds, rounds, postgres: postgres as BenchPostgres }),
+  "ingest-isolation": () => benchIsolation({ databases: Number(values.databases), seconds, rounds }),
   ingest: (postgres) =>
     postgres && !values.url
       ? benchIngestPostgres({ seconds, rounds, postgres })
@@ -130,7 +134,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
 
 const isAboutNodes = positionals[0] === "ingest" && values.store === "postgres" && Number(values.nodes) > 1;
 const isAboutDatabases = positionals[0] === "ingest" && values.store === "postgres" && Number(values.databases) > 1;
-const special = isAboutNodes ? "ingest-nodes" : isAboutDatabases ? "ingest-databases" : null;
+const special = isAboutNodes ? "ingest-nodes" : isAboutDatabases ? (values.isolation ? "ingest-isolation" : "ingest-databases") : null;
 const name = special ?? positionals[0] ?? "";
 const run = values.help ? undefined : BENCHMARKS[name];
 if (name === "compare" && values.base !== undefined && !values.help) {

@@ -69,7 +69,7 @@ export function startBareClientByHttp(databaseUrl: string, rows: number): Promis
 
 /** Runs the load generator to its end. */
 export function load(url: string, connections: number, body: string, seconds: number): Promise<LoadResult> {
-  return told<LoadResult>([here("load.ts"), url, String(connections), body, String(seconds)]);
+  return resultOf<LoadResult>([here("load.ts"), url, String(connections), body, String(seconds)]);
 }
 
 export interface DriveResult extends LoadResult {
@@ -105,7 +105,7 @@ export function bareClientsOfRuns(clients: number, databaseUrl: string, runs: Ru
 
 async function alone(file: string, clients: number, databaseUrl: string, size: number | string, forSeconds: number): Promise<number> {
   const argv = [here(file), "alone", databaseUrl, String(size), String(forSeconds), String(clients)];
-  const { events, seconds } = await told<FloorResult>(argv);
+  const { events, seconds } = await resultOf<FloorResult>(argv);
   return events / seconds;
 }
 
@@ -124,7 +124,7 @@ function groupSizes({ begun, ended }: RunGroups): string {
 }
 
 /** What a process prints before it ends: a line of JSON. */
-async function told<Result>(argv: string[]): Promise<Result> {
+async function resultOf<Result>(argv: string[]): Promise<Result> {
   const child = spawnNode(argv);
   let output = "";
   child.stdout.on("data", (chunk) => (output += chunk));

@@ -19,8 +19,8 @@ export function median(values: number[]): number {
 export function report(name: string, rows: Row[]): void {
   const width = Math.max(...rows.map(({ what }) => what.length)) + 2;
   for (const { what, value, unit, goal, met } of rows) {
-    const verdict = goal ? `  ${goal}  ${met ? "reached" : "MISSED"}` : "";
-    console.log(`${what.padEnd(width)}${written(value).padStart(10)} ${unit.padEnd(9)}${verdict}`);
+    const outcome = goal ? `  ${goal}  ${met ? "reached" : "MISSED"}` : "";
+    console.log(`${what.padEnd(width)}${written(value).padStart(10)} ${unit.padEnd(9)}${outcome}`);
   }
   keep(name, rows);
 }

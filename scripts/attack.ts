@@ -1,6 +1,6 @@
 /**
  * Attacks local services, on loopback ports, with everything that docs/explanation/security.md lists, then exits: the
- * exploits once, and the seeded parts (HTTP, REST, frames, the sandbox, schemas) in rounds until the time limit.
+ * exploits once, and the seeded parts (HTTP, REST, frames, the sandbox, schemas, archived files) in rounds until the time limit.
  *
  *   npm run attack [-- --minutes 60] [--seed 7]
  */
@@ -14,7 +14,9 @@ import { provenBy } from "./security-tests.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Tests that run for a given time. */
 const SEEDED = [
+  "packages/server/test/a-damaged-archive-does-no-harm.test.ts",
   "packages/server/test/faults-stay-in-their-connection.test.ts",
+  "packages/server/test/hostile-requests-reach-nothing.test.ts",
   "packages/server/test/http-is-read-as-node-reads-it.test.ts",
   "packages/server/test/no-request-is-answered-with-500.test.ts",
   "packages/server/test/requests-leave-nothing-to-the-next.test.ts",

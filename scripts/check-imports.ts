@@ -34,7 +34,7 @@ const RULES: Rule[] = [
   { folder: "packages/protocol/src", may: [], packages: [] },
   { folder: "packages/providers/src", may: ["@inlet/protocol"], packages: [] },
   // What its parts may import of each other: store-parts.ts.
-  { folder: STORE, may: ["@inlet/protocol", "packages/server/test/support"] },
+  { folder: STORE, may: ["@inlet/protocol", "@inlet/protocol/event-id", "packages/server/test/support"] },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
   // Archived files have text and rows as the stores have them, and are searched and erased alike.
   {

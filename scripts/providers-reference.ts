@@ -29,8 +29,8 @@ requests and, where the provider has a shared secret, the \`verify\` and \`hands
 [Reconciliation](../how-to/reconciliation.md) the presets that ask a provider's API for what was never delivered.
 
 Each entry names the public pages that its facts were checked against: the provider's own documentation or SDK where that could be
-read, else another page that states the fact. "Not checked" lists what no page was found for; "not documented" stands where none of
-them says it. Providers change their settings, limits and retry rules without notice: where the two differ, trust the provider.
+read, otherwise another page that states the fact. "Not checked" lists facts for which no page was found. "Not documented" means that none of
+the pages states the fact. Providers change their settings, limits and retry rules without notice: where the two differ, trust the provider.
 
 ${CATEGORIES.map(section).join("\n\n")}
 `;
@@ -42,8 +42,7 @@ function section(category: Provider["category"]): string {
 }
 
 function entry(provider: Provider): string {
-  const { id, title, sends, setUp, signatureHeader, verify, secretFrom, handshake, note, retries, timeout, documentation, reconcile } =
-    provider;
+  const { id, title, sends, setUp, signatureHeader, verify, secretFrom, handshake, note, retries, timeout, documentation } = provider;
   const shownHandshake = handshake && ("preset" in handshake ? `\`{"preset":"${handshake.preset}"}\`` : "a function of its own");
   const rows: [string, string | null][] = [
     ["id", `\`${id}\``],
@@ -56,7 +55,7 @@ function entry(provider: Provider): string {
     ["note", note],
     ["timeout", timeout ?? "not documented"],
     ["retries", retries ?? "not documented"],
-    ["reconcile", reconcile ? `\`{"preset":"${reconcile}"${optionsOf(reconcile)}}\`` : "not offered"],
+    ["reconcile", reconciliation(provider)],
     ["documentation", documentation && `<${documentation}>`],
     ["checked", checked(provider)],
     ["not checked", unchecked(provider)],
@@ -76,6 +75,12 @@ const NAMES = {
   reconcile: "reconciliation",
 } as const;
 
+function reconciliation({ reconcile, notReconciled, source }: Provider): string {
+  if (reconcile) return `\`{"preset":"${reconcile}"${optionsOf(reconcile)}}\``;
+  if (notReconciled === undefined) return "by a `source` of your own";
+  return `not offered. ${notReconciled} What it offers today: <${source.reconcile}>`;
+}
+
 /** What the preset has to be told, besides a secret. */
 function optionsOf(preset: ReconcilePreset): string {
   const options: Readonly<Record<string, ReconcileOption>> = RECONCILE_PRESETS[preset];
@@ -84,9 +89,9 @@ function optionsOf(preset: ReconcilePreset): string {
 }
 
 /** Facts that the same page confirms are named together. */
-function checked({ source }: Provider): string | null {
+function checked({ source, reconcile }: Provider): string | null {
   const pages = Map.groupBy(
-    FACTS.filter((fact) => source[fact] !== undefined),
+    FACTS.filter((fact) => source[fact] !== undefined && (fact !== "reconcile" || reconcile !== undefined)),
     (fact) => source[fact] as string,
   );
   const texts = [...pages].map(([page, facts]) => `${facts.map((fact) => NAMES[fact]).join(", ")}: <${page}>`);

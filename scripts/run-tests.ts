@@ -4,6 +4,7 @@
  * - Files share processes (see test-processes.ts).
  * - Test processes and their threads share a compile cache, in node_modules/.cache: a file that starts services needs less
  *   CPU time.
+ * - Processes that tests start run a bundle of the service instead of its sources (see bundle-program.ts).
  * - Tests that need PostgreSQL share one server, each with its own database. Chromium is unpacked once.
  * - All files are in memory where the machine offers that: tests wait for no disk.
  *
@@ -22,6 +23,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { chromiumPath } from "../packages/dashboard/test/support/chromium.ts";
 import { isPostgresInstalled, SHARED_POSTGRES, startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { BUNDLED_PROGRAM } from "../packages/server/test/support/process.ts";
 import { CPU_TIME_FOLDER, cpuSeconds, writtenCpuSeconds } from "./cpu-time.ts";
 import { temporaryRoot } from "./temporary-root.ts";
 import { separateProcesses, type TestProcess, testProcesses } from "./test-processes.ts";
@@ -32,10 +34,14 @@ const ALL = ["packages/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.t
 const FAST = /^packages\/\w+\/src\/(?!store\/.*postgres)/;
 /** More than the cores of a small machine: some tests mostly wait. */
 const CONCURRENCY = 4;
+/** MB. A test process starts many services, whose objects live as long as a test: with room for them, less is copied by the garbage collector. */
+const YOUNG_GENERATION_MB = 16;
 /** A test that takes this long hangs. The longest takes two minutes on two idle cores. */
 const TEST_TIMEOUT_MS = 600_000;
 /** A process that stays on after its tests has left something open. Far longer than any needs on a busy machine. */
 const PROCESS_TIMEOUT_MS = 3_600_000;
+/** A run of fewer files starts fewer processes than a bundle is worth. */
+const BUNDLE_FILES_MIN = 10;
 const SHOWN = 15;
 const PRELOAD = new URL("cpu-time.ts", import.meta.url).href;
 
@@ -58,10 +64,12 @@ const groups = join(temporary, "test-groups");
 mkdirSync(groups);
 const needsPostgres = !options.fast && isPostgresInstalled() && !process.env.TEST_DATABASE_URL;
 const postgres = needsPostgres ? await startPostgres({ fsync: false }) : null;
+const program = files.length >= BUNDLE_FILES_MIN && !options.fast ? await bundle() : null;
 const env = {
   ...process.env,
   ...(chromium !== null && { CHROMIUM_PATH: chromium }),
   [CPU_TIME_FOLDER]: groups,
+  ...(program !== null && { [BUNDLED_PROGRAM]: program }),
   NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/inlet-tests"),
   ...(postgres && { [SHARED_POSTGRES]: postgres.url }),
 };
@@ -71,6 +79,12 @@ const beforePostgres = cpuSeconds();
 await postgres?.remove();
 showTimes(finished, cpuSeconds() - beforePostgres);
 
+/** The bundler is loaded only by runs that need it. */
+async function bundle(): Promise<string> {
+  const { bundleProgram } = await import("./bundle-program.ts");
+  return bundleProgram(join(ROOT, "node_modules/.cache/inlet-program"));
+}
+
 /** Node runs each process and sums up all of them. */
 async function runAll(processes: readonly TestProcess[]): Promise<Finished[]> {
   const named = new Map(processes.map((one, index) => [groupFile(one, index), one.name]));
@@ -79,7 +93,7 @@ async function runAll(processes: readonly TestProcess[]): Promise<Finished[]> {
     files: [...named.keys()],
     cwd: ROOT,
     env,
-    execArgv: ["--import", PRELOAD, `--test-timeout=${TEST_TIMEOUT_MS}`],
+    execArgv: ["--import", PRELOAD, `--test-timeout=${TEST_TIMEOUT_MS}`, `--min-semi-space-size=${YOUNG_GENERATION_MB}`],
     concurrency: CONCURRENCY,
     timeout: PROCESS_TIMEOUT_MS,
   });

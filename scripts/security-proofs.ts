@@ -7,10 +7,11 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "a signing key that is not hexadecimal, whose hash is public knowledge": [
     "packages/server/test/only-real-signing-keys-open-the-door.test.ts",
   ],
-  "an agent that reaches more than its key; frames of any content, many messages in one, answers that fill a model; ids that lead to other paths":
+  "an agent that reaches more than its key; frames of any content, many messages in one, responses that fill a model; ids that lead to other paths":
     ["packages/server/test/agents-use-mcp-within-their-key.test.ts"],
   "a source of reconciliation that asks internal hosts, or sends a provider's key elsewhere; keys in errors and records": [
     "packages/server/test/what-providers-list-is-received.test.ts",
+    "packages/server/test/presets-recover-what-was-never-delivered.test.ts",
   ],
   "senders that fill the disk": ["packages/server/test/retention-has-rules.test.ts"],
   "payloads read in the store, by an operator or a thief": ["packages/sdk/test/encryption.test.ts"],
@@ -50,6 +51,13 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "REST requests with any content: U+0000, infinite numbers, lone surrogates, `__proto__`, wrong types at any depth": [
     "packages/server/test/no-request-is-answered-with-500.test.ts",
   ],
+  "any request to any route, by anybody, in any environment: deep nesting, numbers without bound, 10 MB texts, wrong types": [
+    "packages/server/test/hostile-requests-reach-nothing.test.ts",
+  ],
+  "a team that floods beyond its quota": [
+    "packages/server/src/receive/quotas/refusal-pacer.test.ts",
+    "packages/server/test/twelve-teams-share-an-installation.test.ts",
+  ],
   "request smuggling, garbage after requests, truncated bodies": [
     "packages/server/test/http-is-read-as-node-reads-it.test.ts",
     "packages/server/test/connections-carry-anything.test.ts",
@@ -75,8 +83,11 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
     "packages/server/src/transform/threads/version-speeds.test.ts",
     "packages/server/src/transform/sandbox/limits-hold.test.ts",
   ],
+  "a damaged or planted file in the archive, on which its parser loops or uses up memory": [
+    "packages/server/test/a-damaged-archive-does-no-harm.test.ts",
+  ],
   "other users of the machine": ["packages/server/test/the-store-is-private.test.ts"],
-  "escape sequences in names, payloads, errors and answers, printed by the command line": [
+  "escape sequences in names, payloads, errors and responses, printed by the command line": [
     "packages/cli/test/foreign-text-cannot-control-the-terminal.test.ts",
   ],
   "files or links prepared where a backup is made": ["packages/server/test/backups-are-complete.test.ts"],
@@ -96,7 +107,7 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
     "packages/server/src/fan-out/expressions.test.ts",
     "packages/server/test/where-finds-payloads.test.ts",
   ],
-  "a write that reaches another environment by its body or by an app's answer; a role that discards events or signs requests": [
+  "a write that reaches another environment by its body or by an app's response; a role that discards events or signs requests": [
     "packages/server/test/writes-stay-in-their-environments.test.ts",
     "packages/server/test/every-write-names-its-environments.test.ts",
   ],
@@ -107,8 +118,7 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "a signing key used in another environment: guessed ids, named environments, forged realtime tokens": [
     "packages/server/test/signing-keys-stay-in-their-environment.test.ts",
   ],
-  "a database added by somebody who may not, or added to reach internal hosts; its password in answers, logs, errors and the audit log": [
-    "packages/server/test/databases-are-added.test.ts",
-  ],
+  "a database added by somebody who may not, or added to reach internal hosts, read files or be sent a password; its password in responses, logs, errors and the audit log":
+    ["packages/server/src/api/databases/database-url.test.ts", "packages/server/test/databases-are-added.test.ts"],
   "untraceable changes": ["packages/server/test/changes-are-recorded.test.ts"],
 };

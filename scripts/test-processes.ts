@@ -10,7 +10,10 @@ const UNIT = /^packages\/\w+\/src\/(?!store\/.*(sqlite|postgres))/;
 /** As many as a small machine has cores. */
 const UNIT_PROCESSES = 2;
 /** So many that the processes end at about the same time. */
-const FILES_MAX = 16;
+const FILES_MAX = 24;
+
+/** Each in a process of its own, before all others: these mostly wait, and others use the processor meanwhile. */
+const WAITING = ["a-database-that-is-away-harms-only-its-environments.test.ts", "a-node-that-stands-still-holds-up-nobody.test.ts"];
 
 /**
  * Each in a process of its own: these change the process (its clock, its umask, what an SDK keeps in globals), measure its memory, or are
@@ -33,7 +36,6 @@ const ALONE = [
   "real-sdk-v4-runs-unmodified.test.ts",
   "runs-survive-crashes.test.ts",
   "connections-may-break-anywhere.test.ts",
-  "a-node-that-stands-still-holds-up-nobody.test.ts",
   "backups-are-complete.test.ts",
   "a-store-can-be-moved.test.ts",
   "listen-misses-nothing.test.ts",
@@ -55,10 +57,11 @@ export interface TestProcess {
   files: readonly string[];
 }
 
-/** In the order in which they should start: the longest first, so that the end does not wait for one of them. */
+/** In the order in which they should start: the longest first, so that the end does not wait for one of them. Files that share a process take longest. */
 export function testProcesses(files: readonly string[]): TestProcess[] {
-  const alone = files.filter((file) => rank(file) !== -1).sort((one, other) => rank(one) - rank(other));
-  const shared = files.filter((file) => rank(file) === -1);
+  const waiting = listed(files, WAITING);
+  const alone = listed(files, ALONE);
+  const shared = files.filter((file) => !waiting.includes(file) && !alone.includes(file));
   const units = shared.filter((file) => UNIT.test(file));
   const others = Object.values(
     Object.groupBy(
@@ -67,9 +70,10 @@ export function testProcesses(files: readonly string[]): TestProcess[] {
     ),
   ).filter((group) => group !== undefined);
   return [
+    ...separateProcesses(waiting),
     ...split(units, UNIT_PROCESSES).map(sharedProcess),
-    ...alone.map((file) => ({ name: file, files: [file] })),
     ...others.flatMap((group) => split(group, Math.ceil(group.length / FILES_MAX)).map(sharedProcess)),
+    ...separateProcesses(alone),
   ];
 }
 
@@ -78,8 +82,9 @@ export function separateProcesses(files: readonly string[]): TestProcess[] {
   return files.map((file) => ({ name: file, files: [file] }));
 }
 
-function rank(file: string): number {
-  return ALONE.indexOf(basename(file));
+/** In the order of the names. */
+function listed(files: readonly string[], names: readonly string[]): string[] {
+  return names.flatMap((name) => files.filter((file) => basename(file) === name));
 }
 
 /** Files of a package use the same parts. */

@@ -35,14 +35,14 @@ function compressed(): Plugin {
 
 /** Modules of one page that others use too. */
 const OF_SEVERAL_PAGES =
-  "src/(?:runs/run-table|keys/accept-list-field|alerts/(?:usual-rhythm|alert-words)|lists/span-\\w+|jobs/(?:job-(?:status|words|progress)|drill-report))\\.";
+  "src/(?:runs/(?:run-table|failure-groups)|keys/accept-list-field|alerts/(?:usual-rhythm|alert-words)|lists/span-\\w+|jobs/(?:job-(?:status|words|progress)|drill-report))\\.";
 
 /** The parts with all that they import: the first takes what the later ones import too. */
 const SHARED_PARTS = [
   {
     name: "shared",
     test: new RegExp(
-      `node_modules/(?:react|react-dom|scheduler|@tanstack)/|src/(?:api|shell|events|ui)/(?!chart\\.|events-chart|axis-labels)|${OF_SEVERAL_PAGES}`,
+      `node_modules/(?:react|react-dom|scheduler|@tanstack)/|src/(?:api|shell|events|overview|ui)/(?!chart\\.|events-chart|axis-labels)|${OF_SEVERAL_PAGES}`,
     ),
     priority: 3,
   },
@@ -61,6 +61,8 @@ export default defineConfig({
     target: "es2023",
     outDir: "dist",
     emptyOutDir: true,
+    // One file of styles: a second one for the charts would cost a request.
+    cssCodeSplit: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 700,
     // What most pages share is loaded with the first one: a file for each part of it would cost a request each.

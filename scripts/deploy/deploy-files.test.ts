@@ -2,13 +2,15 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { Ajv } from "ajv";
 import { parse, parseAllDocuments } from "yaml";
 import { settingsNames } from "../../packages/server/src/config/help.ts";
 import { ROOT, readManifest } from "../release/pack-packages.ts";
+import { ageOfPins, imagePins, readPins } from "./image-pins.ts";
 import { readDockerfile } from "./read-dockerfile.ts";
 
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
@@ -30,9 +32,9 @@ function withTool(t: TestContext, command: string, ...argv: string[]): string | 
 test("the image has no shell, is not root, stops by a signal, and says whether it is healthy", () => {
   const dockerfile = read("deploy/image/Dockerfile");
   const bases = new Map([...dockerfile.matchAll(/^ARG (\w+_BASE)=(\S+)$/gm)].map(([, name = "", image = ""]) => [`\${${name}}`, image]));
-  assert.match(bases.get(IMAGE.from) ?? "", /^gcr\.io\/distroless\/nodejs24-debian\d+:nonroot(?:@sha256:[0-9a-f]{64})?$/);
+  assert.match(bases.get(IMAGE.from) ?? "", /^gcr\.io\/distroless\/nodejs24-debian\d+:nonroot@sha256:[0-9a-f]{64}$/);
   const used = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, from = ""]) => from);
-  assert.deepEqual(used.sort(), [...bases.keys()].sort(), "every base can be given with its digest");
+  assert.deepEqual(used.sort(), [...bases.keys()].sort(), "every base can be replaced");
   assert.deepEqual([IMAGE.user, IMAGE.stopSignal, IMAGE.command.at(-1)], ["65532:65532", "SIGTERM", "start"]);
   assert.equal(IMAGE.volume, IMAGE.variables.INLET_DATA_DIR);
   assert.match(IMAGE.healthCheck.join(" "), /health-check\.mjs$/);
@@ -42,6 +44,43 @@ test("the image has no shell, is not root, stops by a signal, and says whether i
   );
   const kept = [...read("deploy/image/.dockerignore").matchAll(/^!(.*)$/gm)].map(([, file = ""]) => file);
   assert.deepEqual(copied.sort(), kept.sort(), "what the Dockerfile copies is what reaches it");
+});
+
+test("every image of others is pinned by its digest, whose day is written down", () => {
+  const pins = imagePins();
+  assert.deepEqual(pins.map(({ image }) => image.split(/[:/]/).find((part) => /^(?:node|nginx|postgres)/.test(part))).sort(), [
+    "nginx",
+    "node",
+    "nodejs24-debian13",
+    "postgres",
+  ]);
+  for (const { file, image, digest, day } of pins) {
+    assert.match(image, /:[\w.-]+$/, `${file}: ${image} names its version too`);
+    assert.match(digest ?? "", /^sha256:[0-9a-f]{64}$/, `${file}: ${image}`);
+    assert.ok(Date.parse(day ?? "") < Date.now(), `${file}: the day of its digests`);
+  }
+  assert.deepEqual(
+    readPins("f", `FROM node:24 AS build\nFROM \${BASE}\n`).map(({ image, digest, day }) => [image, digest, day]),
+    [["node:24", null, null]],
+    "a base without a digest is found",
+  );
+  // Commands that look a digest up name the image without one.
+  const uses =
+    /(?:^FROM |\bimage: |docker (?:run|pull)[^\n]*? )((?:[\w.-]+\/)*(?:node|nginx|postgres|nodejs24-debian13):[\w.-]+)(?!\S*@sha256:)/gm;
+  for (const file of [...globSync("docs/**/*.md", { cwd: ROOT }), "README.md", "CONTRIBUTING.md"])
+    assert.deepEqual(
+      [...read(file).matchAll(uses)].map(([, image]) => image),
+      [],
+      `${file}: images without digest`,
+    );
+});
+
+test("a release says how old the digests are, and when to renew them", () => {
+  const pins = [{ file: "Dockerfile", image: "node:24", digest: null, day: "2026-01-01" }];
+  assert.deepEqual(ageOfPins(pins, new Date("2026-01-31T12:00:00Z")), ["Dockerfile: the digests of its images are 30 days old"]);
+  assert.match(ageOfPins(pins, new Date("2026-04-01"))[0] ?? "", /90 days old\. Renew them: docs\/how-to\/containers\.md$/);
+  const guide = read("docs/how-to/containers.md");
+  for (const { image } of imagePins()) assert.ok(guide.includes(`docker buildx imagetools inspect ${image} `), image);
 });
 
 interface Service {
@@ -64,8 +103,11 @@ function composeFile(file: string): {
 function assertNode(name: string, { image, environment = {}, read_only: isReadOnly, stop_grace_period: grace }: Service): void {
   assert.deepEqual([image, isReadOnly], [`\${INLET_IMAGE:-inlet}`, true], name);
   for (const variable of Object.keys(environment)) assert.ok(VARIABLES.has(variable), `${name}: ${variable}`);
-  const drain = Number.parseInt(environment.INLET_DRAIN_TIMEOUT ?? "10s", 10);
-  assert.ok(Number.parseInt(grace ?? "0", 10) > drain, `${name}: Docker waits longer than the service`);
+  const [delay, drain] = [environment.INLET_DRAIN_DELAY ?? "0s", environment.INLET_DRAIN_TIMEOUT ?? "10s"].map((text) =>
+    Number.parseInt(text, 10),
+  );
+  assert.equal(delay, 5, `${name}: requests are accepted while the proxy notices that the node stops`);
+  assert.ok(Number.parseInt(grace ?? "0", 10) > Number(delay) + Number(drain), `${name}: Docker waits longer than the service`);
 }
 
 test("compose.yaml: one node whose store is in a volume", (t) => {
@@ -166,6 +208,7 @@ test("the chart's values keep to their schema, which refuses what does not exist
   for (const wrong of [
     { postgress: { enabled: true } },
     { replica: 3 },
+    { image: { ...values.image, digest: "latest" } },
     { replicas: 0 },
     { ingress: { ...values.ingress, hosts: [] } },
     { autoscaling: { ...values.autoscaling, kind: "on" } },
@@ -178,6 +221,7 @@ test("the chart's values keep to their schema, which refuses what does not exist
 });
 
 test("the chart: its values are used, what it uses is a value, and it runs the image as it is made", () => {
+  assert.equal(parse(read(`${CHART}/values.yaml`)).drainDelaySeconds, 5);
   const { version, appVersion } = parse(read(`${CHART}/Chart.yaml`));
   assert.deepEqual([version, appVersion], [readManifest("packages/cli").version, readManifest("packages/cli").version]);
   const templates = globSync("templates/*", { cwd: join(ROOT, CHART) }).map((file) => read(join(CHART, file)));
@@ -249,7 +293,27 @@ test("the chart renders, where helm is installed", (t) => {
     encoding: "utf8",
   });
   assert.match(refused.stderr, /replicas above 1 need PostgreSQL/);
+  const misspelt = spawnSync(process.env.HELM ?? "helm", ["template", "inlet", CHART, "--set", "postgress.enabled=true"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  assert.match(misspelt.stderr, /additional properties 'postgress' not allowed|Additional property postgress is not allowed/);
+  const settings = "settings.INLET_EVENTS_MAX=1000000,settings.INLET_RATIO=0.5,settings.INLET_MCP=off";
+  const numbers = withTool(t, process.env.HELM ?? "helm", "template", "inlet", CHART, "--set", settings) ?? "";
+  for (const value of ["1000000", "0.5", "off"]) assert.ok(numbers.includes(`value: "${value}"`), value);
+  assert.match(notes(t, "ingress.enabled=true"), /WARNING: trustProxy is not set[\s\S]*WARNING: publicUrl is not set/);
+  assert.doesNotMatch(notes(t, "ingress.enabled=true,trustProxy=10.0.0.0/8,publicUrl=https://inlet.example.com"), /WARNING/);
 });
+
+/** `helm template` leaves NOTES.txt out, so a copy of the chart renders it as a document. */
+function notes(t: TestContext, set: string): string {
+  const chart = mkdtempSync(join(tmpdir(), "inlet-chart-"));
+  t.after(() => rmSync(chart, { recursive: true }));
+  cpSync(join(ROOT, CHART), chart, { recursive: true });
+  const text = read(`${CHART}/templates/NOTES.txt`).replaceAll(/^/gm, "  ");
+  writeFileSync(join(chart, "templates/notes.yaml"), `notes: |\n${text}`);
+  return withTool(t, process.env.HELM ?? "helm", "template", "inlet", chart, "--show-only", "templates/notes.yaml", "--set", set) ?? "";
+}
 
 function valueAt(values: unknown, path: string): unknown {
   return path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], values);

@@ -10,12 +10,12 @@ import {
   KEY_UNITS_MAX,
 } from "@inlet/protocol";
 import { RULES_MAX } from "../../packages/server/src/api/alerts/rule-fields.ts";
-import { ANSWER_UNITS_MAX } from "../../packages/server/src/api/mcp/cut-answer.ts";
+import { RESPONSE_UNITS_MAX } from "../../packages/server/src/api/mcp/cut-response.ts";
 import { BATCH_MESSAGES_MAX } from "../../packages/server/src/api/mcp/mcp-route.ts";
 import { TOPICS_MAX } from "../../packages/server/src/api/realtime/read-topics.ts";
 import { SCHEMA_BYTES_MAX } from "../../packages/server/src/catalogue/compile-schema.ts";
 import { SETTINGS, shownDefault } from "../../packages/server/src/config/settings.ts";
-import { ANSWER_BYTES_MAX } from "../../packages/server/src/execute/call/no-answer.ts";
+import { RESPONSE_BYTES_MAX } from "../../packages/server/src/execute/call/no-response.ts";
 import { DEFERRED_MAX } from "../../packages/server/src/execute/steps/deferred.ts";
 import { STATE_BYTES_MAX, STEPS_MAX } from "../../packages/server/src/execute/steps/run-limits.ts";
 import { EXPRESSION_LENGTH_MAX } from "../../packages/server/src/fan-out/expressions.ts";
@@ -47,7 +47,7 @@ const ROWS: readonly [string, string, string][] = [
   ["secrets of a webhook's verification", count(SECRETS_MAX), ""],
   ["steps of a run", count(STEPS_MAX), ""],
   ["results of all steps of a run together", bytes(STATE_BYTES_MAX), ""],
-  ["answer of an app to a call", bytes(ANSWER_BYTES_MAX), ""],
+  ["response of an app to a call", bytes(RESPONSE_BYTES_MAX), ""],
   ["functions that a run defers", count(DEFERRED_MAX), ""],
   ["name of a signal", `${count(SIGNAL_UNITS_MAX)} characters`, ""],
   ["expression", `${count(EXPRESSION_LENGTH_MAX)} characters`, ""],
@@ -56,7 +56,7 @@ const ROWS: readonly [string, string, string][] = [
   ["alert rules of an environment", count(RULES_MAX), ""],
   ["items on a page of a list", "100", ""],
   ["size of a page of a list", bytes(PAGE_BYTES_MAX), ""],
-  ["answer of a tool", `${count(ANSWER_UNITS_MAX)} characters`, ""],
+  ["response of a tool", `${count(RESPONSE_UNITS_MAX)} characters`, ""],
   ["messages in a request to `/mcp`", count(BATCH_MESSAGES_MAX), ""],
   ["events, ended runs and recorded requests", shown("eventRetention"), "`--event-retention`, `--run-retention`, `--request-retention`"],
 ];

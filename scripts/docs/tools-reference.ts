@@ -16,8 +16,8 @@ export async function toolsReference(header: string): Promise<string> {
 
 # Tools
 
-What [agents](../how-to/agents.md) can call at \`/mcp\` and by \`inlet mcp\`. Tools are made from the routes of the [REST API](rest-api.md), which also describes their answers. Those
-whose names end in \`_write\` exist with \`--mcp write\` only.
+What [agents](../how-to/agents.md) can call at \`/mcp\` and through \`inlet mcp\`. Tools are generated from the routes of the [REST API](rest-api.md), which also describes their responses. Tools
+whose names end in \`_write\` exist only with \`--mcp write\`.
 
 ${tools.map(toolText).join("\n\n")}
 `;
@@ -38,7 +38,11 @@ async function listTools(): Promise<Tool[]> {
 }
 
 function toolText({ name, description, inputSchema, annotations }: Tool): string {
-  const kind = annotations.readOnlyHint ? "Reads." : annotations.destructiveHint ? "Can end, change or replace something." : "Adds only.";
+  const kind = annotations.readOnlyHint
+    ? "This tool only reads."
+    : annotations.destructiveHint
+      ? "This tool can change, replace or remove things."
+      : "This tool only adds things.";
   const uses = description.split("\n").map((line) => `- ${line}`);
   const rows = Object.entries(inputSchema.properties).map(([field, schema]) => {
     const required = inputSchema.required?.includes(field) ? ", required" : "";

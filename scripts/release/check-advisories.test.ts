@@ -49,7 +49,7 @@ test("without advisories there is nothing to say; one about a dependency is name
   );
 });
 
-test("a registry that gives no answer is a reason to stop, and so is none", async (t) => {
+test("a registry that gives no response is a reason to stop, and so is none", async (t) => {
   const refusing = await withRegistry(t, (_request, response) => response.writeHead(405).end());
   assert.match((await findAdvisories(refusing)).join(), /^the registry was not able to tell: .*405/);
   const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN, "--out", "/nonexistent/dist"], {

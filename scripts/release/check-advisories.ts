@@ -1,6 +1,6 @@
 /**
  * Asks the configured registry for published advisories about everything that a release depends on at run time. A registry that cannot be
- * asked is no answer: the release then stops as well.
+ * asked is no response: the release then stops as well.
  */
 
 import { ROOT } from "./pack-packages.ts";
@@ -14,7 +14,7 @@ interface Audit {
 
 /** Sentences; none if there is no known advisory. */
 export async function findAdvisories(env: NodeJS.ProcessEnv = process.env): Promise<string[]> {
-  // 1: there are advisories, or the registry gave no answer.
+  // 1: there are advisories, or the registry gave no response.
   const { out, all } = await run("npm", ["audit", "--omit=dev", "--json"], {
     cwd: ROOT,
     env: { ...env, npm_config_audit: "true" },

@@ -12,8 +12,10 @@
 import { globSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { ageOfPins, imagePins } from "../deploy/image-pins.ts";
 import { buildRelease } from "./build-release.ts";
 import { findAdvisories } from "./check-advisories.ts";
+import { findVersionFaults } from "./check-versions.ts";
 import { ROOT } from "./pack-packages.ts";
 
 const { values } = parseArgs({
@@ -24,13 +26,22 @@ const { values } = parseArgs({
     "without-advisories": { type: "boolean", default: false },
   },
 });
+stopOnVersionFaults();
 if (values["without-advisories"]) console.warn("warning: this release is not checked against published advisories");
 else await stopOnAdvisories();
+for (const sentence of ageOfPins(imagePins(), new Date())) console.warn(sentence);
 const release = await buildRelease(resolve(values.out));
 for (const file of globSync("*", { cwd: release.folder }).sort()) console.log(join(values.out, file));
 if (values.check) {
   const { checkRelease } = await import("./check/check-release.ts");
   if (!(await checkRelease(release, values.only))) process.exitCode = 1;
+}
+
+function stopOnVersionFaults(): void {
+  const faults = findVersionFaults();
+  if (faults.length === 0) return;
+  console.error(["error: the release was not built, because its version is not settled:", ...faults.map((text) => `  ${text}`)].join("\n"));
+  process.exit(1);
 }
 
 async function stopOnAdvisories(): Promise<void> {

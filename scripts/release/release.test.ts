@@ -54,11 +54,24 @@ test("the packages have what users need and nothing else", () => {
   for (const file of [...pages, "docs/screenshots/event-light.png"]) assert.ok(cli.includes(`package/${file}`), file);
   assert.ok(!cli.includes("package/docs/screenshots/event-dark.png"), "images that no page shows stay away");
   for (const file of ["index.js", "index.d.ts", "README.md", "LICENSE"]) assert.ok(sdk.includes(`package/${file}`), file);
+  for (const file of startedFiles()) assert.ok(cli.includes(`package/dist/${file}`), file);
   assert.deepEqual(
     [...cli, ...sdk].filter((file) => /\.test\.|\/test\/|(?<!\.d)\.tsx?$/.test(file)),
     [],
   );
 });
+
+/** Threads and processes of the service: no import leads to their files. */
+function startedFiles(): string[] {
+  const sources = globSync("server/src/**/*.ts", { cwd: join(ROOT, "packages") }).filter((file) => !/\.test\.ts$/.test(file));
+  const started = sources.flatMap((file) =>
+    [...readFileSync(join(ROOT, "packages", file), "utf8").matchAll(/(?:new Worker|fork)\(new URL\("(\.[^"]+)\.ts"/g)].map(
+      ([, path = ""]) => join(file, "..", `${path}.js`),
+    ),
+  );
+  assert.ok(started.length >= 3, String(started));
+  return started;
+}
 
 test("the SBOM names every package that is shipped or depended on, with version, hash and licence", () => {
   const { bomFormat, components, metadata } = JSON.parse(read("sbom.cdx.json")) as {

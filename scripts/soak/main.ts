@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { startPostgres } from "../../packages/server/test/support/postgres-server.ts";
-import { judgeGrowth } from "./judge-growth.ts";
+import { checkGrowth } from "./check-growth.ts";
 import { type Sample, sampleNode, sampleText } from "./measure.ts";
 import { type Node, startApp, startNode } from "./processes.ts";
 import { startTail } from "./tail.ts";
@@ -57,7 +57,7 @@ async function soak(all: Node[]): Promise<boolean> {
     await traffic.stop();
     const faults = await findFaults({ ...traffic.sent(), tail, stepsFile, killedAt, url: node.url });
     const quiet = samples.filter(({ at }) => at > halfAt);
-    const growth = judgeGrowth(quiet, { judgeDisk: values.store === "sqlite" && minutes >= 20 });
+    const growth = checkGrowth(quiet, { checkDisk: values.store === "sqlite" && minutes >= 20 });
     return report({ faults, growth, ...traffic.counts(), kills: killedAt.length });
   } finally {
     await traffic.stop();

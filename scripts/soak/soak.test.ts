@@ -1,8 +1,8 @@
-/** A soak can fail: its judgements see growth, lost order and repeated steps. */
+/** A soak can fail: its checks see growth, lost order and repeated steps. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judgeGrowth } from "./judge-growth.ts";
+import { checkGrowth } from "./check-growth.ts";
 import type { Sample } from "./measure.ts";
 import { stepFaults } from "./verify.ts";
 
@@ -12,9 +12,9 @@ function samples(change: (i: number) => Partial<Sample>): Sample[] {
 
 test("steady figures pass, and so does noise", () => {
   assert.deepEqual(
-    judgeGrowth(
+    checkGrowth(
       samples((i) => ({ memoryMib: 150 + (i % 7) * 4, handles: 40 + (i % 5) })),
-      { judgeDisk: true },
+      { checkDisk: true },
     ),
     [],
   );
@@ -23,11 +23,11 @@ test("steady figures pass, and so does noise", () => {
 test("what grows is named", () => {
   const growing = samples((i) => ({ memoryMib: 150 + i * 8, handles: 40 + i * 3, diskMib: 100 + i * 6, lagSeconds: i }));
   assert.deepEqual(
-    judgeGrowth(growing, { judgeDisk: true }).map((text) => text.split(" grew")[0]),
+    checkGrowth(growing, { checkDisk: true }).map((text) => text.split(" grew")[0]),
     ["memory (MiB)", "file handles", "disk (MiB)", "lag (s)"],
   );
-  assert.equal(judgeGrowth(growing, { judgeDisk: false }).length, 3);
-  assert.match(judgeGrowth(growing.slice(0, 3), { judgeDisk: true })[0] ?? "", /only 2 samples/);
+  assert.equal(checkGrowth(growing, { checkDisk: false }).length, 3);
+  assert.match(checkGrowth(growing.slice(0, 3), { checkDisk: true })[0] ?? "", /only 2 samples/);
 });
 
 test("a step may be repeated by a kill that met it, and never after a later one began", () => {

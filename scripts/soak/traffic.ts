@@ -27,7 +27,7 @@ export async function startTraffic({ urls, perSecond }: { urls: readonly string[
   const recent: { key: string; id: string }[] = [];
   const url = () => urls[number++ % urls.length] ?? "";
 
-  /** Sends until it is acknowledged; the ids of the answer. */
+  /** Sends until it is acknowledged; the ids of the response. */
   async function acknowledge(path: string, body: unknown): Promise<string[]> {
     for (;;) {
       try {

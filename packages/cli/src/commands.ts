@@ -25,8 +25,8 @@ import { WEBHOOKS_ROWS } from "./webhooks/webhooks-rows.ts";
 export const GROUPS: readonly CommandGroup[] = [
   { word: "events", sentence: "List, show and follow events." },
   { word: "runs", sentence: "List, show, watch, cancel, rerun and release runs." },
-  { word: "approvals", sentence: "List and decide approvals, which runs wait for." },
-  { word: "jobs", sentence: "List, show, watch and cancel jobs, which work on many runs, events or requests." },
+  { word: "approvals", sentence: "List and decide approvals that runs wait for." },
+  { word: "jobs", sentence: "List, show, watch and cancel jobs. A job processes many runs, events or requests." },
   { word: "apps", sentence: "List, sync, check and remove apps." },
   { word: "functions", sentence: "List, pause and resume functions." },
   { word: "env", sentence: "List, create and archive environments." },

@@ -120,6 +120,35 @@ test("apps: one that answers, and one that went away", async (t) => {
   assert.match(down.text, /cannot be reached from here/);
 });
 
+test("apps that still use a signing key of every environment are listed, with the command that makes their own", async (t) => {
+  const old = `signkey-prod-${"0d".repeat(32)}`;
+  const { url, rest, variables } = await startServer(t, ["--signing-key", old]);
+  const [, own] = (await rest("POST", "/environments", { name: "payments" })).keys;
+  await rest("POST", "/environments", { name: "pr-1", kind: "branch" });
+  const register = (environment: string, appName: string, key: string) =>
+    fetch(`${url}/fn/register`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "x-service-env": environment },
+      body: JSON.stringify({ url: "http://127.0.0.1:1/api", appName, functions: [], v: "0.1", deployType: "ping", sdk: "js:v3" }),
+    });
+  const registered = [
+    ["production", "shop", old],
+    ["payments", "late", old],
+    ["payments", "moved", own.key],
+    ["pr-1", "preview", old],
+  ] as const;
+  for (const [environment, name, key] of registered) assert.equal((await register(environment, name, key)).status, 200, name);
+  const place = workingFolder(t, variables);
+  const { stdout } = await place.inlet(["doctor", "--port", "0"]);
+  const listed = [...stdout.matchAll(/^\S+ +app (\S+) of (\S+): uses the signing key .*--kind signing --env (\S+?)"/gm)];
+  assert.deepEqual(listed.map(([, ...words]) => words.join(" ")).sort(), [
+    "late payments payments",
+    "preview pr-1 branch",
+    "shop production production",
+  ]);
+  assert.ok(!stdout.includes(old), "no secrets");
+});
+
 test("clock and Node version", () => {
   const now = Date.parse("2026-01-01T12:00:00Z");
   const at = (offsetMs: number) => checkClock(new Date(now + offsetMs).toUTCString(), now).status;

@@ -35,7 +35,7 @@ for (const [status, code] of [
   [500, 1],
   [503, 3],
 ] as const) {
-  test(`an answer of ${status} ends a command with ${code}`, async (t) => {
+  test(`a response of ${status} ends a command with ${code}`, async (t) => {
     const { url } = await answering(t, status);
     const place = workingFolder(t, { INLET_BASE_URL: url, INLET_API_KEY: "ak_test", INLET_EVENT_KEY: "evk_test" });
     assert.equal((await place.inlet(["runs", "list"])).code, code);

@@ -35,7 +35,7 @@ test("the first function runs, and a duplicate starts nothing", async (t) => {
   const [, command = ""] = /^\$ inlet (.*)$/m.exec(guide.blocks("console")[0] ?? "") ?? [];
   const { url, stdout } = await startInlet(t, [...command.split(" "), "--port", "0", "--discover", "off"]);
   const { folder } = workingFolder(t);
-  const app = await startGuideApp(t, join(folder, "app"), guide.blocks("ts")[0] ?? "", url);
+  const app = await startGuideApp(t, join(folder, "app"), guide.blocks("ts")[0] ?? "", { INLET_DEV: url });
   await runScripts(t, [`inlet apps sync ${app}`], folder, { INLET_BASE_URL: url });
   await runGuide(t, guide, folder, { INLET_BASE_URL: url, ...ANY_PORT });
   const completed = await poll(async () => {
@@ -58,6 +58,46 @@ test("the first webhook receives a request", async (t) => {
   );
   assert.ok(exists("webhooks/stripe/transform.js"));
   assert.match(outputs.at(-1) ?? "", /stripe\/invoice\.paid/);
+});
+
+test("to production: the printed keys, and an app that is synced with them", async (t) => {
+  const commands = readGuide("tutorials/to-production.md")
+    .blocks("console")
+    .flatMap((block) =>
+      block
+        .trim()
+        .split("\n")
+        .map((line) => line.replace(/^\$ /, "")),
+    );
+  const [start = "", exported = "", node = "", sync = "", ...others] = commands;
+  const { folder } = workingFolder(t);
+  const argv = [...start.replace("./data", join(folder, "data")).split(" ").slice(1), "--port", "0", "--host", "127.0.0.1"];
+  const service = await startInlet(t, argv);
+  const printed = (line: RegExp) => line.exec(service.stdout())?.[1] ?? "";
+  const keys: Record<string, string> = {
+    INLET_BASE_URL: service.url,
+    INLET_API_KEY: printed(/API key \(admin\) +(\S+)/),
+    INLET_SIGNING_KEY: printed(/signing key \(production\) +(\S+)/),
+    SERVICE_EVENT_KEY: printed(/event key \(production\) +(\S+)/),
+  };
+  // The page shows how each key begins.
+  const variablesOf = (line: string) => {
+    const pairs = [...line.matchAll(/(\w+)=([^\s…]+)/g)].map(([, name = "", beginning = ""]) => [name, beginning] as const);
+    for (const [name, beginning] of pairs)
+      if (name !== "INLET_BASE_URL") assert.ok(keys[name]?.startsWith(beginning), `${name}=${beginning}`);
+    return Object.fromEntries(pairs.map(([name]) => [name, keys[name] ?? ""]));
+  };
+  const code = readGuide("tutorials/first-function.md").blocks("ts")[0] ?? "";
+  const app = await startGuideApp(t, join(folder, "app"), code, variablesOf(node));
+  const scripts = [sync.replace("http://localhost:3000/", app), ...others];
+  const [, functions, sent] = await runScripts(t, scripts, folder, variablesOf(exported));
+  assert.match(`${functions}`, /shop\/order\.created/);
+  await poll(async () => {
+    const headers = { authorization: `Bearer ${keys.INLET_API_KEY}` };
+    const answer = await fetch(`${service.url}/v1/events/${sent?.trim().split("\n").at(-1)}/runs`, { headers });
+    const { data } = (await answer.json()) as { data: { status: string }[] };
+    return data[0]?.status === "completed" ? true : null;
+  }, "the run completes");
 });
 
 test("branch environments, step by step and as a workflow", async (t) => {

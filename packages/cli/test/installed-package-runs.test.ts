@@ -7,6 +7,7 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { runNpm } from "../../server/test/support/npm.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 
@@ -21,8 +22,8 @@ function packageFile(name: string): PackageFile {
   return JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8"));
 }
 
-async function run(command: string, argv: string[], cwd: string, cache: string): Promise<string> {
-  const env = { PATH: process.env.PATH, HOME: cache, npm_config_cache: cache, npm_config_update_notifier: "false" };
+async function run(command: string, argv: string[], cwd: string, home: string): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: home };
   const child = spawn(command, argv, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let [out, all] = ["", ""];
   child.stdout.on("data", (chunk) => (out += chunk));
@@ -33,15 +34,16 @@ async function run(command: string, argv: string[], cwd: string, cache: string):
 }
 
 /** What the package takes from npm is linked from where it is installed already: there is no network here. It needs no install script. */
-async function install(t: TestContext): Promise<{ folder: string; inlet: string; cache: string }> {
-  const [folder, cache] = [temporaryFolder(t), temporaryFolder(t)];
-  await run("npm", ["pack", "--workspace", "@inlet/cli", "--pack-destination", folder, "--silent"], ROOT, cache);
+function install(t: TestContext): { folder: string; inlet: string; home: string } {
+  const [folder, home] = [temporaryFolder(t), temporaryFolder(t)];
+  const env = { PATH: process.env.PATH, HOME: home, npm_config_cache: home, npm_config_update_notifier: "false" };
+  runNpm(["pack", "--workspace", "@inlet/cli", "--pack-destination", folder, "--silent"], { cwd: ROOT, env });
   const [tarball] = globSync("*.tgz", { cwd: folder });
   const links = Object.keys(packageFile("cli").dependencies).map((name) => [name, `file:${join(ROOT, "node_modules", name)}`]);
   const dependencies = { "@inlet/cli": `file:${tarball}`, ...Object.fromEntries(links) };
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true, dependencies }));
-  await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], folder, cache);
-  return { folder, inlet: join(folder, "node_modules/.bin/inlet"), cache };
+  runNpm(["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], { cwd: folder, env });
+  return { folder, inlet: join(folder, "node_modules/.bin/inlet"), home };
 }
 
 /** Only commands use it: the files of `inlet plan`. */
@@ -59,14 +61,14 @@ test("what the service takes from npm, the package names as well", () => {
 });
 
 test("installed in an empty folder, it serves, runs transforms, and sends", async (t) => {
-  const { folder, inlet, cache } = await install(t);
+  const { folder, inlet, home } = install(t);
   const packed = globSync("node_modules/@inlet/cli/**/*", { cwd: folder });
   assert.deepEqual(
     packed.filter((file) => /\.ts$|\/test\//.test(file)),
     [],
     "no sources and no tests",
   );
-  assert.equal(await run(inlet, ["--version"], folder, cache), `${packageFile("cli").version}\n`);
+  assert.equal(await run(inlet, ["--version"], folder, home), `${packageFile("cli").version}\n`);
 
   const child = spawn(inlet, ["dev", "--port", "0", "--discover", "off"], { cwd: folder, env: { PATH: process.env.PATH } });
   onEnd(t, () => child.kill("SIGKILL"));
@@ -79,16 +81,16 @@ test("installed in an empty folder, it serves, runs transforms, and sends", asyn
     });
     child.once("exit", () => reject(new Error(printed)));
   });
-  const sent = await run(inlet, ["send", "--name", "a/b", "--url", url], folder, cache);
+  const sent = await run(inlet, ["send", "--name", "a/b", "--url", url], folder, home);
   assert.match(sent, /^1 event accepted/);
-  assert.match(await run(inlet, ["webhooks", "new", "--from", "stripe"], folder, cache), /webhooks\/stripe/);
-  const applied = JSON.parse(await run(inlet, ["webhooks", "apply", "--url", url, "--json"], folder, cache));
+  assert.match(await run(inlet, ["webhooks", "new", "--from", "stripe"], folder, home), /webhooks\/stripe/);
+  const applied = JSON.parse(await run(inlet, ["webhooks", "apply", "--url", url, "--json"], folder, home));
   const body = JSON.stringify({ id: "evt_1", type: "invoice.paid", created: 1 });
   const posted = await fetch(applied.applied[0].url, { method: "POST", body, headers: { "content-type": "application/json" } });
   assert.equal(posted.status, 200, await posted.text());
-  assert.match(await run(inlet, ["events", "list", "--url", url], folder, cache), /stripe\/invoice\.paid[\s\S]*a\/b/);
-  await run(inlet, ["export", "--url", url], folder, cache);
-  assert.match(await run(inlet, ["plan", "--url", url], folder, cache), /^No changes/);
+  assert.match(await run(inlet, ["events", "list", "--url", url], folder, home), /stripe\/invoice\.paid[\s\S]*a\/b/);
+  await run(inlet, ["export", "--url", url], folder, home);
+  assert.match(await run(inlet, ["plan", "--url", url], folder, home), /^No changes/);
   const page = await fetch(url, { headers: { accept: "text/html" } });
   assert.match(await page.text(), /<script[^>]+src="\/assets\//, "the dashboard is in the package");
   for (const path of ["/docs", "/docs/errors/event_invalid", "/docs/reference/cli.md", "/llms.txt", "/docs/screenshots/event-light.png"])

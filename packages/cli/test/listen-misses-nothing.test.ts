@@ -194,7 +194,7 @@ test("raw webhook requests reach an app byte for byte, across a cut, and only th
   );
 });
 
-test("a raw request that arrives twice at a dev server, because an answer was lost or it was killed, is one event", async (t) => {
+test("a raw request that arrives twice at a dev server, because a response was lost or it was killed, is one event", async (t) => {
   const { place, rest } = await setUp(t);
   const dev = await startTarget(t);
   const target = await unsteadyProxy(t, dev.url);
@@ -209,7 +209,7 @@ test("a raw request that arrives twice at a dev server, because an answer was lo
   target.next = ["answer lost", "turned away"];
   await post(1);
   await first.printed(/Pay {2}200/);
-  // What was noted is set back, as if it had been killed between the answer and the note.
+  // What was noted is set back, as if it had been killed between the response and the note.
   await first.end("SIGKILL");
   const again = place.start("listen", "--webhook", "Pay", "--to", target.url, "--since", "1h");
   await again.printed(/Pay {2}200/);

@@ -50,7 +50,7 @@ test("the recipes", async (t) => {
       const guide = readGuide(page);
       const id = page.replace(/^how-to\/|\.md$/g, "");
       const folder = temporaryFolder(t);
-      const app = await startGuideApp(t, join(folder, "app"), appOf(id, guide.blocks("ts")), url);
+      const app = await startGuideApp(t, join(folder, "app"), appOf(id, guide.blocks("ts")), { INLET_DEV: url });
       await runScripts(t, [`inlet apps sync ${app}`], folder, variables);
       const functions = (await data<{ id: string }[]>("/functions")).filter((one) => one.id.startsWith(`${id}-`));
       assert.ok(functions.length > 0);

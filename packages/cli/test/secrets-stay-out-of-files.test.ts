@@ -21,6 +21,7 @@ test("from a provider of the catalogue to a verified webhook, and back", async (
   assert.match(waiting.stdout, /url: http[\s\S]*"GitHub" waits for its secret.*then: GITHUB_SECRET=… inlet webhooks apply/);
   const [{ url, id, state }] = await server.rest("GET", "/webhooks");
   assert.equal(state, "waiting_for_secret");
+  assert.match((await bare.inlet(["webhooks", "list"])).stdout, /github, waiting for its secret/);
   assert.equal((await fetch(url, { method: "POST", body: "{}" })).status, 401);
   const again = await bare.webhooks("apply");
   assert.deepEqual(

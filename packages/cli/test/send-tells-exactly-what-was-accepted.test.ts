@@ -64,7 +64,7 @@ test("long input is cut by bytes as well, also where the environment takes less"
   assert.match(tooBig.stderr, /^error: standard input:1: .*\(body_too_large\)/);
 });
 
-test("requests that are turned away, or whose answers are lost, store nothing twice", async (t) => {
+test("requests that are turned away, or whose responses are lost, store nothing twice", async (t) => {
   const { rest, variables, url } = await startServer(t);
   const proxy = await unsteadyProxy(t, url, ["turned away", "answer lost", "never arrives", "none", "answer lost"]);
   const place = workingFolder(t, { ...variables, INLET_BASE_URL: proxy.url });
@@ -91,7 +91,7 @@ test("a bad event stops it with its place; what was accepted before is told, its
   assert.equal(JSON.parse(stdout).accepted, 0);
 });
 
-test("when no answer comes back at all, it says that it cannot know", async (t) => {
+test("when no response comes back at all, it says that it cannot know", async (t) => {
   const { variables, url, rest } = await startServer(t);
   const proxy = await unsteadyProxy(t, url, ["none", "answer lost"]);
   const place = workingFolder(t, { ...variables, INLET_BASE_URL: proxy.url });
@@ -107,7 +107,7 @@ test("when no answer comes back at all, it says that it cannot know", async (t) 
 });
 
 test("what cannot be sent is said at once, with what to do", async (t) => {
-  const { variables } = await startServer(t);
+  const { variables, url } = await startServer(t);
   const place = workingFolder(t, variables);
   const cases: [string[], number, RegExp][] = [
     [["--name", "a", "--data", "{"], 2, /--data is not a JSON object/],
@@ -119,11 +119,15 @@ test("what cannot be sent is said at once, with what to do", async (t) => {
     [["--name", "a", "--env", "other"], 4, /environment_forbidden/],
     [["--name", "a", "--batch", "0"], 2, /--batch must be a whole number/],
     [["-"], 1, /The input contains no events/],
+    [["--name", "a", "--url", "http://127.0.0.1:6000"], 3, /HTTP clients refuse to connect to this port; use another one/],
+    [["--name", "a", "--url", url.replace("http:", "https:")], 3, /cannot be reached: it does not speak HTTPS/],
+    [["--name", "a", "--url", "http://user:secret@127.0.0.1"], 2, /must not contain a user name or password/],
   ];
   for (const [argv, code, message] of cases) {
     const ended = await place.inlet(["send", ...argv]);
     assert.equal(ended.code, code, `${argv.join(" ")}: ${ended.stderr}`);
     assert.match(ended.stderr, message, argv.join(" "));
+    assert.doesNotMatch(ended.stderr, /Retrying|may have been stored|user:secret/, argv.join(" "));
   }
   const platform = await workingFolder(t, { ...variables, SERVICE_ENV: "prod" }).inlet(["send", "--name", "a"]);
   assert.deepEqual([platform.code, /SERVICE_ENV is "prod", which is no environment of this key/.test(platform.stderr)], [0, true]);

@@ -166,7 +166,13 @@ export const client = { schemas: { "push/zod": z.object({ id: z.string(), n: z.n
   writeFileSync(join(place.folder, "dates.ts"), dates);
   const date = await place.inlet(["types", "push", "dates.ts"]);
   assert.equal(date.code, 1);
-  assert.match(date.stderr, /"push\/date": data\.list\[\]\.at is a date, which JSON has not\. Use z\.coerce\.date\(\)/);
+  assert.match(date.stderr, /"push\/date": data\.list\[\]\.at is a date, which JSON cannot contain\. Use z\.coerce\.date\(\)/);
+  writeFileSync(
+    join(place.folder, "old.ts"),
+    'import { z } from "zod/v3"; export const events = { "push/old": z.object({ id: z.string() }) };',
+  );
+  const old = await place.inlet(["types", "push", "old.ts"]);
+  assert.deepEqual([old.code, /The schema of "push\/old" is made with zod 3, .* Use zod 4/.test(old.stderr)], [1, true], old.stderr);
   assert.match((await place.inlet(["--help"])).stdout, /inlet types +Writes a TypeScript file .* Also: types check, types push\./);
   writeFileSync(join(place.folder, "none.ts"), "export const nothing = 1;");
   const none = await place.inlet(["types", "push", "none.ts"]);

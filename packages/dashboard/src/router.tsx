@@ -1,4 +1,4 @@
-/** All routes. Pages are loaded on demand, except the events page, which is part of the main bundle. */
+/** All routes. Pages are loaded on demand, except the first ones that people open, which are part of the main bundle. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
@@ -11,6 +11,7 @@ import { readEventSearch } from "./events/event-search.ts";
 import { EventsPage } from "./events/events-page.tsx";
 import { noteNavigation } from "./lists/kept-position.ts";
 import { readSpanSearch } from "./lists/span-search.ts";
+import { OverviewPage } from "./overview/overview-page.tsx";
 import { readFailureSearch } from "./runs/failure-search.ts";
 import { readRunSearch } from "./runs/run-search.ts";
 import { readAuditSearch } from "./settings/audit-search.ts";
@@ -48,7 +49,7 @@ const overview = createRoute({
   getParentRoute: () => env,
   path: "/",
   validateSearch: readSpanSearch,
-  component: lazyPage(() => import("./overview/overview-page.tsx"), "OverviewPage"),
+  component: OverviewPage,
 });
 const events = createRoute({ getParentRoute: () => env, path: "events", validateSearch: readEventSearch, component: EventsPage });
 const event = createRoute({ getParentRoute: () => events, path: "$id", component: EventPanel });
@@ -185,7 +186,7 @@ export function createDashboardRouter(queries: QueryClient) {
 }
 
 const PARTS = [
-  ...[() => import("./overview/overview-page.tsx"), observePages, buildPages, managePages],
+  ...[observePages, buildPages, managePages],
   ...[() => import("./events/events-chart.tsx"), () => import("./runs/runs-chart.tsx"), () => import("./ui/chart.tsx")],
 ];
 

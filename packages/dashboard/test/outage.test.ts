@@ -21,7 +21,7 @@ const AWAY = /ERR_|404|Failed to fetch dynamically|could not be loaded/;
 const go = (page: Page, path: string) =>
   page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent("popstate", { state: null }))`);
 
-const PARTS = ["overview-page", "observe-pages", "build-pages", "manage-pages", "charts"];
+const PARTS = ["observe-pages", "build-pages", "manage-pages", "charts"];
 
 /** A page that has loaded the files of all others. */
 async function openPreloaded(t: TestContext, address: string): Promise<Page> {

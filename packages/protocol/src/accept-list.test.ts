@@ -20,7 +20,7 @@ test("a pattern matches itself, or with a star at its end every name that begins
   for (const [pattern, name, matches] of cases) assert.equal(nameMatches(pattern, name), matches, `${pattern} ${name}`);
 });
 
-test("an allow list admits what it names, a deny list what it does not name", () => {
+test("an allow list accepts what it names, a deny list what it does not name", () => {
   assert.deepEqual(
     [true, false].map((named) => listAllows({ mode: "allow", list: [] }, named)),
     [true, false],
@@ -31,7 +31,7 @@ test("an allow list admits what it names, a deny list what it does not name", ()
   );
 });
 
-test("a name is admitted by any pattern of its list, and by no list", () => {
+test("a name is accepted by any pattern of its list, and by no list", () => {
   assert.equal(nameAllowed(null, "a"), true);
   const list = ["orders/*", "pay"];
   for (const [name, isNamed] of [

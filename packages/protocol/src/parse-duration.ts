@@ -14,6 +14,9 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
+/** The longest that anything waits, from sleeps to limits of runs: a year, leap day included. */
+export const YEAR_MS = 366 * 86_400_000;
+
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h|d|w)/y;
 
 /** In milliseconds, rounded; null if the text is not a duration, or negative. */

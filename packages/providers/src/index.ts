@@ -76,7 +76,7 @@ export async function readProviderFixtures(id: string): Promise<ProviderFixture[
 /** Every provider with its transform and its complete sample requests. */
 export function readProviderTemplates() {
   return Promise.all(
-    PROVIDERS.map(async (provider) => {
+    PROVIDERS.map(async ({ notReconciled: _, ...provider }) => {
       const fixtures = await readProviderFixtures(provider.id);
       return {
         ...provider,

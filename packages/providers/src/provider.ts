@@ -35,6 +35,9 @@ export interface Provider {
   documentation: string | null;
   /** The preset that compares what its API lists with what was received; absent: none is offered. */
   reconcile?: ReconcilePreset;
-  /** The public page that confirms each fact. A fact without one was not checked; `retries`, `timeout` and `reconcile` always have one. */
+  /** Why none is offered: what its API lists is not what its webhooks send. */
+  notReconciled?: string;
+  /** The public page that confirms each fact. A fact without one was not checked; `retries`, `timeout` and `reconcile` always have one,
+   * where nothing is offered to reconcile with, the page on which it would stand. */
   source: Readonly<Partial<Record<Fact, string>>>;
 }

@@ -45,9 +45,22 @@ for (const provider of PROVIDERS) {
 
     it("states when it sends again and how long it waits only where a page was found for it", () => {
       assert.ok(Object.keys(provider.source).every((fact) => FACTS.some((known) => known === fact)));
-      for (const page of Object.values(provider.source)) assert.equal(new URL(page).protocol, "https:");
+      for (const page of Object.values(provider.source)) {
+        const { protocol, hostname } = new URL(page);
+        assert.equal(protocol, "https:");
+        const isBlog = /\/\/(?:dev\.to|medium\.com)\/|\/blog\//.test(page);
+        assert.ok(!isBlog || hostname === URL.parse(provider.documentation ?? "")?.hostname, `${page} is somebody else's blog`);
+      }
       for (const fact of ["retries", "timeout"] as const) assert.equal(provider[fact] === null, provider.source[fact] === undefined, fact);
       assert.ok(handshake !== null || provider.source.handshake === undefined);
+    });
+
+    it("offers a preset of reconciliation, or says why it does not, and names the page for it", () => {
+      const { reconcile, notReconciled } = provider;
+      const isAny = id === "generic";
+      assert.deepEqual([reconcile === undefined, notReconciled === undefined], isAny ? [true, true] : [!reconcile, Boolean(reconcile)]);
+      assert.equal(provider.source.reconcile === undefined, isAny);
+      if (notReconciled !== undefined) assert.match(notReconciled, /^[A-Z][^.]*\.$/, "one sentence");
     });
 
     it("has samples that are different events: none is taken for a duplicate of another", () => {

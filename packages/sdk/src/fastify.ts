@@ -43,8 +43,8 @@ const BODY_LIMIT = 32 * 1024 * 1024;
 export function serve(options: ServeOptions): FastifyHandler {
   const app = createServedApp(options, "fastify");
   return async (request, reply) => {
-    const answer = await handleRequest(app, { ...fromNode(request.raw as NodeRequest), body: () => bodyOf(request.body) });
-    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    const response = await handleRequest(app, { ...fromNode(request.raw as NodeRequest), body: () => bodyOf(request.body) });
+    return reply.code(response.status).headers(response.headers).send(response.body);
   };
 }
 

@@ -2,7 +2,7 @@
 
 export { type FunctionConfig, Inlet, type InletOptions } from "./client/inlet.ts";
 export type { Realtime, RealtimeTopics } from "./client/realtime.ts";
-export type { Fetch, FetchAnswer, FetchInit, Logger, Settings } from "./client/settings.ts";
+export type { Fetch, FetchInit, FetchResponse, Logger, Settings } from "./client/settings.ts";
 export { type RealtimeMessage, type RealtimeToken, type SubscribeOptions, type Subscription, subscribe } from "./client/subscribe.ts";
 export { type EventFault, NonRetriableError, RetryAfterError, SendError, StepError } from "./errors.ts";
 export type {

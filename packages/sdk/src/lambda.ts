@@ -19,7 +19,7 @@ export interface LambdaEvent {
   requestContext?: { domainName?: string; stage?: string; path?: string; http?: { method: string } };
 }
 
-export interface LambdaAnswer {
+export interface LambdaResponse {
   statusCode: number;
   headers: Record<string, string>;
   body: string;
@@ -27,7 +27,7 @@ export interface LambdaAnswer {
 
 const encoder = new TextEncoder();
 
-export function serve(options: ServeOptions): (event: LambdaEvent) => Promise<LambdaAnswer> {
+export function serve(options: ServeOptions): (event: LambdaEvent) => Promise<LambdaResponse> {
   const app = createServedApp(options, "aws-lambda");
   return async (event) => {
     const { status, headers, body } = await handleRequest(app, fromLambda(event));

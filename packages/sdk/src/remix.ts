@@ -1,4 +1,7 @@
-/** Serves functions with Remix or React Router: `export const { action, loader } = serve({ client, functions })` in `app/routes/api.inlet.ts`. */
+/**
+ * Serves functions with Remix or React Router, in `app/routes/api.inlet.ts`: `const served = serve({ client, functions })`, then
+ * `export const action = served.action` and `export const loader = served.loader`. Their bundlers refuse exports that are destructured.
+ */
 
 import { type RequestHandler, serveRequests } from "./serving/serve-requests.ts";
 import type { ServeOptions } from "./serving/served-app.ts";

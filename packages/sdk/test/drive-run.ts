@@ -97,7 +97,7 @@ class RunDriver {
     if (signingKey) headers["x-service-signature"] = await signBody(new TextEncoder().encode(body), signingKey);
     const answer = await fetch(`${url}?fnId=${functionId}&stepId=${stepId}`, { method: "POST", headers, body });
     const call = { stepId, status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) as unknown };
-    if (!answer.headers.get("x-service-sdk")?.startsWith("js:v")) throw new Error("the answer does not name its SDK");
+    if (!answer.headers.get("x-service-sdk")?.startsWith("js:v")) throw new Error("the response does not name its SDK");
     this.report.calls.push(call);
     return call;
   }

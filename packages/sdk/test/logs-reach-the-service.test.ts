@@ -36,7 +36,7 @@ async function runOf({ inlet, open, ended }: Stage, write: (logger: Logger) => v
   return (await ended(fn)) as unknown as Logged;
 }
 
-test("lines are kept with their step and attempt, once, and change neither status nor body of an answer", async (t) => {
+test("lines are kept with their step and attempt, once, and change neither status nor body of a response", async (t) => {
   const { inlet, open, ended } = await setStage(t, "start");
   const ship = inlet.createFunction({ id: "ship", retries: 1 }, { event: "shop/order" }, async ({ step, logger, attempt }) => {
     logger.info("begin", { n: 1 });

@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { runNpm } from "../../server/test/support/npm.ts";
 import { driveRun } from "./drive-run.ts";
 import { startRecordingService } from "./recording-service.ts";
 
@@ -90,8 +91,8 @@ test("the packed package installs without dependencies, type-checks and runs", a
 function installInto(folder: string): string {
   const dist = join(folder, "dist");
   execFileSync(process.execPath, [join(PACKAGE, "scripts/build.ts"), dist], { stdio: "inherit" });
-  const options = { cwd: folder, env: { ...process.env, ...QUIET }, encoding: "utf8" as const };
-  const [packed] = JSON.parse(execFileSync("npm", ["pack", "--json", dist], options)) as [{ filename: string; files: { path: string }[] }];
+  const env = { ...process.env, ...QUIET };
+  const [packed] = JSON.parse(runNpm(["pack", "--json", dist], { cwd: folder, env })) as [{ filename: string; files: { path: string }[] }];
   const names = packed.files.map(({ path }) => path);
   assert.deepEqual(
     names.filter((name) => name.includes("test.") || (name.endsWith(".ts") && !name.endsWith(".d.ts"))),
@@ -101,7 +102,7 @@ function installInto(folder: string): string {
   const project = join(folder, "project");
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), '{"name":"project","private":true,"type":"module"}');
-  execFileSync("npm", ["install", "--offline", join(folder, packed.filename)], { ...options, cwd: project });
+  runNpm(["install", "--offline", join(folder, packed.filename)], { cwd: project, env });
   const installed = JSON.parse(readFileSync(join(project, "node_modules/@inlet/sdk/package.json"), "utf8")) as Record<string, unknown>;
   assert.deepEqual([installed.dependencies, installed.private, installed.scripts], [undefined, undefined, undefined]);
   return project;

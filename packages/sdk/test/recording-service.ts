@@ -13,7 +13,7 @@ export interface RecordedRequest {
   body: string;
 }
 
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
@@ -27,7 +27,7 @@ export interface RecordingService {
   /** Events stored, by Event ID: the same id twice is one event. */
   events: Map<string, { name: string; data: unknown; sender: string | undefined }>;
   /** Answers to give first, in order. */
-  script: ScriptedAnswer[];
+  script: ScriptedResponse[];
   /** Answers by path, for what the service itself would know. */
   files: Map<string, unknown>;
 }
@@ -52,7 +52,7 @@ export async function startRecordingService(t: TestContext): Promise<RecordingSe
 
 const ids = createEventIdGenerator();
 
-function answerTo(service: RecordingService, { path, headers, body }: RecordedRequest): ScriptedAnswer {
+function answerTo(service: RecordingService, { path, headers, body }: RecordedRequest): ScriptedResponse {
   if (path.startsWith("/e/")) return { status: 200, body: { ids: store(service, headers, JSON.parse(body)), status: 200 } };
   if (path.startsWith("/fn/register")) return { status: 200, body: { ok: true, modified: true } };
   if (service.files.has(path)) return { status: 200, body: service.files.get(path) };

@@ -5,6 +5,7 @@ import test from "node:test";
 import { inspect } from "node:util";
 import { parseEventIdSeed } from "@inlet/protocol";
 import { Inlet, SendError } from "@inlet/sdk";
+import { freePort } from "../../server/test/support/free-port.ts";
 import { startRecordingService } from "./recording-service.ts";
 import { run, testApp } from "./test-app.ts";
 
@@ -110,9 +111,34 @@ test("an error does not contain the event key, whatever answers at the address",
 });
 
 test("nobody listening is a SendError without status that names the address", async () => {
-  const error = await refusal(new Inlet({ id: "shop", isDev: true, baseUrl: "http://127.0.0.1:1" }).send(order));
+  const baseUrl = `http://127.0.0.1:${await freePort()}`;
+  const error = await refusal(new Inlet({ id: "shop", isDev: true, baseUrl }).send(order));
   assert.deepEqual([error.code, error.status], ["connection_failed", null]);
-  assert.match(error.message, /http:\/\/127\.0\.0\.1:1.*(?:ECONNREFUSED|bad port)/);
+  assert.match(error.message, new RegExp(`${baseUrl}: .*ECONNREFUSED`));
+});
+
+test("an address to which no attempt can succeed is tried once", async (t) => {
+  const plain = await startRecordingService(t);
+  const cases: [string, RegExp][] = [
+    ["http://127.0.0.1:6000", /HTTP clients refuse to connect to this port/],
+    [plain.url.replace("http:", "https:"), /does not speak HTTPS/],
+  ];
+  for (const [baseUrl, reason] of cases) {
+    let attempts = 0;
+    const counted = (url: string, init: RequestInit) => {
+      attempts++;
+      return fetch(url, init);
+    };
+    const error = await refusal(new Inlet({ id: "shop", isDev: true, baseUrl, fetch: counted }).send(order));
+    assert.deepEqual([error.code, attempts], ["connection_failed", 1]);
+    assert.match(error.message, reason);
+  }
+  assert.throws(() => new Inlet({ id: "shop", isDev: true, baseUrl: "ftp://127.0.0.1" }).settings, /Not the address of a service/);
+  const secret = "http://user:secret@127.0.0.1";
+  assert.throws(
+    () => new Inlet({ id: "shop", isDev: true, baseUrl: secret }).settings,
+    (error: Error) => /must not contain a user name/.test(error.message) && !error.message.includes("secret"),
+  );
 });
 
 test("outside dev a missing key or address is an error that names the variable; in dev neither is needed", async () => {
@@ -177,7 +203,7 @@ test("step.sendEvent sends the same ids however often its step is tried", async 
     const second = await step.sendEvent("announce", order);
     return [first.ids, second.ids];
   });
-  // The service has stored the events, but its answer is lost: the whole step is tried again.
+  // The service has stored the events, but its response is lost: the whole step is tried again.
   const lossy = inlet.settings.fetch;
   inlet.settings.fetch = async (url, init) => {
     const answer = await lossy(url, init);

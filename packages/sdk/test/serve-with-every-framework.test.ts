@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { IncomingMessage, RequestListener } from "node:http";
+import { createRequire } from "node:module";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import test, { type TestContext } from "node:test";
@@ -21,6 +22,9 @@ import * as remixAdapter from "@inlet/sdk/remix";
 import * as sveltekitAdapter from "@inlet/sdk/sveltekit";
 import express from "express";
 import Fastify from "fastify";
+import { defineEventHandler, H3 } from "h3";
+import { toNodeHandler } from "h3/node";
+import * as h3v1 from "h3-v1";
 import { Hono } from "hono";
 import { bearerToken, signBody } from "../src/wire/signing.ts";
 import { driveRun } from "./drive-run.ts";
@@ -110,34 +114,22 @@ const STARTS: Record<string, Start> = {
     );
   },
   cloudflare: (t, options) => listen(t, bridge(cloudflareAdapter.serve(options).fetch)),
-  "koa, body unread": (t, options) => listen(t, koaLike(koaAdapter.serve(options))),
+  "koa, body unread": (t, options) => listen(t, koaApp(koaAdapter.serve(options))),
   "koa after a body parser": (t, options) =>
     listen(
       t,
-      koaLike(koaAdapter.serve(options), async (request) => {
-        const rawBody = await text(request);
-        return rawBody ? { body: parsedOr(rawBody), rawBody } : {};
-      }),
+      koaApp(koaAdapter.serve(options), (rawBody) => ({ body: parsedOr(rawBody), rawBody })),
     ),
   "koa after a parser that keeps no text": (t, options) =>
     listen(
       t,
-      koaLike(koaAdapter.serve(options), async (request) => {
-        const rawBody = await text(request);
-        return rawBody ? { body: parsedOr(rawBody) } : {};
-      }),
+      koaApp(koaAdapter.serve(options), (rawBody) => ({ body: parsedOr(rawBody) })),
     ),
   "h3, version 1": (t, options) => {
-    const handler = h3Adapter.serve(options);
-    return listen(t, (req, res) => void handler({ node: { req, res } }));
+    const routes = h3v1.createRouter().use(PATH, h3v1.defineEventHandler(h3Adapter.serve(options)));
+    return listen(t, h3v1.toNodeListener(h3v1.createApp().use(routes)));
   },
-  "h3, version 2": (t, options) => {
-    const handler = h3Adapter.serve(options);
-    return listen(
-      t,
-      bridge(async (req) => (await handler({ req })) as Response),
-    );
-  },
+  "h3, version 2": (t, options) => listen(t, toNodeHandler(new H3().all(PATH, defineEventHandler(h3Adapter.serve(options))))),
   "lambda, version 2.0": (t, options) => listen(t, lambdaLike(lambdaAdapter.serve(options), "2.0")),
   "lambda, version 1.0": (t, options) => listen(t, lambdaLike(lambdaAdapter.serve(options), "1.0")),
 };
@@ -151,25 +143,26 @@ function parsedOr(body: string): unknown {
   }
 }
 
-/** As Koa calls a middleware: the answer is what its context says afterwards. */
-function koaLike(
-  handler: (context: koaAdapter.KoaContext) => Promise<void>,
-  parse: (request: IncomingMessage) => Promise<{ body?: unknown; rawBody?: unknown }> = async () => ({}),
-): RequestListener {
-  return async (req, res) => {
-    const set = (headers: Record<string, string>) => {
-      for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-    };
-    const context = { req, request: await parse(req), originalUrl: req.url ?? "", status: 404, body: undefined as unknown, set };
-    await handler(context);
-    res.statusCode = context.status;
-    res.end(context.body);
-  };
+/** The parts of Koa that are used; the package has no types. */
+interface Koa {
+  use(middleware: (context: koaAdapter.KoaContext, next: () => Promise<void>) => Promise<void>): Koa;
+  callback(): RequestListener;
+}
+const Koa = createRequire(import.meta.url)("koa") as new () => Koa;
+
+/** The handler behind a body parser, which leaves a request without a body as it is. */
+function koaApp(handler: (context: koaAdapter.KoaContext) => Promise<void>, parse?: (text: string) => object): RequestListener {
+  const app = new Koa().use(async (context, next) => {
+    const body = parse ? await text(context.req as IncomingMessage) : "";
+    if (parse && body) Object.assign(context.request, parse(body));
+    await next();
+  });
+  return app.use(handler).callback();
 }
 
 /** As API Gateway calls a Lambda function. */
 function lambdaLike(
-  handler: (event: lambdaAdapter.LambdaEvent) => Promise<lambdaAdapter.LambdaAnswer>,
+  handler: (event: lambdaAdapter.LambdaEvent) => Promise<lambdaAdapter.LambdaResponse>,
   version: "1.0" | "2.0",
 ): RequestListener {
   return async (req, res) => {
@@ -328,8 +321,14 @@ test("outside dev a missing signing key is an error that names the variable", as
   assert.match(await answer.text(), /INLET_SIGNING_KEY/);
 });
 
-test("two functions with one id are refused when they are served", () => {
+test("two functions with one id, and what is not a function, are refused when they are served", () => {
   const client = new Inlet({ id: "shop", isDev: true });
   const fn = client.createFunction({ id: "twice" }, { event: "x" }, () => {});
   assert.throws(() => nodeAdapter.serve({ client, functions: [fn, fn] }), /Two functions have the id "twice"/);
+  // As of a module that does not export it, in JavaScript.
+  const absent = [fn, undefined] as unknown as (typeof fn)[];
+  assert.throws(
+    () => nodeAdapter.serve({ client, functions: absent }),
+    /functions\[1\] is not a function of createFunction: it is undefined/,
+  );
 });

@@ -66,6 +66,8 @@ export interface ServiceSurroundings {
   heartbeatMs?: number;
   /** How often old data is removed; absent: the usual. */
   sweepEveryMs?: number;
+  /** The build of the dashboard; absent: the one of this checkout. */
+  dashboardFolder?: string;
 }
 
 export async function startService(config: Config, { now, ...surroundings }: ServiceSurroundings): Promise<Service> {
@@ -83,12 +85,12 @@ export async function startService(config: Config, { now, ...surroundings }: Ser
 async function serve(
   config: Config,
   store: Store,
-  { log, telemetry = null, now, storageVariables = {}, showLine, heartbeatMs, sweepEveryMs }: ServiceSurroundings & { now: () => number },
+  { log, telemetry = null, now, storageVariables = {}, showLine, sweepEveryMs, ...http }: ServiceSurroundings & { now: () => number },
   observed: { metrics?: Metrics },
 ): Promise<Service> {
   const oidc = await connectOidc(config);
-  const signals = { stopping: new AbortController(), draining: new AbortController() };
-  const archive = await openArchive({ config, store, variables: storageVariables, log, now, stopping: signals.draining.signal });
+  const stops = { stopping: new AbortController(), draining: new AbortController() };
+  const archive = await openArchive({ config, store, variables: storageVariables, log, now, stopping: stops.draining.signal });
   const createKeys = await bootstrap(store, config, log, now);
   const defaultEnvironment = defaultEnvironmentOf(config);
   const dedupWindow = createDedupWindow(config.dedupWindow);
@@ -148,7 +150,7 @@ async function serve(
   const meter = new StoredBytesMeter({ store, now });
   const usageOf = createQuotaUsage({ store, quotas, calls: functions, meter, now });
   const jobRate = config.jobRate;
-  const reconciliation = createReconciliation({ ...common, caller, intake, jobRate, stopping: signals.draining.signal });
+  const reconciliation = createReconciliation({ ...common, caller, intake, jobRate, stopping: stops.draining.signal });
   const { jobs, reconciliations, alerts, silences, work } = createJobsAndAlerts({
     ...common,
     reconciliation,
@@ -164,7 +166,7 @@ async function serve(
   const sweepers = createMaintenance({ config, store, dedupWindow, budgetBytes, disk, meter, archive, log, now, everyMs: sweepEveryMs });
 
   const loginTokens = new LoginTokens(now);
-  const app = openHttp({ config, directory, receive, isDraining: () => signals.draining.signal.aborted, log });
+  const app = openHttp({ config, directory, receive, store, isDraining: () => stops.draining.signal.aborted, log, now });
   registerHttpRoutes(app, {
     ...common,
     metrics,
@@ -186,9 +188,9 @@ async function serve(
     oidc,
     disk,
     archive,
-    isStopping: () => signals.stopping.signal.aborted,
-    drained: signals.draining.signal,
-    heartbeatMs,
+    isStopping: () => stops.stopping.signal.aborted,
+    drained: stops.draining.signal,
+    ...http,
   });
 
   const life = new ServiceLife({
@@ -196,8 +198,9 @@ async function serve(
     changes,
     observation,
     app,
+    archive,
     createKeys,
-    signals,
+    stops,
     work: [...work, mirror, new MoveEnvironments({ store, log, now })],
     maintenance: [...sweepers, quotas, traffic, activity, usage, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
   });

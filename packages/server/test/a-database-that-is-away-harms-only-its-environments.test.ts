@@ -4,40 +4,42 @@
  */
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { type AnyFunction, hasEnded, poll, startApp } from "./support/app.ts";
-import { type DatabasePlug, databasePlug } from "./support/database-plug.ts";
-import { type Node, startNode } from "./support/nodes.ts";
-import { freshDatabase, inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
-import { type Answer, call, EVENT_KEY, type ServiceClient } from "./support/service.ts";
+import { type AnyFunction, poll, startApp } from "./support/app.ts";
+import { databasePlug } from "./support/database-plug.ts";
+import { accepts, ended, ok, ready, refused, runs, sleeping } from "./support/database-trouble.ts";
+import { startNode } from "./support/nodes.ts";
+import { inDatabase, migratedDatabase, ownPostgres, whyNoPostgres } from "./support/postgres.ts";
+import { EVENT_KEY } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
 const FAR = { "x-service-env": "far" };
-
-interface Scene {
-  node: Node;
-  directory: DatabasePlug;
-  second: DatabasePlug;
-  /** The key of the environment on the second database. */
-  farKey: string;
-}
+/** Larger than a segment of PostgreSQL's log, which is written whole. */
+const FILE_BYTES_MAX = 16 * 1024 * 1024;
+const LARGE_BYTES = 300_000;
+/** Half of the limit is for one database: three large events at a time do not fit. */
+const MEMORY = ["--queue-limit", "2mb"];
+/** What waits for a lock is refused after this time. Healthy work takes less on any machine. */
+const LIMITS = ["--database-timeout", "15s"];
 
 test("a database that is away harms only its environments", { skip }, async (t) => {
-  const [directoryUrl, secondUrl] = [await migratedDatabase(t), await freshDatabase(t)];
+  const server = await ownPostgres(t);
+  const [directoryUrl, secondUrl] = [await migratedDatabase(t), server.url];
   const [directory, second] = [await databasePlug(t, directoryUrl), await databasePlug(t, secondUrl)];
-  const flags = ["--database-url", directory.url];
+  const flags = ["--database-url", directory.url, ...LIMITS, ...MEMORY];
   const node = await startNode(t, flags);
   await ok(node.rest("POST", "/databases", { body: { name: "second", url: second.url } }), 201);
   await ok(node.rest("POST", "/environments", { body: { name: "far", database: "second" } }), 201);
   const { key: farKey } = (await ok(node.rest("POST", "/keys", { body: { kind: "event", name: "far" }, headers: FAR }), 201)).body.data;
-  const scene: Scene = { node, directory, second, farKey };
+  const sleepingFar = () => sleeping(node, farKey, FAR);
   const calls: string[] = [];
   for (const environment of ["production", "far"]) {
     await startApp(t, node, (client) => functionsOf(client, environment, calls), { id: `app-${environment}`, environment });
   }
 
   await t.test("an environment is on its database, with everything that runs there", async () => {
-    await Promise.all([runs(node, scene.farKey, FAR), runs(node, EVENT_KEY, {})]);
+    await Promise.all([runs(node, farKey, FAR), runs(node, EVENT_KEY, {})]);
     const rule = { name: "many", kind: "failure_count", threshold: 1 };
     await ok(node.rest("POST", "/alert-rules", { body: rule, headers: FAR }), 201);
     const sent = await ok(node.send({ name: "shop/fail", data: {} }, { key: farKey }), 200);
@@ -49,7 +51,6 @@ test("a database that is away harms only its environments", { skip }, async (t) 
       "the job",
     );
     await poll(async () => (calls.includes("alert far") ? true : null), "the alert");
-    await poll(async () => (calls.includes("cron far") ? true : null), "the schedule", 120_000);
     const counted = async (url: string) => {
       const text = "SELECT (SELECT count(*)::int FROM events JOIN environments USING (environment_id) WHERE name = 'far') AS far";
       return (await inDatabase(url, (client) => client.query(text))).rows[0].far;
@@ -59,10 +60,15 @@ test("a database that is away harms only its environments", { skip }, async (t) 
     assert.equal((await ok(node.rest("GET", `/events/${sent.body.ids[0]}`, { headers: FAR }), 200)).body.data.name, "shop/fail");
   });
 
-  for (const how of ["pull", "silence"] as const) {
-    await t.test(`the second database is away: ${how}`, async () => {
-      const asleep = await sleeping(scene);
-      await second[how]();
+  const troubles = {
+    "its connections end": [() => second.pull(), () => second.restore()],
+    "its network is silent": [() => second.silence(), () => second.restore()],
+    "all its processes stand still": [() => server.pause(), () => server.resume()],
+  } as const;
+  for (const [trouble, [begin, end]] of Object.entries(troubles)) {
+    await t.test(`the second database is away: ${trouble}`, async () => {
+      const asleep = await sleepingFar();
+      await begin();
       await refused(() => node.send({ name: "shop/order", data: {} }, { key: farKey }));
       await refused(() => node.rest("GET", "/events", { headers: FAR }));
       await runs(node, EVENT_KEY, {});
@@ -72,29 +78,75 @@ test("a database that is away harms only its environments", { skip }, async (t) 
         { name: "second", reachable: false },
       ]);
       assert.deepEqual((await ok(node.rest("GET", "/usage"), 200)).body.page.unreachable, ["second"]);
-      await second.restore();
+      await end();
       await ended(node, asleep, FAR);
       await runs(node, farKey, FAR);
     });
   }
 
-  await t.test("the directory is away", async () => {
-    await directory.pull();
-    await refused(() => node.send({ name: "shop/order", data: {} }));
-    const accepted = await ok(node.send({ name: "shop/order", data: {} }, { key: farKey }), 200);
-    await ended(node, accepted.body.ids[0], FAR);
+  const large = (key: string) => node.send({ name: "shop/large", data: { text: randomBytes(LARGE_BYTES).toString("base64") } }, { key });
+
+  await t.test("the disk of the second database is full", async () => {
+    await server.stop();
+    await server.start({ fileBytesMax: FILE_BYTES_MAX });
+    const stored: string[] = [await accepts(node, farKey)];
+    await refused(async () => {
+      const answer = await large(farKey);
+      if (answer.status === 200) stored.push(answer.body.ids[0]);
+      return answer;
+    });
+    await Promise.all([refused(() => large(farKey)), ok(large(EVENT_KEY), 200), runs(node, EVENT_KEY, {})]);
     const { databases } = (await ok(ready(node), 200)).body;
-    assert.deepEqual(databases, [
-      { name: "directory", reachable: false },
-      { name: "second", reachable: true },
-    ]);
-    await directory.restore();
-    await accepts(node, EVENT_KEY);
+    assert.ok(
+      databases.every(({ reachable }: { reachable: boolean }) => reachable),
+      "it answers",
+    );
+    await server.stop();
+    await server.start();
+    await poll(async () => ((await large(farKey)).status === 200 ? true : null), "room for a large event", 120_000);
+    for (const id of stored) await ok(node.rest("GET", `/events/${id}`, { headers: FAR }), 200);
+    await runs(node, farKey, FAR);
+  });
+
+  await t.test("a lock is held in the second database", async () => {
+    const asleep = await sleepingFar();
+    const release = await lock(secondUrl);
+    const waiting = Array.from({ length: 5 }, () => large(farKey));
+    await Promise.all([ok(large(EVENT_KEY), 200), runs(node, EVENT_KEY, {}), runs(node, EVENT_KEY, {})]);
+    const codes = (await Promise.all(waiting)).map(({ status, body }) => `${status} ${body?.code}`);
+    assert.ok(codes.includes("503 store_unavailable"), "they wait no longer than the limit");
+    assert.ok(codes.includes("503 overloaded"), "and take no more memory than their share");
+    await ok(large(EVENT_KEY), 200);
+    await release();
+    await ended(node, asleep, FAR);
+    await runs(node, farKey, FAR);
+  });
+
+  await t.test("a lock is held in the directory", async () => {
+    const release = await lock(directoryUrl);
+    await runs(node, farKey, FAR);
+    await release();
     await runs(node, EVENT_KEY, {});
   });
 
+  for (const how of ["pull", "silence"] as const)
+    await t.test(`the directory is away: ${how}`, async () => {
+      await directory[how]();
+      await refused(() => node.send({ name: "shop/order", data: {} }));
+      const accepted = await ok(node.send({ name: "shop/order", data: {} }, { key: farKey }), 200);
+      await ended(node, accepted.body.ids[0], FAR);
+      const { databases } = (await ok(ready(node), 200)).body;
+      assert.deepEqual(databases, [
+        { name: "directory", reachable: false },
+        { name: "second", reachable: true },
+      ]);
+      await directory.restore();
+      await accepts(node, EVENT_KEY);
+      await runs(node, EVENT_KEY, {});
+    });
+
   await t.test("a node that is killed, and one that starts while a database is silent", async () => {
-    const asleep = await sleeping(scene);
+    const asleep = await sleepingFar();
     second.silence();
     await node.end("SIGKILL");
     const next = await startNode(t, flags);
@@ -102,10 +154,30 @@ test("a database that is away harms only its environments", { skip }, async (t) 
     await refused(() => next.send({ name: "shop/order", data: {} }, { key: farKey }));
     await second.restore();
     await ended(next, asleep, FAR);
-    await accepts(next, farKey);
     await runs(next, farKey, FAR);
   });
+
+  await poll(async () => (calls.includes("cron far") ? true : null), "the schedule", 120_000);
 });
+
+/** Held on what every event and every claim writes. Returns what ends it. */
+async function lock(url: string): Promise<() => Promise<void>> {
+  const held = Promise.withResolvers<void>();
+  const [isHeld, ended] = await new Promise<[true, Promise<unknown>]>((resolve, reject) => {
+    const holding = inDatabase(url, async (client) => {
+      await client.query("BEGIN");
+      await client.query("LOCK TABLE events, queue IN ACCESS EXCLUSIVE MODE");
+      resolve([true, holding]);
+      await held.promise;
+    });
+    holding.catch(reject);
+  });
+  assert.ok(isHeld);
+  return async () => {
+    held.resolve();
+    await ended;
+  };
+}
 
 function functionsOf(client: Parameters<Parameters<typeof startApp>[2]>[0], environment: string, calls: string[]): AnyFunction[] {
   return [
@@ -121,53 +193,4 @@ function functionsOf(client: Parameters<Parameters<typeof startApp>[2]>[0], envi
     client.createFunction({ id: "alert" }, { event: "inlet/alert.raised" }, async () => void calls.push(`alert ${environment}`)),
     client.createFunction({ id: "cron" }, { cron: "* * * * *" }, async () => void calls.push(`cron ${environment}`)),
   ];
-}
-
-async function ok(answer: Promise<Answer>, status: number): Promise<Answer> {
-  const given = await answer;
-  assert.equal(given.status, status, given.text);
-  return given;
-}
-
-/** What is in flight when the database goes away may still succeed. */
-async function refused(ask: () => Promise<Answer>): Promise<void> {
-  const last = await poll(async () => {
-    const answer = await ask();
-    return answer.status === 200 ? null : answer;
-  }, "a refusal");
-  assert.deepEqual([last.status, last.body?.code], [503, "store_unavailable"], last.text);
-}
-
-async function accepts(service: ServiceClient, key: string): Promise<string> {
-  return poll(async () => (await service.send({ name: "shop/order", data: {} }, { key })).body?.ids?.[0] ?? null, "an accepted event");
-}
-
-/** An event whose run has begun to sleep. */
-async function sleeping({ node, farKey }: Scene): Promise<string> {
-  const id = await accepts(node, farKey);
-  await poll(async () => {
-    const [run] = (await node.rest("GET", `/events/${id}/runs`, { headers: FAR })).body.data ?? [];
-    return run?.status === "sleeping" || run?.status === "waiting" ? true : null;
-  }, "the sleep");
-  return id;
-}
-
-async function runs(service: ServiceClient, key: string, headers: Record<string, string>): Promise<void> {
-  await ended(service, await accepts(service, key), headers);
-}
-
-async function ended(service: ServiceClient, eventId: string, headers: Record<string, string>): Promise<void> {
-  const run = await poll(
-    async () => {
-      const [found] = (await service.rest("GET", `/events/${eventId}/runs`, { headers })).body?.data ?? [];
-      return found && hasEnded(found) ? found : null;
-    },
-    `the run of ${eventId}`,
-    120_000,
-  );
-  assert.equal(run.status, "completed");
-}
-
-function ready({ url }: ServiceClient): Promise<Answer> {
-  return call(`${url}/ready`);
 }

@@ -17,7 +17,7 @@ const DEATHS_MAX = 30;
 /** One more than those after which a run that causes them is given up. */
 const DEATHS_OUTLIVED = 9;
 const IN_PROBE = "SELECT entry_no FROM queue WHERE calling_probes > 0";
-/** For so long the harmless run is left without an answer: it is probed as well. */
+/** For so long the harmless run is left without a response: it is probed as well. */
 const DEATHS_SHARED = 4;
 
 test("a run that kills the service whenever it is called is quarantined, and no other run suffers", async (t) => {
@@ -62,7 +62,7 @@ test("a run that kills the service whenever it is called is quarantined, and no 
       const found = await runs();
       if (found.deadly === "failed" && found.harmless === "completed") return "ended";
       assert.notEqual(found.harmless, "failed");
-      await sleep(50);
+      await sleep(150);
     }
   }
 });

@@ -1,5 +1,5 @@
 /**
- * A store that cannot be written while runs are under way: an answer that cannot be committed is kept until it can. No step
+ * A store that cannot be written while runs are under way: a response that cannot be committed is kept until it can. No step
  * runs twice, no run is lost, and nothing has to be restarted. (What happens to events meanwhile: a-full-disk-loses-nothing.)
  *
  * The disk is a real one, a small tmpfs, or a file that is made immutable; both need root on Linux.
@@ -18,20 +18,20 @@ import { folderOnDisk, smallDisk } from "./support/small-disk.ts";
 const LARGE = "x".repeat(200_000);
 const WRITES_LATER = 5;
 
-test("a full disk: the answer waits for room, and its step runs once", async (t) => {
+test("a full disk: the response waits for room, and its step runs once", async (t) => {
   const disk = smallDisk(t);
   if (!disk) return t.skip("no disk of its own can be mounted here");
   const scene = await startOneRun(t, { dataDir: disk });
   await scene.begin();
   const first = await scene.app.next();
   fill(disk);
-  // The log has room of its own that is used first: it takes until an event as large as the answer is refused.
+  // The log has room of its own that is used first: it takes until an event as large as the response is refused.
   while ((await sendLarge(scene.inlet.url)) !== 503);
   await first.ranStep("a", LARGE.repeat(3));
   await scene.inlet.logged(/the disk is full/);
-  // Writes that come later fail, too: the service has learned long ago that the answer is not kept.
+  // Writes that come later fail, too: the service has learned long ago that the response is not kept.
   for (let n = 0; n < WRITES_LATER; n++) assert.equal(await sendLarge(scene.inlet.url), 503);
-  assert.equal(scene.app.calls, 1, "nothing is called on the strength of an answer that is not kept");
+  assert.equal(scene.app.calls, 1, "nothing is called on the strength of a response that is not kept");
   rmSync(join(disk, "filler"));
   const next = await scene.app.next();
   assert.deepEqual(next.done, ["a"]);
@@ -50,7 +50,7 @@ function fill(disk: string): void {
   writeFileSync(join(disk, "filler"), Buffer.alloc(bavail * bsize));
 }
 
-test("a store that becomes read-only: the answer is kept, and the run goes on when it can be written", async (t) => {
+test("a store that becomes read-only: the response is kept, and the run goes on when it can be written", async (t) => {
   const dataDir = folderOnDisk(t);
   const scene = await startOneRun(t, { dataDir });
   await scene.begin();

@@ -8,7 +8,15 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasEnded, poll, startApp } from "./support/app.ts";
-import { type Cut, type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.ts";
+import {
+  CUTS_OF_ACCEPTING,
+  type Cut,
+  type CuttingProxy,
+  cutsAt,
+  cutsAtCommitAfter,
+  cuttingProxy,
+  EVENT_WRITTEN,
+} from "./support/cutting-proxy.ts";
 import { startNode } from "./support/nodes.ts";
 import { inDatabase, migratedDatabase, OWN_LOCKS, whyNoPostgres } from "./support/postgres.ts";
 import { type ServiceClient, startTestService } from "./support/service.ts";
@@ -18,7 +26,6 @@ const skip = whyNoPostgres() ?? false;
 const DEADLINE_MS = 50_000;
 const SEND_AGAIN_MS = 5_000;
 const LIMITS = ["--database-timeout", "2s"];
-const EVENT_WRITTEN = /append_events[\s\S]*label/;
 const RUN_ENDED = /UPDATE runs SET status = r\.status[\s\S]*completed/;
 
 type Nodes = { proxy: CuttingProxy; held: ServiceClient; other: ServiceClient };
@@ -78,7 +85,7 @@ async function standsStill({ held, other, proxy }: Nodes, point: Cut, name: stri
 
 /**
  * Sent again while no connection is held: on a busy machine, the node may have no connection after the last point, or the other node may
- * have the run. Returns the answers to come.
+ * have the run. Returns the responses to come.
  */
 async function sendUntil(isHeld: Promise<void>, node: ServiceClient, event: object): Promise<Promise<unknown>[]> {
   const sent: Promise<unknown>[] = [];
@@ -118,26 +125,13 @@ test("a connection that is held between two statements", { skip }, async (t) => 
   const held = await startTestService(t, { databaseUrl: proxy.url, flags: LIMITS });
   await startFunctions(t, other);
   await poll(async () => ((await held.rest("GET", "/functions")).body?.data?.length === 3 ? true : null), "the functions", DEADLINE_MS);
-  const both = (point: string, statement: RegExp): [string, Cut][] => [
-    [`before ${point} arrives`, { statement, when: "before" }],
-    [`after ${point}, before its answer`, { statement, when: "after" }],
-  ];
-  const around = (point: string, statement: RegExp): [string, Cut][] => [
-    [`before COMMIT arrives, after ${point}`, { statement: /^COMMIT/, when: "before", following: statement }],
-    [`after COMMIT, before its answer, after ${point}`, { statement: /^COMMIT/, when: "after", following: statement }],
-  ];
   const points = [
-    ...both("the name is added", /INSERT INTO event_names/),
-    ...both("the lock of the name", /pg_advisory_xact_lock_shared/),
-    ...both("the write of the event", EVENT_WRITTEN),
-    ...both("the write of the run", /INSERT INTO runs/),
-    ...both("the write of its entry", /INSERT INTO queue/),
-    ...around("the write of the event", EVENT_WRITTEN),
-    ...both("the lock of the run", /FROM runs[\s\S]*FOR UPDATE/),
-    ...both("the write of the step's result", /INSERT INTO steps/),
-    ...around("the write of the step's result", /INSERT INTO steps/),
-    ...both("the write of the run's end", RUN_ENDED),
-    ...around("the write of the run's end", RUN_ENDED),
+    ...CUTS_OF_ACCEPTING,
+    ...cutsAt("the lock of the run", /FROM runs[\s\S]*FOR UPDATE/),
+    ...cutsAt("the write of the step's result", /INSERT INTO steps/),
+    ...cutsAtCommitAfter("the write of the step's result", /INSERT INTO steps/),
+    ...cutsAt("the write of the run's end", RUN_ENDED),
+    ...cutsAtCommitAfter("the write of the run's end", RUN_ENDED),
   ];
   for (const [n, [point, cut]] of points.entries()) {
     await t.test(point, () => standsStill({ held, other, proxy }, cut, `still/steps.${n}`));
@@ -159,7 +153,7 @@ test("a process that is stopped inside the transaction of an event", { skip }, a
   await replied(other, "still/steps.frozen", waiting);
 });
 
-test("connections without an answer: events are refused, and accepted over new connections", { skip }, async (t) => {
+test("connections without a response: events are refused, and accepted over new connections", { skip }, async (t) => {
   const proxy = await cuttingProxy(t, await migratedDatabase(t));
   const node = await startTestService(t, { databaseUrl: proxy.url, flags: LIMITS });
   await send(node, { name: "still/before", data: {} });

@@ -7,13 +7,13 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { poll, runsOf, startApp } from "./support/app.ts";
 import { startPgBouncer, whyNoPgBouncer } from "./support/pgbouncer.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { freshDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { startTransactionPooler } from "./support/transaction-pooler.ts";
 
 const skip = whyNoPostgres() ?? false;
 const CONNECTIONS = 3;
-const LOOKED_WITHIN_MS = 60_000;
+const POLLED_WITHIN_MS = 60_000;
 /** Sooner than the next poll: what is known by then was announced. */
 const NOTIFIED_WITHIN_MS = 45_000;
 const POLL_RARELY = ["--poll-interval", "60s"];
@@ -74,12 +74,12 @@ function starting(t: TestContext, proxyUrl: string, listenUrl: string, more: rea
 }
 
 test("without anybody listening, nodes find each other's changes and work by looking", { skip }, async (t) => {
-  const proxy = await startTransactionPooler(t, await freshDatabase(t), CONNECTIONS);
+  const proxy = await startTransactionPooler(t, await migratedDatabase(t), CONNECTIONS);
   const start = starting(t, proxy.url, "off");
   const [here, there] = [await start(), await start()];
   const made = (await here.rest("POST", "/keys", { body: { kind: "event", name: "new" } })).body.data;
   const send = () => there.send({ name: "shop/x", data: {} }, { key: made.key });
-  const answer = await poll(async () => ((await send()).status === 200 ? send() : null), "the new key", LOOKED_WITHIN_MS);
+  const answer = await poll(async () => ((await send()).status === 200 ? send() : null), "the new key", POLLED_WITHIN_MS);
   const list = async () => (await here.rest("GET", "/events")).body.data.map(({ id }: { id: string }) => id);
   assert.ok((await list()).includes(answer.body.ids[0]));
 });

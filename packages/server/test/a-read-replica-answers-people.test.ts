@@ -26,7 +26,7 @@ const skip = whyNoPostgres() ?? false;
 const LISTS = 10;
 const HOOKS = { onFault: () => undefined, onRecovery: () => undefined };
 /** Statements that read what people look at. The loop that examines the replica has none of these. */
-const LOOKS = /FROM \(?\s*(SELECT .* FROM )?(events|event_names|runs|jobs|approvals|audit_log|webhook_requests|saved_filters|queue)\b/is;
+const SHOWN = /FROM \(?\s*(SELECT .* FROM )?(events|event_names|runs|jobs|approvals|audit_log|webhook_requests|saved_filters|queue)\b/is;
 
 let primary: PostgresServer;
 let standby: PostgresServer;
@@ -66,7 +66,7 @@ test("each view is answered by the replica, and the store itself never asks it",
   const event = sampleEvent();
   await store.eventAppend(sampleBatch(environment, [event]));
   await isUsed(store);
-  const looks = proxy.count(LOOKS);
+  const shown = proxy.count(SHOWN);
   const params = paramsOf(environment, event.id);
   for (const name of STORE_VIEWS) {
     const answer = await ask(store, name, params);
@@ -75,13 +75,13 @@ test("each view is answered by the replica, and the store itself never asks it",
       const result = await ask(store.storeViews, name, params);
       // Somebody may commit at any time, and the replica be a little late: then the primary answers, and the view is asked again.
       return reads(store).replica > replica && reads(store).primary === before ? { result } : null;
-    }, `an answer of the replica to ${name}`);
+    }, `a response of the replica to ${name}`);
     assert.deepEqual(seen.result, answer, name);
   }
-  assert.ok(looks() > 0, "the proxy sees what the replica is asked");
-  const before = looks();
+  assert.ok(shown() > 0, "the proxy sees what the replica is asked");
+  const before = shown();
   for (const name of STORE_VIEWS) await ask(store, name, params);
-  assert.equal(looks(), before);
+  assert.equal(shown(), before);
 });
 
 test("only what presents something to people asks for views", () => {
@@ -119,9 +119,22 @@ test("what was answered is in every list on every node, however far the replica 
   assert.deepEqual(await pagesOf([reader, writer]), ids);
 });
 
-test("a database that was added has a replica of its own", { skip }, async (t) => {
+test("a database that was added has a replica of its own, and no other server is taken for it", { skip }, async (t) => {
   const [directory, second] = [await newDatabase(), await newDatabase()];
   const service = await startTestService(t, { databaseUrl: directory.url });
+  const refusedFor = async (readUrl: string) => {
+    const { status, body } = await service.rest("POST", "/databases", { body: { name: "second", url: second.url, readUrl } });
+    assert.deepEqual([status, body.code], [502, "database_unreachable"]);
+    return (body.error as string).replace("The database of the read URL cannot be used: ", "");
+  };
+  assert.equal(await refusedFor(await freshDatabase(t)), "it is another server and no standby.");
+  assert.match(await refusedFor(directory.readUrl), /^its database is "inlet_\d+" and not "inlet_\d+"\.$/);
+  const promoted = await startStandby(primary);
+  onEnd(t, () => promoted.remove());
+  await inDatabase(promoted.url, (client) => client.query("SELECT pg_promote()"));
+  const copy = addressOf(promoted, new URL(second.url).pathname.slice(1));
+  assert.equal(await refusedFor(copy), "it is a copy of the database that does not follow it.");
+  assert.equal((await service.rest("GET", "/databases")).body.data.length, 1, "nothing is added");
   assert.equal((await service.rest("POST", "/databases", { body: { name: "second", ...second } })).status, 201);
   assert.equal((await service.rest("POST", "/environments", { body: { name: "far", database: "second" } })).status, 201);
   const headers = { "x-service-env": "far" };
@@ -141,9 +154,9 @@ test("a replica that is silent, and one that is killed, is left out until it is 
     assert.deepEqual(await listed(service), body.ids);
     await showsState(service, "unreachable");
     assert.equal(await metric(service, "inlet_replica_reachable"), 0);
-    const looks = proxy.count(LOOKS);
+    const shown = proxy.count(SHOWN);
     for (let n = 0; n < 5; n++) assert.deepEqual(await listed(service), body.ids);
-    assert.equal(looks(), 0, "nobody waits for it again");
+    assert.equal(shown(), 0, "nobody waits for it again");
   });
   await showsState(service, "used");
   await standby.stop("immediate");
@@ -185,18 +198,18 @@ test("a read that the replica cancels is answered by the primary", { skip }, asy
 test("only a standby of this very database is used", { skip }, async (t) => {
   const { url, readUrl } = await newDatabase();
   /** A standby that is a little late says other things first: what counts is that it comes to this state. */
-  const told = async (readFrom: string, state: ReplicaStatus["state"]) => {
+  const reasonFor = async (readFrom: string, state: ReplicaStatus["state"]) => {
     const heard: ReplicaStatus[] = [];
     const store = await openPostgresStore({ url, readUrl: readFrom, ...HOOKS, onReplica: (status) => heard.push(status) });
     const found = await poll(async () => heard.find((status) => status.state === state) ?? null, `a replica that is ${state}`);
     await store.stop();
     return found.reason;
   };
-  assert.equal(await told(await freshDatabase(t), "refused"), "it is another server and no standby");
+  assert.equal(await reasonFor(await freshDatabase(t), "refused"), "it is another server and no standby");
   const name = new URL(url).pathname.slice(1);
-  assert.equal(await told(addressOf(standby, "postgres"), "refused"), `its database is "postgres" and not "${name}"`);
-  assert.equal(await told(readUrl, "used"), null);
-  assert.equal(await told(url, "used"), null, "the address of managed services leads to the primary while they have no replica");
+  assert.equal(await reasonFor(addressOf(standby, "postgres"), "refused"), `its database is "postgres" and not "${name}"`);
+  assert.equal(await reasonFor(readUrl, "used"), null);
+  assert.equal(await reasonFor(url, "used"), null, "the address of managed services leads to the primary while they have no replica");
 
   const promoted = await startStandby(primary);
   onEnd(t, () => promoted.remove());
@@ -234,6 +247,7 @@ function paramsOf({ id: environmentId }: Environment, id: EventId): ViewParams {
     approvalCountOpen: [{ ...of, now: 1, limit: 10 }],
     approvalList: [{ ...of, now: 1, limit: 10 }],
     auditList: [{ limit: 10 }],
+    cancellationList: [of],
     eventFollow: [{ ...of, after: 0, limit: 10 }],
     eventGet: [{ ...of, id }],
     eventList: [{ ...of, limit: 10, name: "shop/*" }],
@@ -242,9 +256,11 @@ function paramsOf({ id: environmentId }: Environment, id: EventId): ViewParams {
     eventTypeUnseenList: [{ ...of, scopeId: environmentId, limit: 10 }],
     failureStateList: [of],
     jobList: [{ ...of, limit: 10 }],
+    orderHoldList: [{ ...of, limit: 10 }],
     queueDepths: [],
     queueFunctionDepths: [],
     realtimeRead: [{ ...of, cursors: [{ channel: "a", after: 0 }], until: 10, publishedAfter: 0, limit: 10 }],
+    reconciliationList: [{ ...of, webhookId, limit: 10 }],
     runCountByEvent: [{ ...of, eventIds: [id] }],
     runCountByJob: [{ ...of, jobId: "job_1" as JobId }],
     runFailures: [{ ...of, limit: 10, from: 0, until: 3_600_000 }],
@@ -260,6 +276,7 @@ function paramsOf({ id: environmentId }: Environment, id: EventId): ViewParams {
     webhookRequestGet: [{ ...of, webhookId, id: "req_1" as WebhookRequestId }],
     webhookRequestList: [{ ...of, webhookId, limit: 10 }],
     webhookRequestOutcomes: [{ ...of, webhookIds: [webhookId], limit: 10 }],
+    webhookVersionList: [{ ...of, id: webhookId }],
   };
 }
 

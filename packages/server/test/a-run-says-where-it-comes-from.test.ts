@@ -13,7 +13,7 @@ test("a run names its invoker, the events that resumed it, and its job", async (
       child,
       inlet.createFunction({ id: "parent" }, { event: "shop/begun" }, async ({ step }) => {
         await step.invoke("ask the child", { function: child, data: {} });
-        await step.waitForEvent("an answer", { event: "shop/answered", timeout: "1h" });
+        await step.waitForEvent("a response", { event: "shop/answered", timeout: "1h" });
         await step.waitForEvent("nothing", { event: "shop/never", timeout: "1ms" });
       }),
     ];
@@ -53,7 +53,7 @@ test("an event names the run that sent it, and the runs that it started, resumed
         await step.invoke("ask the child", { function: child, data: {} });
       }),
       inlet.createFunction({ id: "listener" }, { event: "shop/told" }, async ({ step }) => {
-        await step.waitForEvent("an answer", { event: "shop/answered", timeout: "1h" });
+        await step.waitForEvent("a response", { event: "shop/answered", timeout: "1h" });
       }),
       inlet.createFunction({ id: "doomed", cancelOn: [{ event: "shop/answered" }] }, { event: "shop/told" }, async ({ step }) => {
         await step.sleep("for long", "1h");

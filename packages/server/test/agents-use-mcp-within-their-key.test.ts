@@ -1,5 +1,5 @@
 /**
- * An agent that uses the Model Context Protocol reaches what its API key reaches by REST, and gets the same answers: in every revision of
+ * An agent that uses the Model Context Protocol reaches what its API key reaches by REST, and gets the same responses: in every revision of
  * the protocol, within its role and environments, in pieces that a model can read. Every call is in the audit log.
  */
 
@@ -12,7 +12,7 @@ import { connectMcp, type McpClient } from "./support/mcp.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
 
-const ANSWER_UNITS_MAX = 20_000;
+const RESPONSE_UNITS_MAX = 20_000;
 const READ = "events runs failures functions webhooks requests event_types jobs alerts figures usage audit_log"
   .split(" ")
   .map((one) => `${one}_read`);
@@ -30,7 +30,7 @@ test("tools of MCP, for every kind of caller", async (t, store) => {
   await t.test("revisions", () => revisionsAgree(service, admin));
   await t.test("the list of tools", () => toolsAreListed(admin));
   await t.test("answers are those of REST", () => answersAreThoseOfRest(service, viewer, viewerKey.key));
-  await t.test("long answers come in pieces", () => longAnswersComeInPieces(service, viewer));
+  await t.test("long responses come in pieces", () => longAnswersComeInPieces(service, viewer));
   await t.test("a viewer changes nothing", () => viewerChangesNothing(service, viewer));
   await t.test("an operator stays in its environment", async () => {
     const { body } = await key({ role: "operator", environments: ["staging"] });
@@ -77,7 +77,7 @@ async function causesAreExplained(service: TestService, viewer: McpClient, succe
   const { ids } = (await service.send({ name: "shop/paid", data: { order: "2", note: "x".repeat(30_000) } })).body;
   const [failed] = await runsOf(service, ids[0]);
   const { isError, text, value } = await viewer.call("explain_run", { id: failed.id });
-  assert.ok(!isError && text.length <= ANSWER_UNITS_MAX, text.slice(0, 300));
+  assert.ok(!isError && text.length <= RESPONSE_UNITS_MAX, text.slice(0, 300));
   const { run, event, steps, calls, sinceLastSuccess: since } = value.data;
   assert.deepEqual([run.status, run.error.message, event.id, event.truncated], ["failed", "the card has expired", ids[0], true]);
   assert.deepEqual([steps[0].name, calls.length > 0], ["charge", true]);
@@ -86,17 +86,17 @@ async function causesAreExplained(service: TestService, viewer: McpClient, succe
   assert.ok(since.changes.some(({ action }: { action: string }) => action === "app.synced"));
   assert.equal(since.event.name, success.event.name);
 
-  const told = (await viewer.call("explain_event", { id: ids[0] })).value.data;
+  const explained = (await viewer.call("explain_event", { id: ids[0] })).value.data;
   assert.deepEqual(
-    told.started.map((one: { run: string }) => one.run),
+    explained.started.map((one: { run: string }) => one.run),
     [failed.id],
   );
-  const [audit, ship] = told.subscribed.toSorted((a: { function: string }, b: { function: string }) =>
+  const [audit, ship] = explained.subscribed.toSorted((a: { function: string }, b: { function: string }) =>
     a.function.localeCompare(b.function),
   );
   assert.deepEqual([ship.outcome, ship.run], ["started", failed.id]);
   assert.match(audit.why, /condition does not hold for this event: event\.data\.amount > 100/);
-  assert.equal(told.event.source.kind, "key");
+  assert.equal(explained.event.source.kind, "key");
   const other = (await service.send({ name: "nobody/cares", data: {} })).body.ids[0];
   assert.match((await viewer.call("explain_event", { id: other })).value.data.why, /No function .* nobody\/cares/);
   assert.equal((await viewer.call("explain_event", { id: other, environment: "staging" })).value.code, "event_not_found");
@@ -179,7 +179,7 @@ async function answersAreThoseOfRest(service: TestService, viewer: McpClient, vi
   const { ids } = (await service.send(exact)).body;
   const webhook = await makeWebhook(service);
   await post(webhook.url, { a: 1 });
-  // Requests are recorded and types counted shortly after the answer: what differs is compared again.
+  // Requests are recorded and types counted shortly after the response: what differs is compared again.
   const same = (path: string, tool: string, args: Record<string, unknown>) =>
     poll(
       async () => {
@@ -229,7 +229,7 @@ async function longAnswersComeInPieces(service: TestService, viewer: McpClient):
   let cursor: string | null = null;
   do {
     const { text, value } = await viewer.call("events_read", { name: "long/a", limit: 5, ...(cursor !== null && { cursor }) });
-    assert.ok(text.length <= ANSWER_UNITS_MAX, `${text.length}`);
+    assert.ok(text.length <= RESPONSE_UNITS_MAX, `${text.length}`);
     seen.push(...value.data);
     cursor = value.page.next;
   } while (cursor !== null);
@@ -247,7 +247,7 @@ async function longAnswersComeInPieces(service: TestService, viewer: McpClient):
   let json = "";
   for (let next: string | null = first.value.page.next; next !== null; ) {
     const { text, value } = await viewer.call("events_read", { id: ids[2], cursor: next });
-    assert.ok(text.length <= ANSWER_UNITS_MAX);
+    assert.ok(text.length <= RESPONSE_UNITS_MAX);
     json += value.data.json;
     next = value.page.next;
   }
@@ -328,7 +328,7 @@ async function hostileFramesAreAnswered(service: TestService, admin: McpClient):
   ] as const) {
     const { status, text } = await asked(body, headers);
     assert.ok(status < 500, `${name}: ${status} ${text}`);
-    assert.ok(text.length < 2 * ANSWER_UNITS_MAX + 1_000, name);
+    assert.ok(text.length < 2 * RESPONSE_UNITS_MAX + 1_000, name);
   }
   assert.equal((await asked(`[${Array(21).fill(called("{}")).join(",")}]`)).body.code, "request_invalid");
   assert.equal((await asked(called("{}"), { "content-type": "text/plain" })).status, 415);

@@ -26,7 +26,7 @@ test("an alert is raised once, starts functions, shows, and is resolved", async 
   const service = await startTestService(t, start);
   // Two nodes evaluate no rule twice.
   if (engine === "postgres") await startTestService(t, start);
-  const told: string[] = [];
+  const emitted: string[] = [];
   const begun = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const done = Promise.withResolvers<void>();
@@ -38,7 +38,7 @@ test("an alert is raised once, starts functions, shows, and is resolved", async 
     inlet.createFunction({ id: "shaped" }, { event: "shop/shaped" }, () => undefined),
     inlet.createFunction({ id: "tell" }, [{ event: "inlet/alert.raised" }, { event: "inlet/alert.resolved" }], ({ event }) => {
       const { rule, value, reason = "" } = event.data;
-      told.push(`${event.name} ${rule.name} ${rule.kind === "queue_age" ? Math.sign(value) : value} ${reason}`.trim());
+      emitted.push(`${event.name} ${rule.name} ${rule.kind === "queue_age" ? Math.sign(value) : value} ${reason}`.trim());
     }),
     inlet.createFunction({ id: "busy", concurrency: 1 }, { event: "shop/busy" }, () => done.promise),
     inlet.createFunction({ id: "slow", retries: 0 }, { event: "shop/slow" }, async () => {
@@ -71,11 +71,11 @@ test("an alert is raised once, starts functions, shows, and is resolved", async 
   const webhook = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform } })).body.data;
   for (const _ of [1, 2]) assert.equal((await call(webhook.url, { method: "POST" })).status, 400);
   await service.send(Array(2).fill({ name: "shop/busy", data: {} }));
-  await until("seven alerts", () => (told.length >= 7 ? true : undefined));
+  await until("seven alerts", () => (emitted.length >= 7 ? true : undefined));
   const raised = ["drift 1", "failures 3", "late 1", "lost 1", "rate 100", "refused 2", "waits 1"].map(
     (alert) => `inlet/alert.raised ${alert}`,
   );
-  assert.deepEqual([...told].sort(), raised);
+  assert.deepEqual([...emitted].sort(), raised);
   const active = (await service.rest("GET", "/alerts")).body.data;
   assert.deepEqual(active.map(({ name }: { name: string }) => name).sort(), [
     "drift",
@@ -90,15 +90,15 @@ test("an alert is raised once, starts functions, shows, and is resolved", async 
   assert.deepEqual([changed.status, changed.body.data.threshold, changed.body.data.kind], [200, 50, "failure_count"]);
   assert.equal((await service.rest("PUT", `/alert-rules/${rate.id}`, { body: { enabled: false } })).status, 200);
   assert.equal((await service.rest("DELETE", `/alert-rules/${lost.id}`)).status, 200);
-  await until("three alerts to be resolved", () => (told.length >= 10 ? true : undefined));
+  await until("three alerts to be resolved", () => (emitted.length >= 10 ? true : undefined));
   const resolved = ["failures 3 below_threshold", "lost 1 rule_deleted", "rate 100 rule_disabled"];
-  const resolutions = told.filter((line) => line.includes("resolved")).sort();
+  const resolutions = emitted.filter((line) => line.includes("resolved")).sort();
   assert.deepEqual(
     resolutions,
     resolved.map((alert) => `inlet/alert.resolved ${alert}`),
     "each is resolved once and says why",
   );
-  assert.equal(told.filter((line) => line.includes("raised")).length, 7, "each was raised once");
+  assert.equal(emitted.filter((line) => line.includes("raised")).length, 7, "each was raised once");
   const audited = (await service.rest("GET", "/audit-log?action=alert.*&limit=100")).body.data;
   const entries = audited.map(({ action, target, details }: AuditEntry) => `${action} ${target.name} ${details.reason ?? ""}`.trim());
   assert.deepEqual(entries.filter((entry: string) => entry.startsWith("alert.resolved")).sort(), [
@@ -125,7 +125,7 @@ testOnce("an alert ends with its environment or its rule, and a rule that cannot
   const state = { createdAt: 1, updatedAt: 1, raisedAt: null, lastRaisedAt: null, value: null, changes: 0 };
   for (const id of ["broken", "deleted", "kept"])
     await store.alertRuleInsert({ id, name: id, environmentId: environment.id, ...fields, ...state });
-  const told: string[] = [];
+  const emitted: string[] = [];
   let archivedAt: number | null = null;
   const watch = new AlertWatch({
     store,
@@ -136,20 +136,20 @@ testOnce("an alert ends with its environment or its rule, and a rule that cannot
     environment: () => ({ name: "production", archivedAt }),
     measure: async ({ id }) => (id === "broken" ? Promise.reject(new Error("no figures")) : { value: 7, isOver: true }),
     async emit({ name, dedupId, data }) {
-      told.push(`${name} ${dedupId} ${JSON.parse(data).reason ?? ""}`.trim());
+      emitted.push(`${name} ${dedupId} ${JSON.parse(data).reason ?? ""}`.trim());
       // Deleted by somebody else between the event and its record.
       if (dedupId === "deleted 0") await store.alertRuleDelete({ environmentId: environment.id, id: "deleted", changes: 0 });
     },
   });
   watch.start();
   t.after(() => watch.stop().then(() => store.stop()));
-  await until("the alerts", () => (told.length >= 3 ? true : undefined));
-  assert.deepEqual(told, ["inlet/alert.raised deleted 0", "inlet/alert.resolved deleted 1 rule_deleted", "inlet/alert.raised kept 0"]);
+  await until("the alerts", () => (emitted.length >= 3 ? true : undefined));
+  assert.deepEqual(emitted, ["inlet/alert.raised deleted 0", "inlet/alert.resolved deleted 1 rule_deleted", "inlet/alert.raised kept 0"]);
   archivedAt = 5;
-  await until("the end of the alert", () => (told.length >= 4 ? true : undefined));
-  assert.equal(told[3], "inlet/alert.resolved kept 1 environment_archived");
+  await until("the end of the alert", () => (emitted.length >= 4 ? true : undefined));
+  assert.equal(emitted[3], "inlet/alert.resolved kept 1 environment_archived");
   await until("its record", async () => ((await store.alertRuleList()).every(({ raisedAt }) => raisedAt === null) ? true : undefined));
-  assert.equal(told.length, 4, "an archived environment raises no alert");
+  assert.equal(emitted.length, 4, "an archived environment raises no alert");
 });
 
 testOnce("quiet hours may go over midnight, in any time zone", () => {

@@ -70,7 +70,7 @@ test("a name is looked at by what it leads to", async (t) => {
   assert.equal(reached, 1, "what is allowed is called");
 });
 
-test("no more than 300 characters of another server's answer are shown", async (t) => {
+test("no more than 300 characters of another server's response are shown", async (t) => {
   const service = await startTestService(t);
   const answers = ["x".repeat(5_000), JSON.stringify({ message: "x".repeat(5_000) }), JSON.stringify({ error: "x".repeat(5_000) })];
   for (const answer of answers) {

@@ -76,13 +76,14 @@ const WAITS_ONCE: Readonly<Record<string, string>> = {
   "execute/queue/poison-detector.ts": "the end of a probe",
   "jobs/jobs.ts": "how long a response waits for the items of a job",
   "main.ts": "the time limit of a stop after a fault",
+  "receive/http-edge.ts": "the pace of refusals over a quota",
   "receive/connections/close-lingering.ts": "how long the rest of a body is read",
-  "store/databases/postgres/adopt-database.ts": "how long a database may take to be prepared",
+  "service/report-faults.ts": "how long a database works before its recovery is logged",
   "store/postgres/database.ts": "the time limit of a transaction",
   "store/postgres/reach-database.ts": "how long a database may take to give a sign of life",
 };
 /** A timer that is set, or an entry that is put back into the queue; the timeout of a socket is none. */
-const TIMER = /(?<!\.)\bset(Timeout|Interval)\(|\bsetTimeout as pause\b|\bclock\.after\(|\bsleepOn\(|\bstore\.queueReschedule\(/;
+const TIMER = /(?<!\.)\bset(Timeout|Interval)\(|\bsetTimeout as \w+|\bclock\.after\(|\bsleepOn\(|\bstore\.queueReschedule\(/;
 
 const serverFiles = globSync("**/*.ts", { cwd: `${ROOT}packages/server/src` }).filter((file) => !/\.test\.ts$|conformance/.test(file));
 const filesWithTimers = serverFiles.filter((file) => TIMER.test(readFileSync(`${ROOT}packages/server/src/${file}`, "utf8")));
@@ -102,6 +103,39 @@ test("every loop tells its file, what wakes, bounds and ends it, and the file ha
     );
     const [file = ""] = quoted(cells[1] as string);
     assert.ok(filesWithTimers.includes(file), `${file} exists and has a timer: ${cells[0]}`);
+  }
+});
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, minutes: 60_000, MB: 1_000_000, MiB: 1_048_576 };
+
+/** Durations, sizes and counts of a row. */
+function figuresIn(cells: readonly string[]): { said: string; value: number }[] {
+  return [...cells.join(" | ").matchAll(/(?<![\w.,])(\d[\d,]*(?:\.\d+)?) ([A-Za-z]+)/g)]
+    .map(([said, digits = "", unit = ""]) => ({ said, value: Number(digits.replaceAll(",", "")) * (UNITS[unit] ?? 1) }))
+    .filter(({ value }) => value > 1);
+}
+
+/** The numbers that a text contains, also as products: `4 * 1024`, `1_000`. */
+function numbersIn(text: string): Set<number> {
+  const products = [...text.matchAll(/\d[\d_.]*(?: \* \d[\d_.]*)*/g)].map(([product]) =>
+    product.split(" * ").reduce((value, factor) => value * Number(factor.replaceAll("_", "")), 1),
+  );
+  return new Set(products);
+}
+
+test("every figure of a loop stands in the code of the files that its row names", () => {
+  for (const cells of loops()) {
+    const known = numbersIn(
+      quoted(cells[1] as string)
+        .map(textAt)
+        .join("\n"),
+    );
+    const missing = figuresIn(cells.slice(2)).filter(({ value }) => !known.has(value));
+    assert.deepEqual(
+      missing.map(({ said }) => said),
+      [],
+      cells[0],
+    );
   }
 });
 

@@ -6,14 +6,14 @@ import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { advance, beginOne, doneStep, makeScene, sampleEnd } from "../src/store/conformance/run-samples.ts";
 import { appendAt, archiveAll, archiveFolder, archiveOf, openArchivedStore } from "./support/archive-scene.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 
 const guide = readFileSync(new URL("../../../docs/how-to/archive.md", import.meta.url), "utf8");
 const queries = [...guide.matchAll(/```sql\n(.*?)```/gs)].map(([, query = ""]) => query);
 
 test("the queries of the guide run, and find what is in the archive", { skip: whyNoPostgres() ?? false }, async (t) => {
   const folder = await archiveFolder(t);
-  const store = await openArchivedStore(t, await freshDatabase(t));
+  const store = await openArchivedStore(t, await migratedDatabase(t));
   const scene = await makeScene(store);
   const paid = (n: number) => ({ name: "shop/order.paid", data: `{"order":"o-${n}","amount":1234567890.10}` });
   const begun = await beginOne(scene, {}, paid(0));

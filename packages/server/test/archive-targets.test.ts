@@ -27,6 +27,10 @@ async function failureOf(target: ArchiveTarget): Promise<Error> {
   assert.fail("it was listed");
 }
 
+async function namesIn(target: ArchiveTarget, prefix: string): Promise<string[]> {
+  return (await target.list(prefix)).map(({ name }) => name);
+}
+
 async function textOf(target: ArchiveTarget, name: string, start = 0, end?: number): Promise<string | null> {
   const file = await target.open(name);
   if (!file) return null;
@@ -48,7 +52,7 @@ for (const [kind, make] of Object.entries(TARGETS)) {
     for (const name of ["@.~x/events/2026-01-02.parquet", "production/events/2026-01-02.parquet", "production/events/2026-01-01.parquet"])
       await write(target, name, Buffer.from("one "), Buffer.from("two"));
     await write(target, "production/runs/2026-01-01.parquet", Buffer.from("other"));
-    assert.deepEqual(await target.list("production/events/"), [
+    assert.deepEqual(await namesIn(target, "production/events/"), [
       "production/events/2026-01-01.parquet",
       "production/events/2026-01-02.parquet",
     ]);
@@ -66,6 +70,11 @@ for (const [kind, make] of Object.entries(TARGETS)) {
     await write(target, name, ...large);
     assert.equal(await textOf(target, name, 5 * MIB - 1, 5 * MIB + 1), "ab");
     assert.equal((await textOf(target, name))?.length, 20 * MIB);
+    const versions = async () => (await target.list("production/")).concat(await target.list(name)).map(({ version }) => version);
+    const before = await versions();
+    assert.deepEqual(await versions(), before);
+    await write(target, name, Buffer.from("three"));
+    assert.notDeepEqual(await versions(), before, "another file has another version");
   });
 }
 

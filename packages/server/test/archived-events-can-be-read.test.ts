@@ -34,11 +34,12 @@ async function listAll(service: TestService, query: string, headers: Record<stri
 
 test("archived events are listed by name and time, newest first, in pages, in their environment only", { skip }, async (t) => {
   const databaseUrl = await migratedDatabase(t);
+  let aheadMs = 0;
   const service = await startTestService(t, {
     databaseUrl,
     flags: [...RETENTION, "--archive", `s3://${BUCKET}/inlet`],
     storageVariables: await startS3(t),
-    now: () => Date.now() + 60 * DAY_MS,
+    now: () => Date.now() + aheadMs,
     sweepEveryMs: 200,
   });
   assert.equal((await service.rest("POST", "/environments", { body: { name: "feature/x", kind: "branch" } })).status, 201);
@@ -54,8 +55,15 @@ test("archived events are listed by name and time, newest first, in pages, in th
       { name: n % 2 === 0 ? "shop/even" : "shop/odd", data: `{"n":${n},"exact":1.50}` },
     ]);
   await appendAt(store, branch, start, [{ name: "shop/even", data: '{"n":100}' }]);
+  // A shorter rule removes single rows, which are not archived.
+  await appendAt(store, production, start, [{ name: "shop/short", data: '{"n":101}' }]);
+  assert.equal((await service.rest("PUT", "/event-types/shop%2Fshort", { body: { retention: "1d" } })).status, 200);
+  const stored = async () => (await service.rest("GET", "/events?limit=100")).body.data.length as number;
+  await until("the shorter rule", async () => (await stored()) === numbers.length || undefined);
+  assert.deepEqual(await listAll(service, "limit=100"), [], "nothing is old enough");
+  aheadMs = 60 * DAY_MS;
   await until("all are archived", async () => (await listAll(service, "limit=100")).length === numbers.length || undefined);
-  await until("all are dropped", async () => (await service.rest("GET", "/events")).body.data.length === 0 || undefined);
+  await until("all are dropped", async () => (await stored()) === 0 || undefined);
 
   const namesOf = (events: readonly Listed[]) => events.map(({ data }) => data.n);
   assert.deepEqual(namesOf(await listAll(service, "limit=2")), [...numbers].reverse());

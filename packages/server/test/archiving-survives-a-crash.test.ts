@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { makeScene } from "../src/store/conformance/run-samples.ts";
 import { appendAt, archiveAll, archiveFolder, archiveOf, DAY_MS, dayText, openArchivedStore, rowsIn } from "./support/archive-scene.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 
 const SCRIPT = fileURLToPath(new URL("support/archive-until.ts", import.meta.url));
 const EVENTS = 5;
@@ -21,7 +21,7 @@ async function reached(child: ChildProcess): Promise<string> {
 
 for (const point of ["before the file is finished", "before it is verified", "before the partition is dropped"]) {
   test(`killed ${point}`, { skip: whyNoPostgres() ?? false }, async (t) => {
-    const [url, folder] = [await freshDatabase(t), await archiveFolder(t)];
+    const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
     const store = await openArchivedStore(t, url);
     const { environment } = await makeScene(store);
     const at = Date.now() - 3 * DAY_MS;

@@ -11,7 +11,7 @@ import { HEADER_BYTES } from "../src/store/sqlite/backup/backup-file.ts";
 import { makeBackup } from "../src/store/sqlite/backup/make-backup.ts";
 import { restoreBackup } from "../src/store/sqlite/backup/restore-backup.ts";
 import { onEnd } from "./support/on-end.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { runInlet, spawnInlet, startInlet } from "./support/process.ts";
 import { until } from "./support/runs.ts";
 import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts";
@@ -100,6 +100,7 @@ test("a damaged file, one that is none, and a folder that is not empty are refus
   assert.match(await restore(bytes.subarray(0, bytes.length - 1)), /^1 .*damaged/);
   assert.match(await restore(bytes.subarray(0, 1_000)), /^1 .*(?:holds 0 bytes|not a backup)/, "less than its header");
   assert.match(await restore(Buffer.from("not a backup")), /^1 .*not a backup/);
+  if (process.platform === "linux") assert.match(await restore(bytes, "/proc/x"), /^1 .*could not be restored: .*\/proc\/x/, "at once");
   assert.match(await restore(bytes, dataDir), /^1 .*not empty/);
   writeFileSync(join(folder, "newer"), ofNewerRelease(bytes));
   const restoreNewer = () => restoreBackup({ from: join(folder, "newer"), folder: join(folder, "target") });
@@ -139,7 +140,7 @@ function dumpMajor(): number {
 const whyNoDump = () => whyNoPostgres() ?? (dumpMajor() === 0 ? "pg_dump is not installed here" : false);
 
 test("postgres: what pg_dump writes while a node runs is restored whole, and a node starts on it", { skip: whyNoDump() }, async (t) => {
-  const [databaseUrl, elsewhere] = [await freshDatabase(t), temporaryFolder(t)];
+  const [databaseUrl, elsewhere] = [await migratedDatabase(t), temporaryFolder(t)];
   const serverMajor = await inDatabase(databaseUrl, async (client) =>
     Number.parseInt((await client.query("SHOW server_version")).rows[0].server_version, 10),
   );

@@ -1,6 +1,7 @@
 /** An app that hangs, answers nonsense, answers without end or is gone: its own runs fail or wait, everybody else's go on. */
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
@@ -51,6 +52,11 @@ async function runOf(service: TestService, name: string): Promise<ShownRun> {
   return endedRun(service, body.ids[0]);
 }
 
+const operation = (fields: object) => JSON.stringify([{ id: "x", name: "x", displayName: "x", ...fields }]);
+const waitFor = (event: string) => ({ event, timeout: "1h" });
+/** Too long for an index, and not to be compressed. */
+const LONG = randomBytes(10_000).toString("hex");
+
 const good: Answer = (_request, response) => response.writeHead(200, SDK_HEADERS).end('"fine"');
 
 /** `late`: it is the time that runs out. All else is given as long as a busy machine may need. */
@@ -61,15 +67,27 @@ const NONSENSE: Record<string, { answer: Answer; error: [string, RegExp]; late?:
   },
   "no JSON": {
     answer: (_request, response) => response.writeHead(200, SDK_HEADERS).end("{oops"),
-    error: ["BadAnswer", /not with JSON: \{oops/],
+    error: ["BadResponse", /not with JSON: \{oops/],
   },
   "no operations": {
     answer: (_request, response) => response.writeHead(206, SDK_HEADERS).end('[{"id":"x"}]'),
-    error: ["BadAnswer", /not with operations/],
+    error: ["BadResponse", /not with operations/],
   },
   "an operation nobody knows": {
     answer: (_request, response) => response.writeHead(206, SDK_HEADERS).end('[{"op":"Teleport","id":"x","name":"x"}]'),
     error: ["UnsupportedOperation", /"teleport"/],
+  },
+  "an id that no index holds": {
+    answer: (_request, response) => response.writeHead(206, SDK_HEADERS).end(operation({ op: "StepRun", id: LONG })),
+    error: ["BadResponse", /not with operations/],
+  },
+  "a wait for a name that no index holds": {
+    answer: (_request, response) => response.writeHead(206, SDK_HEADERS).end(operation({ op: "WaitForEvent", opts: waitFor(LONG) })),
+    error: ["InvalidStep", /cannot be run: /],
+  },
+  "a sleep until a time that is none": {
+    answer: (_request, response) => response.writeHead(206, SDK_HEADERS).end(operation({ op: "Sleep", name: "9".repeat(400) })),
+    error: ["InvalidStep", /cannot be run: /],
   },
   "nothing to do, for ever": {
     answer: (_request, response) => response.writeHead(206, SDK_HEADERS).end("[]"),
@@ -81,22 +99,22 @@ const NONSENSE: Record<string, { answer: Answer; error: [string, RegExp]; late?:
   },
   "a broken stream": {
     answer: (_request, response) => response.writeHead(201, SDK_HEADERS).end('   {"status":'),
-    error: ["BadAnswer", /answered 201, but not with a status and a body/],
+    error: ["BadResponse", /answered 201, but not with a status and a body/],
   },
   "a broken connection": {
     answer: (request) => request.socket.destroy(),
-    error: ["NoAnswer", /cannot be reached/],
+    error: ["NoResponse", /cannot be reached/],
   },
-  "half an answer": {
+  "half a response": {
     answer(_request, response) {
       response.writeHead(200, { ...SDK_HEADERS, "content-length": "1000" }).write('"hal');
       response.socket?.end();
     },
-    error: ["NoAnswer", /cannot be reached/],
+    error: ["NoResponse", /cannot be reached/],
   },
   "more than 8 MiB, said so": {
     answer: (_request, response) => response.writeHead(200, SDK_HEADERS).end(JSON.stringify("x".repeat(9 * 1024 * 1024))),
-    error: ["NoAnswer", /larger than 8 MiB/],
+    error: ["NoResponse", /larger than 8 MiB/],
   },
   "more than 8 MiB, bit by bit": {
     answer(_request, response) {
@@ -104,11 +122,11 @@ const NONSENSE: Record<string, { answer: Answer; error: [string, RegExp]; late?:
       for (let i = 0; i < 9; i++) response.write("x".repeat(1024 * 1024));
       response.end();
     },
-    error: ["NoAnswer", /larger than 8 MiB/],
+    error: ["NoResponse", /larger than 8 MiB/],
   },
   silence: {
     answer: () => {},
-    error: ["NoAnswer", /did not answer within 1 s/],
+    error: ["NoResponse", /did not answer within 1 s/],
     late: true,
   },
   "white space for ever": {
@@ -117,7 +135,7 @@ const NONSENSE: Record<string, { answer: Answer; error: [string, RegExp]; late?:
       const drip = setInterval(() => response.write(" "), 50);
       response.on("close", () => clearInterval(drip));
     },
-    error: ["NoAnswer", /did not answer within 1 s/],
+    error: ["NoResponse", /did not answer within 1 s/],
     late: true,
   },
   "redirects in a circle": {
@@ -126,7 +144,7 @@ const NONSENSE: Record<string, { answer: Answer; error: [string, RegExp]; late?:
   },
 };
 
-test("nonsense fails the run it was the answer to, with a reason a person understands", { concurrency: true }, async (t) => {
+test("nonsense fails the run it was the response to, with a reason a person understands", { concurrency: true }, async (t) => {
   const patient = await start(t);
   const impatient = await start(t, "1s");
   await Promise.all(

@@ -1,4 +1,4 @@
-/** However requests are cut into pieces, strung together and mixed on a connection, each gets its own answer, in order. */
+/** However requests are cut into pieces, strung together and mixed on a connection, each gets its own response, in order. */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -144,7 +144,7 @@ test("a method that no route could have is answered like any unknown path", asyn
   assert.equal((await connection.answer())?.status, 404);
 });
 
-test("requests followed by garbage get their own answers before the garbage is refused", async (t) => {
+test("requests followed by garbage get their own responses before the garbage is refused", async (t) => {
   const service = await startTestService(t);
   const garbage = "no HTTP at all\r\n\r\n";
   for (const requests of [[post(event(0))], [post(event(1)), OTHER, post(event(2))], [OTHER], []]) {
@@ -155,7 +155,7 @@ test("requests followed by garbage get their own answers before the garbage is r
   }
   const broken = new RawConnection(t, service.url);
   await broken.write(post(event(3)) + chunked("x").replace("1\r\nx", "zz"));
-  assert.deepEqual(await statuses(broken, 2), [200, 400], "a request that breaks off has no answer of its own");
+  assert.deepEqual(await statuses(broken, 2), [200, 400], "a request that breaks off has no response of its own");
   assert.deepEqual(await stored(service), upTo(4));
 });
 

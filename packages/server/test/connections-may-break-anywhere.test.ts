@@ -7,15 +7,22 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { poll, runsOf, startApp, type TestApp } from "./support/app.ts";
-import { type Cut, type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.ts";
+import {
+  CUTS_OF_ACCEPTING,
+  type Cut,
+  type CuttingProxy,
+  cutsAt,
+  cutsAtCommitAfter,
+  cuttingProxy,
+  EVENT_WRITTEN,
+} from "./support/cutting-proxy.ts";
 import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
-/** A claim whose answer was lost is made good when its lease is over. */
+/** A claim whose response was lost is made good when its lease is over. */
 const LEASE_IS_OVER_MS = 60_000;
 
-const EVENT_WRITTEN = /append_events[\s\S]*label/;
 const RUN_ENDED = /UPDATE runs SET status = r\.status[\s\S]*completed/;
 
 interface World {
@@ -82,28 +89,15 @@ async function storedOnce({ node, ran }: World, name: string, label: string, id:
 
 test("accepting an event, and going on with its run", { skip }, async (t) => {
   const world = await startWorld(t);
-  const both = (point: string, statement: RegExp): [string, Cut][] => [
-    [`before ${point} arrives`, { statement, when: "before" }],
-    [`after ${point}, before its answer`, { statement, when: "after" }],
-  ];
-  const around = (point: string, statement: RegExp): [string, Cut][] => [
-    [`before COMMIT arrives, after ${point}`, { statement: /^COMMIT/, when: "before", following: statement }],
-    [`after COMMIT, before its answer, after ${point}`, { statement: /^COMMIT/, when: "after", following: statement }],
-  ];
   const points = [
-    ...both("the look for the event's name", /SELECT name AS text/),
-    ...both("the name is added", /INSERT INTO event_names/),
-    ...both("the lock of the name", /pg_advisory_xact_lock_shared/),
-    ...both("the write of the event", EVENT_WRITTEN),
-    ...both("the write of the run", /INSERT INTO runs/),
-    ...both("the write of its entry", /INSERT INTO queue/),
-    ...around("the write of the event", EVENT_WRITTEN),
-    ...both("the read of the run", /json_agg[\s\S]*FROM runs/),
-    ...both("the lock of the run", /FROM runs[\s\S]*FOR UPDATE/),
-    ...both("the write of the step's result", /INSERT INTO steps/),
-    ...around("the write of the step's result", /INSERT INTO steps/),
-    ...both("the write of the run's end", RUN_ENDED),
-    ...around("the write of the run's end", RUN_ENDED),
+    ...cutsAt("the look for the event's name", /SELECT name AS text/),
+    ...CUTS_OF_ACCEPTING,
+    ...cutsAt("the read of the run", /json_agg[\s\S]*FROM runs/),
+    ...cutsAt("the lock of the run", /FROM runs[\s\S]*FOR UPDATE/),
+    ...cutsAt("the write of the step's result", /INSERT INTO steps/),
+    ...cutsAtCommitAfter("the write of the step's result", /INSERT INTO steps/),
+    ...cutsAt("the write of the run's end", RUN_ENDED),
+    ...cutsAtCommitAfter("the write of the run's end", RUN_ENDED),
   ];
   for (const [n, [point, cut]] of points.entries()) {
     await t.test(point, async () => {
@@ -180,7 +174,7 @@ test("claiming: a sleep that is over, a run that waited for its turn, a start at
     ["after a call was claimed", { statement: claim, when: "after", answer: /call/ }, waitForTurn],
     ["after the commit of the claim of a call", { statement: /^COMMIT/, when: "after", following: slot }, waitForTurn],
   ];
-  // Each with a node of its own, side by side: a claim whose answer was lost takes its time.
+  // Each with a node of its own, side by side: a claim whose response was lost takes its time.
   await Promise.all(
     points.map(([point, cut, begin]) =>
       t.test(point, async (s) => {

@@ -1,13 +1,15 @@
 /**
  * Databases of an installation: added by whoever may manage everything, listed with their environments, and refused with a reason. A URL
- * is in no answer, log line or entry of the audit log.
+ * is in no response, log line or entry of the audit log.
  */
 
 import assert from "node:assert/strict";
-import { test as nodeTest } from "node:test";
+import { type AddressInfo, createServer } from "node:net";
+import { test as nodeTest, type TestContext } from "node:test";
 import { pino } from "pino";
+import { onEnd } from "./support/on-end.ts";
 import { freshDatabase, inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
-import { type Answer, startTestService, type TestService } from "./support/service.ts";
+import { type Answer, EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
 /** A part of every URL that is sent. */
@@ -25,12 +27,12 @@ nodeTest("databases are added, listed and refused, and no URL is shown", { skip 
   const service = await startTestService(t, { databaseUrl, log });
   const rest = async (...call: Parameters<TestService["rest"]>) => {
     const answer = await service.rest(...call);
-    assert.doesNotMatch(answer.text, new RegExp(SECRET), "the answer does not repeat the URL");
+    assert.doesNotMatch(answer.text, new RegExp(SECRET), "the response does not repeat the URL");
     return answer;
   };
   const add = (name: string, url: string, more: object = {}, headers: Record<string, string> = {}) =>
     rest("POST", "/databases", { body: { name, url, ...more }, headers });
-  const [eu, us] = [withSecret(await freshDatabase(t)), withSecret(await freshDatabase(t))];
+  const [eu, us, later] = [withSecret(await freshDatabase(t)), withSecret(await freshDatabase(t)), await migratedDatabase(t)];
 
   const { bytes, ...first } = (await rest("GET", "/databases")).body.data[0];
   assert.deepEqual(first, { name: "directory", environments: ["production"], reachable: true });
@@ -46,21 +48,58 @@ nodeTest("databases are added, listed and refused, and no URL is shown", { skip 
         assert.equal(listed.status, isEverywhere && READERS.includes(role) ? 200 : 403, `${role} of ${environments}: ${listed.text}`);
         const added = await add("nope", "not a URL", {}, headers);
         assert.equal(added.status, isEverywhere && ADMINS.includes(role) ? 400 : 403, `${role} of ${environments}: ${added.text}`);
+        const moved = await rest("POST", "/environments/production/move", { body: { database: "nope" }, headers });
+        assert.equal(moved.status, isEverywhere && ADMINS.includes(role) ? 404 : 403, `${role} of ${environments}: ${moved.text}`);
       }
     }
-    assert.deepEqual(code(await add("eu", eu, {}, { authorization: "Bearer no" })), [401, "api_key_invalid"]);
+    for (const key of ["no", EVENT_KEY, SIGNING_KEY]) {
+      const headers = { authorization: `Bearer ${key}` };
+      assert.deepEqual(code(await add("eu", eu, {}, headers)), [401, "api_key_invalid"]);
+      assert.deepEqual(code(await rest("GET", "/databases", { headers })), [401, "api_key_invalid"]);
+      const moved = await rest("POST", "/environments/production/move", { body: { database: "directory" }, headers });
+      assert.deepEqual(code(moved), [401, "api_key_invalid"]);
+    }
   });
 
   await t.test("what cannot be added is refused with its reason", async () => {
     for (const url of [`mysql://u:${SECRET}@h/x`, `postgres://u:${SECRET}#@h/x`, `u:${SECRET}@h/x`, SECRET, ""])
       assert.deepEqual(code(await add("eu", url)), [400, "database_invalid"], url);
     assert.deepEqual(code(await add("eu", eu, { readUrl: SECRET })), [400, "database_invalid"]);
+    // A file without an end, one that is not there, and sockets: none is opened, or its error tells nothing but the address.
+    for (const url of [
+      withFile("sslrootcert", "/dev/zero"),
+      withFile("sslkey", `/${SECRET}`),
+      `socket:///tmp/${SECRET}?db=x`,
+      "file:///x",
+    ]) {
+      assert.deepEqual(code(await add("eu", url)), [400, "database_invalid"], url);
+      assert.deepEqual(code(await add("eu", eu, { readUrl: url })), [400, "database_invalid"], url);
+    }
+    for (const url of [`postgres:///x?host=/nowhere&password=${SECRET}`, `${eu}&port=99999`, `${eu}&port=x`, `${eu}&sslmode=verify-full`])
+      assert.deepEqual(code(await add("eu", url)), [502, "database_unreachable"], url);
     for (const body of [{ name: "eu" }, { name: "e u", url: eu }, { name: "eu", url: eu, password: SECRET }, { name: "eu", url: 1 }])
       assert.deepEqual(code(await rest("POST", "/databases", { body })), [400, "request_invalid"]);
     assert.deepEqual(code(await add("eu", `postgres://u:${SECRET}@127.0.0.1:1/x`)), [502, "database_unreachable"]);
-    assert.deepEqual(code(await add("eu", withSecret(databaseUrl))), [409, "database_taken"]);
+    for (const url of [withSecret(databaseUrl), elsewhere(databaseUrl)])
+      assert.deepEqual(code(await add("eu", url)), [409, "database_taken"], "the directory, however it is spelled");
     assert.deepEqual(code(await add("directory", eu)), [409, "database_exists"]);
+    const readOnly = await add("eu", `${eu}&options=-c%20default_transaction_read_only%3Don`);
+    assert.deepEqual(code(readOnly), [502, "database_unreachable"]);
+    assert.match(readOnly.body.error, /read-only transaction/, "as a standby is");
+    await inDatabase(later, (client) => client.query("UPDATE schema_version SET version = 99, oldest_program = 98"));
+    const tooNew = await add("eu", later);
+    assert.deepEqual(code(tooNew), [502, "database_unreachable"]);
+    assert.match(tooNew.body.error, /migrated by a newer version of Inlet/);
     assert.equal((await rest("GET", "/databases")).body.data.length, 1, "nothing was added");
+  });
+
+  await t.test("a password of the service's own is not sent to the host that is named", async (t) => {
+    process.env.PGPASSWORD = SECRET;
+    onEnd(t, async () => void delete process.env.PGPASSWORD);
+    const { url, passwords } = await passwordCollector(t);
+    assert.deepEqual(code(await add("eu", url)), [502, "database_unreachable"]);
+    assert.ok(passwords.length > 0);
+    for (const password of passwords) assert.doesNotMatch(password, new RegExp(SECRET));
   });
 
   const headers = { "idempotency-key": "add-eu" };
@@ -125,4 +164,34 @@ function withSecret(url: string): string {
   const secret = new URL(url);
   secret.searchParams.set("fallback_application_name", SECRET);
   return secret.href;
+}
+
+/** The same database under another name of its host. */
+function elsewhere(url: string): string {
+  const other = new URL(url);
+  other.searchParams.set("host", "localhost");
+  return other.href.replace("postgres:", "postgresql:");
+}
+
+function withFile(parameter: string, file: string): string {
+  return `postgres://u:${SECRET}@127.0.0.1:1/x?${parameter}=${encodeURIComponent(file)}`;
+}
+
+/** A server that asks for passwords in plain text, and hangs up. */
+async function passwordCollector(t: TestContext): Promise<{ url: string; passwords: string[] }> {
+  const passwords: string[] = [];
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => {
+      // AuthenticationCleartextPassword.
+      socket.write(Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 3));
+      socket.once("data", (message) => {
+        passwords.push(message.subarray(5).toString());
+        socket.destroy();
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onEnd(t, () => new Promise<void>((resolve) => void server.close(() => resolve())));
+  return { url: `postgres://u@127.0.0.1:${(server.address() as AddressInfo).port}/x`, passwords };
 }

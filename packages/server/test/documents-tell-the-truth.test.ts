@@ -10,7 +10,7 @@ import { eventOf, post } from "./support/webhooks.ts";
 
 interface Step {
   command: CurlCommand;
-  /** The answer shown after the command, if any. */
+  /** The response shown after the command, if any. */
   shown: unknown;
 }
 

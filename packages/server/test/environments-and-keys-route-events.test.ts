@@ -50,7 +50,7 @@ test("a key of one environment sends only there", async (t) => {
   assert.equal((await service.send(EVENT, { headers: { "x-service-env": "production" } })).status, 200);
   const forbidden = await service.send(EVENT, { headers: { "x-service-env": "feature/cart" } });
   assert.deepEqual(code(forbidden), [403, "environment_forbidden"]);
-  assert.match(forbidden.body.error, /x-service-env: branch/, "the answer says how to get a branch key");
+  assert.match(forbidden.body.error, /x-service-env: branch/, "the response says how to get a branch key");
 });
 
 test("a placeholder key on a dev server may name any existing environment", async (t) => {

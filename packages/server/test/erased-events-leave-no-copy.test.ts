@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { makeBackup } from "../src/store/sqlite/backup/make-backup.ts";
 import { DEDUP_ID, KEPT, NEEDLE, personalData } from "./support/erasure-scene.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { startInlet } from "./support/process.ts";
 import { endedRun, runsOfEvent, runsOfFunction, until } from "./support/runs.ts";
 import { API_KEY, call, EVENT_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
@@ -30,7 +30,7 @@ async function sqlite(t: TestContext): Promise<Place> {
 }
 
 async function postgres(t: TestContext): Promise<Place> {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const query = (text: string) => inDatabase(databaseUrl, (client) => client.query(text));
   return {
     options: { databaseUrl },

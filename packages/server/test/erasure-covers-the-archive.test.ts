@@ -6,13 +6,27 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Archive } from "../src/archive/archive.ts";
 import { rowsOf } from "../src/archive/files/read-file.ts";
+import type { ArchivedFile, ArchiveTarget } from "../src/archive/targets/archive-target.ts";
+import { folderTarget } from "../src/archive/targets/folder-target.ts";
 import { openTarget } from "../src/archive/targets/open-target.ts";
+import type { JobFilter } from "../src/jobs/job-kind.ts";
 import { eraseEvents } from "../src/jobs/kinds/erase-events.ts";
 import { advance, beginOne, doneStep, makeScene, type Scene, sampleEnd, sampleStep } from "../src/store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../src/store/conformance/samples.ts";
 import { ARCHIVED_TABLES, type Job } from "../src/store/contract/index.ts";
-import { appendAt, archiveAll, archiveFolder, archiveOf, DAY_MS, folderUrl, openArchivedStore } from "./support/archive-scene.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import {
+  appendAt,
+  archiveAll,
+  archiveFolder,
+  archiveOf,
+  DAY_MS,
+  dayText,
+  decoder,
+  folderUrl,
+  openArchivedStore,
+  rowsIn,
+} from "./support/archive-scene.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 
 const skip = whyNoPostgres() ?? false;
 const NEEDLE = "correct-horse-battery-staple";
@@ -53,10 +67,10 @@ async function contentsOf(folder: string): Promise<string> {
   const target = openTarget(folderUrl(folder), {});
   const texts: string[] = [];
   for (const table of ARCHIVED_TABLES) {
-    for (const name of await target.list(`production/${table}/`)) {
+    for (const { name } of await target.list(`production/${table}/`)) {
       const file = await target.open(name);
       assert.ok(file);
-      for await (const row of rowsOf(table, file)) texts.push(JSON.stringify(row));
+      for await (const row of rowsOf(decoder, table, file)) texts.push(JSON.stringify(row));
       await file.close();
       // Nor in the statistics, or compressed in such a way that it can be read.
       texts.push((await readFile(join(folder, name))).toString("latin1"));
@@ -75,7 +89,7 @@ async function rowsOfStore(url: string): Promise<string> {
 }
 
 /** As the runner of jobs does it. */
-async function erase({ store, environment }: Scene, archive: Archive): Promise<number> {
+async function erase({ store, environment }: Scene, archive: Archive, filter: JobFilter = { q: NEEDLE }): Promise<number> {
   const kind = eraseEvents({
     store,
     archive,
@@ -86,7 +100,7 @@ async function erase({ store, environment }: Scene, archive: Archive): Promise<n
   });
   let found = 0;
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await kind.find(environment, { q: NEEDLE }, cursor ?? null, new AbortController().signal);
+    const page = await kind.find(environment, filter, cursor ?? null, new AbortController().signal);
     found += page.found.length;
     if (page.found.length > 0)
       await kind.work(
@@ -99,7 +113,7 @@ async function erase({ store, environment }: Scene, archive: Archive): Promise<n
 }
 
 async function prepare(t: TestContext) {
-  const [url, folder] = [await freshDatabase(t), await archiveFolder(t)];
+  const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
   const store = await openArchivedStore(t, url);
   const scene = await makeScene(store);
   await makeHistory(scene);
@@ -138,4 +152,55 @@ test("what is erased while its partition is archived is not archived, and one wh
   await archiveAll(scene.store, archive);
   assert.doesNotMatch((await contentsOf(folder)) + (await rowsOfStore(url)), new RegExp(NEEDLE));
   assert.ok((await readdir(join(folder, "production"))).includes("events"));
+});
+
+/** How often each file was opened, and how often read after its footer. */
+function countingTarget(folder: string) {
+  const whole = folderTarget(folder);
+  const [opened, read] = [new Map<string, number>(), new Map<string, number>()];
+  const more = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  const target: ArchiveTarget = {
+    ...whole,
+    async open(name) {
+      const file = await whole.open(name);
+      more(opened, name);
+      let isFooter = true;
+      const slice: ArchivedFile["slice"] = (start, end) => {
+        if (!isFooter) more(read, name);
+        isFooter = false;
+        return file?.slice(start, end) ?? assert.fail();
+      };
+      return file && { ...file, slice };
+    },
+  };
+  const forget = () => [opened, read].map((counts) => counts.clear());
+  return { target, opened, read, forget };
+}
+
+test("an erasure reads the files that may hold what it covers, and of the others a footer, once", { skip }, async (t) => {
+  const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
+  const store = await openArchivedStore(t, url);
+  const scene = await makeScene(store);
+  const days = [...Array(12).keys()].map((n) => Date.now() - (20 - n) * DAY_MS);
+  for (const at of days) await appendAt(store, scene.environment, at, [{ data: SECRET }, { data: SECRET }]);
+  await archiveAll(store, archiveOf(store, folder));
+  const { target, opened, read, forget } = countingTarget(folder);
+  const archive = archiveOf(store, target);
+  const files = days.map((at) => `production/events/${dayText(at)}.parquet`);
+  const idOf = async (n: number) => (await rowsIn(folder, "events", files[n] as string))[0]?.event_id as string;
+
+  assert.equal(await erase(scene, archive, { event: await idOf(3) }), 1);
+  assert.deepEqual([...read.keys()], [files[3]], "found and followed by the ids in footers");
+  assert.deepEqual([...opened.keys()].sort(), files);
+  forget();
+  // By name and time only the files of these days are asked.
+  const [from, to] = [days[7] as number, (days[7] as number) + 1];
+  assert.equal(await erase(scene, archive, { from: String(from), to: String(to) }), 2);
+  assert.deepEqual([...read.keys()], [files[7]]);
+  assert.deepEqual([...opened.keys()].sort(), [files[3], files[7]], "the first was replaced since its footer was read");
+  for (const [n, name] of files.entries()) {
+    const rows = await rowsIn(folder, "events", name);
+    const kept = rows.filter(({ data }) => data === SECRET).length;
+    assert.equal(kept, n === 3 ? 1 : n === 7 ? 0 : 2, name);
+  }
 });

@@ -206,7 +206,7 @@ test("exactly the limit is accepted, one byte more is not", async (t) => {
 
 test("a body declared too large is refused before it is sent", async (t) => {
   const service = await startTestService(t);
-  const answer = await rawAnswer(t, service, "content-length: 100000000\r\n", "");
+  const answer = await rawResponse(t, service, "content-length: 100000000\r\n", "");
   assert.match(answer, /^HTTP\/1\.1 413 /);
   assert.match(answer, /100000000/);
 });
@@ -221,7 +221,7 @@ test("a body without a declared length is refused at the limit, not at its end",
     },
   });
   const answer = await service.send(endless, { headers: {} }).catch(() => null);
-  // The sender may learn of the refusal from the answer or from the closed connection; it never gets to send much more.
+  // The sender may learn of the refusal from the response or from the closed connection; it never gets to send much more.
   if (answer) assertRefused(answer, 413, "body_too_large");
   assert.ok(sent < 32 * 1024 * 1024, `${sent} bytes were taken`);
 });
@@ -306,7 +306,7 @@ function bodyOf(bytes: number): string {
 }
 
 /** What the server answers when only the head of a request has been sent. */
-function rawAnswer(t: TestContext, service: TestService, headers: string, body: string): Promise<string> {
+function rawResponse(t: TestContext, service: TestService, headers: string, body: string): Promise<string> {
   const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname);
   onEnd(t, () => socket.destroy());

@@ -66,20 +66,20 @@ async function openStream(t: TestContext, node: ServiceClient, query = ""): Prom
   const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
   let text = (await reader.read()).value ?? "";
   return async () => {
-    const told = () => [...text.matchAll(/^data: .*"key":"ours","n":(\d+)/gm)].map(([, n]) => Number(n));
-    while (told().length < EVENTS) {
+    const numbers = () => [...text.matchAll(/^data: .*"key":"ours","n":(\d+)/gm)].map(([, n]) => Number(n));
+    while (numbers().length < EVENTS) {
       const { done, value } = await reader.read();
       assert.ok(!done, "the stream ended");
       text += value;
     }
-    return told();
+    return numbers();
   };
 }
 
 test("on one node, they count in the order in which they were accepted", async (t) => {
   const service = await startTestService(t);
   const { batches, settled } = await startFunctions(t, service, BATCH);
-  const told = await openStream(t, service);
+  const streamed = await openStream(t, service);
   await amidOthers([service], async () => {
     for (const n of NUMBERS) await send(service, { key: "ours", n });
   });
@@ -89,7 +89,7 @@ test("on one node, they count in the order in which they were accepted", async (
     inOrder,
     Array.from({ length: EVENTS / BATCH }, (_, n) => NUMBERS.slice(n * BATCH, (n + 1) * BATCH)),
   );
-  assert.deepEqual(await told(), NUMBERS);
+  assert.deepEqual(await streamed(), NUMBERS);
   await poll(async () => (settled.at(-1) === EVENTS - 1 ? true : null), "the last event");
 });
 
@@ -100,13 +100,13 @@ testOnce("on two nodes in turn, a batch has them in their order, and so has a st
   const nodes = await Promise.all([startNode(t, store), startNode(t, store)]);
   const { batches, settled } = await startFunctions(t, nodes[0], EVENTS);
   await everyNodeKnows(nodes, 2);
-  const told = await openStream(t, nodes[1]);
+  const streamed = await openStream(t, nodes[1]);
   await amidOthers(nodes, async () => {
     for (const n of NUMBERS) await send(nodes[n % 2] as ServiceClient, { key: "ours", n });
   });
   await poll(async () => (batches.length > 0 ? true : null), "the batch");
   assert.deepEqual(batches, [NUMBERS]);
-  assert.deepEqual(await told(), NUMBERS);
+  assert.deepEqual(await streamed(), NUMBERS);
   const again = await openStream(t, nodes[0], `?from=${encodeURIComponent(new Date(TS).toISOString())}`);
   assert.deepEqual(await again(), NUMBERS, "from the beginning again");
   await poll(async () => (settled.at(-1) === EVENTS - 1 ? true : null), "the last event");

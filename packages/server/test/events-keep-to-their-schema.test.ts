@@ -216,7 +216,7 @@ async function storedOrders(service: TestService, most: number) {
   return { counts };
 }
 
-test("the verdict is the service's own: a field of that name that a sender sets is not shown as one", async (t) => {
+test("the result of the check is the service's own: a field of that name that a sender sets is not shown as one", async (t) => {
   const service = await startTestService(t);
   await declare(service, { schema: SCHEMA, mode: "warn" });
   const forged = { schema: { valid: false, errors: [{ path: "", message: "forged" }] }, v: "1" };

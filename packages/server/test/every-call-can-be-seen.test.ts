@@ -32,13 +32,13 @@ test("calls that went well and calls that failed, with what they were given and 
   ]);
   const [run] = await runsOf(service, await sendOne(service, "shop/order.created"));
   const calls = await callsOf(service, run.id);
-  const told = calls.map(({ attempt, outcome, httpStatus, request }: (typeof calls)[0]) => [
+  const shown = calls.map(({ attempt, outcome, httpStatus, request }: (typeof calls)[0]) => [
     attempt,
     outcome,
     httpStatus,
     request.steps.length,
   ]);
-  assert.deepEqual(told, [
+  assert.deepEqual(shown, [
     [0, "ok", 206, 0],
     [0, "error", 206, 1],
     [1, "ok", 206, 1],
@@ -55,7 +55,7 @@ test("calls that went well and calls that failed, with what they were given and 
   for (const { startedAt, endedAt } of calls) assert.ok(Date.parse(endedAt) >= Date.parse(startedAt));
 });
 
-test("a call without an answer has none, and the failed attempt says why", async (t) => {
+test("a call without a response has none, and the failed attempt says why", async (t) => {
   const service = await startTestService(t, { flags: ["--retry-interval", "1h"] });
   const app = await startApp(t, service, (inlet) => [inlet.createFunction({ id: "ship" }, { event: "shop/gone" }, () => "never")]);
   await app.stop();
@@ -67,7 +67,7 @@ test("a call without an answer has none, and the failed attempt says why", async
   }, "the call to fail");
   const [{ outcome, httpStatus, answer, startedAt }] = run.calls;
   assert.deepEqual([run.calls.length, outcome, httpStatus, answer], [1, "error", null, null]);
-  assert.deepEqual([run.attempts[0].startedAt, run.attempts[0].error.name], [startedAt, "NoAnswer"]);
+  assert.deepEqual([run.attempts[0].startedAt, run.attempts[0].error.name], [startedAt, "NoResponse"]);
 });
 
 test("a call that is under way when its run is cancelled is there with how it ended, and changes nothing", async (t) => {

@@ -5,6 +5,9 @@
  */
 
 import assert from "node:assert/strict";
+import { test as testOnce } from "node:test";
+import Fastify from "fastify";
+import { registerAccess } from "../src/api/access/rest-access.ts";
 import { test } from "./support/both-stores.ts";
 import { makeEnvironmentScene } from "./support/environment-scene.ts";
 import { call, startTestService, type TestService } from "./support/service.ts";
@@ -118,4 +121,16 @@ test("no route writes to an environment that its caller may not use", async (t) 
   assert.equal(await contents(service), before, "nothing of production has changed");
   const run = (await service.rest("GET", `/runs/${ids.runs}`)).body.data;
   assert.equal(run.status, "waiting");
+});
+
+testOnce("a service with a route that does not declare which environments it is about does not start", async () => {
+  const app = Fastify();
+  await assert.rejects(async () => {
+    app.register(async (api) => {
+      registerAccess(api, { open: true } as never);
+      api.get("/declared", { config: { about: "self" } }, async () => ({}));
+      api.get("/forgotten", async () => ({}));
+    });
+    await app.ready();
+  }, /the route GET \/forgotten does not declare which environments it is about/);
 });

@@ -51,7 +51,7 @@ async function sendFrames(socket: Socket, frames: readonly Buffer[]): Promise<vo
     socket.once("close", resolve).on("data", (data) => data.includes("are you there") && resolve(null)),
   );
   for (const frame of frames) socket.write(frame);
-  // A frame that was cut short takes what follows as its rest: the end of the connection is then the answer.
+  // A frame that was cut short takes what follows as its rest: the end of the connection is then the response.
   socket.end(encodeFrame(Buffer.from("are you there"), { opcode: 9 }));
   await isOver;
   socket.destroy();

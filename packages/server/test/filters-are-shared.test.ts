@@ -1,7 +1,7 @@
 /** Filters that somebody saves are there for everybody who may see the environment; operators save and remove them. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { startTestService } from "./support/service.ts";
 
 test("filters are saved by operators, used by viewers, in their environment; what cannot be one is refused", async (t) => {

@@ -138,13 +138,13 @@ test("a function waits for an event, invokes another function, and runs steps in
   assert.equal(child.event.name, "inngest/function.invoked");
 });
 
-test("a function that fails for good says so, and its onFailure is told", async (t) => {
+test("a function that fails for good says so, and its onFailure is called", async (t) => {
   const service = await startTestService(t, { flags: QUICK });
-  const told: unknown[] = [];
+  const failures: unknown[] = [];
   let attempts = 0;
   await startApp(t, service, (inlet) => [
     inlet.createFunction(
-      { id: "fragile", retries: 2, onFailure: ({ error }) => void told.push(error.message) },
+      { id: "fragile", retries: 2, onFailure: ({ error }) => void failures.push(error.message) },
       { event: "shop/fragile" },
       () => {
         attempts++;
@@ -160,8 +160,8 @@ test("a function that fails for good says so, and its onFailure is told", async 
   assert.equal(run.status, "failed");
   assert.equal(run.error.message, "broken");
   assert.equal(attempts, 3);
-  await poll(async () => (told.length > 0 ? told : null), "onFailure");
-  assert.deepEqual(told, ["broken"]);
+  await poll(async () => (failures.length > 0 ? failures : null), "onFailure");
+  assert.deepEqual(failures, ["broken"]);
   const { body } = await service.rest("GET", "/events?name=inlet/function.failed");
   assert.equal(body.data[0].source.kind, "internal");
   assert.equal(body.data[0].data.run_id, run.id);

@@ -54,7 +54,7 @@ async function sendLongList(node: Node): Promise<void> {
   for (let sent = 0; sent < LONG_LIST; sent += BATCH) await send(node, "shop/list", BATCH);
 }
 
-/** A job with some of its items, of which none is worked on: no answer is awaited. */
+/** A job with some of its items, of which none is worked on: no response is awaited. */
 async function beginWalk(node: Node, kind: "events.replay" | "events.erase"): Promise<string> {
   const before = (await node.rest("GET", "/jobs")).body.data.length;
   const body = { kind, filter: { name: "shop/list" }, rate: 1 };

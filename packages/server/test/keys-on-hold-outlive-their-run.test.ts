@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { onEnd } from "./support/on-end.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { endedRun, until } from "./support/runs.ts";
 import { startTestService, type TestServiceOptions, temporaryFolder } from "./support/service.ts";
 
@@ -15,7 +15,7 @@ const LATER_MS = 40 * 86_400_000;
 
 const STORES: Record<string, (t: TestContext) => Promise<TestServiceOptions>> = {
   sqlite: async (t) => ({ dataDir: temporaryFolder(t) }),
-  postgres: async (t) => ({ databaseUrl: await freshDatabase(t) }),
+  postgres: async (t) => ({ databaseUrl: await migratedDatabase(t) }),
 };
 
 /** The address of an app whose function fails for the first order of a customer. Without signatures, so that clocks do not matter. */

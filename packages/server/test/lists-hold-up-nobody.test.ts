@@ -37,7 +37,7 @@ async function listed(service: TestService, query: string): Promise<number> {
   return body.data.length;
 }
 
-test("a list over many names that gets no answer leaves a connection to others", { skip }, async (t) => {
+test("a list over many names that gets no response leaves a connection to others", { skip }, async (t) => {
   const proxy = await cuttingProxy(t, await migratedDatabase(t));
   const service = await startWithNames(t, proxy.url);
   const held = proxy.holdEach(OF_ONE_NAME);

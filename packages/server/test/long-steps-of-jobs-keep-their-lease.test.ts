@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Client } from "pg";
 import { startNode } from "./support/nodes.ts";
 import { onEnd } from "./support/on-end.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -13,7 +13,7 @@ const skip = whyNoPostgres() ?? false;
 const RENEWALS = 5;
 
 test("an erasure on two nodes ends, although what follows its last item takes longer than a lease", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const flags = ["--database-url", databaseUrl];
   const nodes = await Promise.all([startNode(t, flags), startNode(t, flags)]);
   const [node] = nodes;

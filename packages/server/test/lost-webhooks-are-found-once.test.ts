@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "./support/both-stores.ts";
 import { type Node, startNode } from "./support/nodes.ts";
 import { migratedDatabase } from "./support/postgres.ts";
-import { type Asked, type ProviderAnswer, sourceOf, startProvider } from "./support/provider.ts";
+import { type Asked, type ProviderResponse, sourceOf, startProvider } from "./support/provider.ts";
 import { until } from "./support/runs.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 
@@ -75,7 +75,7 @@ test("500 sent, 37 never delivered: 500 are stored, each once, though nodes are 
 });
 
 /** Doubled items, out of order; now and then a page is refused first. */
-function hostileList(items: readonly { id: string }[]): { answer: (asked: Asked) => ProviderAnswer; listed: number } {
+function hostileList(items: readonly { id: string }[]): { answer: (asked: Asked) => ProviderResponse; listed: number } {
   const list = [...items.filter((_, n) => n % 7 === 3), ...items].sort((a, b) => hash(a.id) - hash(b.id));
   let asked = 0;
   return {

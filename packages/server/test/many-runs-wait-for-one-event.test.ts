@@ -39,7 +39,7 @@ async function waitFor(scene: Scene, count: number): Promise<Map<number, RunNo>>
       const id = stepId("wait");
       const step = sampleStep("wait", { kind: "wait", status: "waiting", until: FAR, detail: "answer" });
       const wait = { kind: "event", eventName: "answer", expression: "same n", match: { path: "n", key: String(n) }, stepId: id } as const;
-      const entries = [{ kind: "timeout", stepId: id, dueAt: FAR } as const];
+      const entries = [{ kind: "resume", stepId: id, dueAt: FAR } as const];
       await advance(scene, begun, { status: "waiting", steps: [step], waits: [{ ...wait, since: 0, expiresAt: FAR }], entries });
       waiting.set(n, begun.runNo);
     }
@@ -55,7 +55,7 @@ async function answer(scene: Scene, n: number): Promise<RunNo | null> {
   const [entry, ...others] = leased;
   assert.deepEqual(others, []);
   if (!entry?.runNo) return null;
-  assert.equal(entry.kind, "timeout");
+  assert.equal(entry.kind, "resume");
   assert.notEqual(entry.eventSequence, null);
   const { applied } = await advance(scene, { runNo: entry.runNo, entry }, { end: sampleEnd() });
   assert.equal(applied, true);

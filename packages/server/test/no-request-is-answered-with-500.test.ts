@@ -1,56 +1,17 @@
 /** Whatever a request holds, in its path, its query or its body, it is answered or refused, on both engines. Seeded. */
 
 import assert from "node:assert/strict";
-import { attackInRounds, attackPlan, type Random } from "./support/attacks/attack-plan.ts";
+import { attackInRounds, attackPlan, attackTimeoutMs, type Random } from "./support/attacks/attack-plan.ts";
 import { HOSTILE_TEXTS, hostileValue, type ValueSchema } from "./support/attacks/hostile-values.ts";
+import { type Operation, operationsOf } from "./support/attacks/rest-operations.ts";
 import { test } from "./support/both-stores.ts";
-import { call, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
+import { call, SIGNING_KEY, startTestService } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
 
 const ROUNDS = 400;
 
-interface Operation {
-  method: string;
-  path: string;
-  query: readonly { name: string; schema: ValueSchema }[];
-  body: ValueSchema | null;
-}
-
 /** Streams do not end, an app that is asked to register may be unreachable, and who signs out or deletes the own key is out. */
 const LEFT_OUT = /\/stream$|^\/session|^\/apps$|^\/keys\/|archive$/;
-
-async function operationsOf(service: TestService): Promise<Operation[]> {
-  const document = (await call(`${service.url}/v1/openapi.json`)).body;
-  const paths = resolved(document, document.paths) as Record<string, Record<string, Described>>;
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .map(([method, { parameters = [], requestBody }]) => ({
-        method: method.toUpperCase(),
-        path: path.slice("/v1".length),
-        query: parameters.filter((parameter) => parameter.in === "query"),
-        body: requestBody?.content["application/json"]?.schema ?? null,
-      }))
-      .filter((operation) => !LEFT_OUT.test(operation.path)),
-  );
-}
-
-interface Described {
-  parameters?: { in: string; name: string; schema: ValueSchema }[];
-  requestBody?: { content: Record<string, { schema: ValueSchema }> };
-}
-
-function resolved(document: unknown, part: unknown): unknown {
-  if (Array.isArray(part)) return part.map((item) => resolved(document, item));
-  if (typeof part !== "object" || part === null) return part;
-  if ("$ref" in part && typeof part.$ref === "string") {
-    const found = part.$ref
-      .split("/")
-      .slice(1)
-      .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document);
-    return resolved(document, found);
-  }
-  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, resolved(document, value)]));
-}
 
 function requestOf(random: Random, { path, query, body }: Operation, known: Readonly<Record<string, string>>) {
   const textOf = (schema: ValueSchema) => {
@@ -68,13 +29,14 @@ function requestOf(random: Random, { path, query, body }: Operation, known: Read
   return { path: `${target}?${new URLSearchParams(chosen)}`, ...(body && { body: hostileValue(random, body) ?? {} }) };
 }
 
-test("every route answers or refuses whatever it is sent", { timeout: 600_000 }, async (t) => {
+test("every route answers or refuses whatever it is sent", { timeout: attackTimeoutMs() }, async (t) => {
   const service = await startTestService(t);
   const webhook = await makeWebhook(service);
   await post(webhook.url);
   const sent = (await service.send({ name: "shop/a", data: { a: 1 } })).body.ids[0];
   const known = { webhooks: webhook.id, events: sent, "event-types": "shop/a" };
-  const operations = await operationsOf(service);
+  const documented = (await operationsOf(service)).map((operation) => ({ ...operation, path: operation.path.slice("/v1".length) }));
+  const operations = documented.filter(({ path }) => !LEFT_OUT.test(path));
   for (const limit of ["1e400", "-1e400"]) {
     for (const { path } of operations.filter(({ method, path: at }) => method === "GET" && !at.includes("{"))) {
       const { status } = await service.rest("GET", `${path}?limit=${limit}`);
@@ -108,12 +70,18 @@ test("a text with U+0000 is refused or kept, on both engines alike", async (t) =
 test("so is one in a registration", async (t) => {
   const service = await startTestService(t);
   const usual = { url: "http://127.0.0.1:9/api", appName: "shop", sdk: "js:v3", framework: "node", functions: [] };
-  const register = async (changes: object) => {
+  const register = async (changes: object, deepText = "") => {
     const headers = { authorization: `Bearer ${SIGNING_KEY}` };
-    return (await call(`${service.url}/fn/register`, { method: "POST", headers, body: JSON.stringify({ ...usual, ...changes }) })).status;
+    const body = JSON.stringify({ ...usual, ...changes }).replace('"deep"', deepText);
+    return (await call(`${service.url}/fn/register`, { method: "POST", headers, body })).status;
   };
   const given = [{ appName: "a\0b" }, { sdk: "a\0b" }, { framework: "a\0b" }, { url: "http://127.0.0.1:9/\0" }];
   const statuses = [];
   for (const changes of given) statuses.push(await register(changes));
   assert.deepEqual(statuses, [200, 200, 200, 400]);
+  for (const changes of [{ appName: "a".repeat(300_000) }, { url: `http://127.0.0.1:9/${"a".repeat(300_000)}` }])
+    assert.equal(await register(changes), 400, "what is too long for an index");
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  for (const changes of [{ functions: [{ id: "f", steps: "deep" }] }, { unknown: "deep" }])
+    assert.equal(await register(changes, deep), 400, "what is nested very deeply");
 });

@@ -11,20 +11,20 @@ import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
 import { openBrowser } from "./support/browser.ts";
 import { clockBeforeMinute } from "./support/held-clock.ts";
-import { freshDatabase, OWN_LOCKS, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, OWN_LOCKS, whyNoPostgres } from "./support/postgres.ts";
 import { inDatabase } from "./support/postgres-server.ts";
 import { API_KEY, startTestService, type TestService } from "./support/service.ts";
 import { eventOf, makeWebhook, post } from "./support/webhooks.ts";
 
 const skip = whyNoPostgres() ?? false;
 /** By notification, not by a poll, which comes later. */
-const TOLD = ["--poll-interval", "60s"];
+const NOTIFIED = ["--poll-interval", "60s"];
 const SOON_MS = 30_000;
 
 type Nodes = [TestService, TestService, ...TestService[]];
 
-async function startNodes(t: Parameters<typeof freshDatabase>[0], count: number, flags: string[] = []): Promise<Nodes> {
-  const databaseUrl = await freshDatabase(t);
+async function startNodes(t: Parameters<typeof migratedDatabase>[0], count: number, flags: string[] = []): Promise<Nodes> {
+  const databaseUrl = await migratedDatabase(t);
   const nodes = await Promise.all(Array.from({ length: count }, () => startTestService(t, { databaseUrl, flags })));
   return nodes as Nodes;
 }
@@ -32,7 +32,7 @@ async function startNodes(t: Parameters<typeof freshDatabase>[0], count: number,
 test("a key made on one node works on the other at once, and revoked stops working; who signs out everywhere does so", {
   skip,
 }, async (t) => {
-  const [here, there] = await startNodes(t, 2, TOLD);
+  const [here, there] = await startNodes(t, 2, NOTIFIED);
   const made = (await here.rest("POST", "/keys", { body: { kind: "event", name: "new" } })).body.data;
   const send = async () => (await there.send({ name: "shop/x", data: {} }, { key: made.key })).status;
   await poll(async () => ((await send()) === 200 ? true : null), "the new key", SOON_MS);
@@ -47,7 +47,7 @@ test("a key made on one node works on the other at once, and revoked stops worki
 });
 
 test("a key made while another node starts works there, without waiting for its next poll", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const here = await startTestService(t, { databaseUrl });
   const [starting, key] = await inDatabase(databaseUrl, async (client) => {
     // It has read the keys by the time it reads the schemas, and waits there.
@@ -65,7 +65,7 @@ test("a key made while another node starts works there, without waiting for its 
 });
 
 test("signing keys are kept in the order they are given in, since the last one signs", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const given = Array.from({ length: 8 }, (_, n) => `signkey-test-${String(n).repeat(64)}`);
   await startTestService(t, { databaseUrl, flags: ["--signing-key", given.join(",")] });
   const store = await openPostgresStore({ url: databaseUrl, onFault: () => undefined, onRecovery: () => undefined });
@@ -161,7 +161,7 @@ test("a live tail on one node shows what other nodes accept, each event once and
 });
 
 test("what a dead node held is taken up by another after its lease, and only then", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const node = await startTestService(t, { databaseUrl });
   const called: string[] = [];
   await startApp(t, node, (inlet) => [
@@ -193,12 +193,12 @@ test("what a dead node held is taken up by another after its lease, and only the
 });
 
 test("a look at keys that began before a key was revoked does not bring it back", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const node = await startTestService(t, { databaseUrl });
   const { id, key } = (await node.rest("POST", "/keys", { body: { kind: "event", name: "short" } })).body.data;
   const store = await openPostgresStore({ url: databaseUrl, onFault: () => undefined, onRecovery: () => undefined });
   t.after(() => store.stop());
-  // The first look is answered by PostgreSQL before the change, and its answer arrives after it.
+  // The first look is answered by PostgreSQL before the change, and its response arrives after it.
   const arrive = Promise.withResolvers<void>();
   let looks = 0;
   const keyList: typeof store.keyList = async () => {
@@ -220,7 +220,7 @@ test("a look at keys that began before a key was revoked does not bring it back"
 });
 
 test("webhooks, environments and apps that are changed on one node are so on the other at once", { skip }, async (t) => {
-  const [here, there] = await startNodes(t, 2, TOLD);
+  const [here, there] = await startNodes(t, 2, NOTIFIED);
   const soon = (what: string, isSo: () => Promise<boolean>) => poll(async () => ((await isSo()) ? true : null), what, SOON_MS);
   const webhook = await makeWebhook(here);
   const url = webhook.url.replace(here.url, there.url);
@@ -250,7 +250,7 @@ test("webhooks, environments and apps that are changed on one node are so on the
 });
 
 test("a schedule's tick starts one run, however many nodes there are", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const clock = clockBeforeMinute();
   const nodes = await Promise.all([1, 2, 3].map(() => startTestService(t, { databaseUrl, now: clock.now })));
   const [first] = nodes as [TestService];

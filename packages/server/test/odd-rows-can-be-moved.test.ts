@@ -54,14 +54,14 @@ async function moved<Filled>(t: Parameters<typeof freshDatabase>[0], fill: (scen
   t.after(() => source.stop());
   const scene = await makeScene(source);
   const filled = await fill(scene);
-  const told = await runsOf(scene);
+  const shown = await runsOf(scene);
   await source.stop();
   const url = await freshDatabase(t);
   await copyStore({ folder, url, onProgress: () => undefined });
   const store = await openPostgresStore({ url, ...HOOKS });
   t.after(() => store.stop());
   const target = { ...scene, store };
-  return { filled, told, target, toldNow: await runsOf(target) };
+  return { filled, shown, target, shownNow: await runsOf(target) };
 }
 
 /** Every run in full. */
@@ -71,7 +71,7 @@ async function runsOf({ store, environment }: Scene) {
 }
 
 test("names, ids, details and results of steps with odd characters", { skip }, async (t) => {
-  const { told, toldNow } = await moved(t, async (scene) => {
+  const { shown, shownNow } = await moved(t, async (scene) => {
     const steps = ODD_TEXTS.map((text) =>
       sampleStep(`id ${text}`, { name: `name ${text}`, kind: "wait", status: "waiting", until: 90_000, detail: `detail ${text}` }),
     );
@@ -90,17 +90,17 @@ test("names, ids, details and results of steps with odd characters", { skip }, a
     }));
     await advance(scene, begun, { status: "waiting", steps: [...steps, ...done], waits });
   });
-  assert.equal(told[0]?.steps.length, 2 * ODD_TEXTS.length);
+  assert.equal(shown[0]?.steps.length, 2 * ODD_TEXTS.length);
   assert.deepEqual(
-    told[0]?.steps.slice(0, ODD_TEXTS.length).map(({ detail }) => detail),
+    shown[0]?.steps.slice(0, ODD_TEXTS.length).map(({ detail }) => detail),
     ODD_TEXTS.map((text) => `detail ${text}`),
     "the embedded store keeps them as they are",
   );
-  assert.deepEqual(toldNow, told);
+  assert.deepEqual(shownNow, shown);
 });
 
 test("halves of pairs are what the embedded store made of them", { skip }, async (t) => {
-  const { told, toldNow } = await moved(t, async (scene) => {
+  const { shown, shownNow } = await moved(t, async (scene) => {
     const step = sampleStep("half", {
       name: "name \ud800",
       kind: "wait",
@@ -110,7 +110,7 @@ test("halves of pairs are what the embedded store made of them", { skip }, async
     });
     await advance(scene, await beginOne(scene), { status: "waiting", steps: [step] });
   });
-  assert.deepEqual(toldNow, told);
+  assert.deepEqual(shownNow, shown);
 });
 
 test("what a run with odd steps waited for resumes it where it was moved to", { skip }, async (t) => {
@@ -126,7 +126,7 @@ test("what a run with odd steps waited for resumes it where it was moved to", { 
       since: 0,
       expiresAt: 90_000,
     };
-    const entries = [{ kind: "timeout", stepId: step.id, dueAt: 90_000 } as const];
+    const entries = [{ kind: "resume", stepId: step.id, dueAt: 90_000 } as const];
     await advance(scene, await beginOne(scene), { status: "waiting", steps: [step], waits: [wait], entries });
   });
   const send = (n: string) =>
@@ -138,7 +138,7 @@ test("what a run with odd steps waited for resumes it where it was moved to", { 
     );
   assert.deepEqual((await send("another")).leased, []);
   const [resumed, ...others] = (await send(text)).leased;
-  assert.deepEqual([resumed?.kind, resumed?.stepId, others], ["timeout", text, []]);
+  assert.deepEqual([resumed?.kind, resumed?.stepId, others], ["resume", text, []]);
   const event = await target.store.eventAt({ environmentId: target.environment.id, sequence: resumed?.eventSequence ?? 0 });
   assert.equal(event?.data, JSON.stringify({ n: text }));
 });

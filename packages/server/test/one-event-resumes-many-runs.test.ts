@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { serveApp, syncApp } from "./support/apps/app-server.ts";
 import type { SentEvent } from "./support/apps/published-sdk.ts";
 import { V4 } from "./support/apps/sdk-v4.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { EVENT_KEY, startTestService } from "./support/service.ts";
 
 /** More than are resumed in one part. */
@@ -23,7 +23,7 @@ async function reach(what: string, isReached: () => boolean | Promise<boolean>):
 for (const engine of ["sqlite", "postgres"] as const) {
   const skip = engine === "postgres" ? (whyNoPostgres() ?? false) : false;
   test(`${engine}: every run is resumed, once`, { skip }, async (t) => {
-    const databaseUrl = engine === "postgres" ? await freshDatabase(t) : undefined;
+    const databaseUrl = engine === "postgres" ? await migratedDatabase(t) : undefined;
     const service = await startTestService(t, { mode: "dev", ...(databaseUrl !== undefined && { databaseUrl }) });
     const client = V4.client({ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: true });
     const resumed: number[] = [];

@@ -96,6 +96,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/session": { body: { apiKey: API_KEY }, status: 201 },
   "GET /v1/session": {},
   "GET /v1/sessions": {},
+  "GET /v1/role-rules": {},
   "GET /v1/webhooks/{id}/stats": { path: ({ webhookId }) => [webhookId], query: "?points=4" },
   "GET /v1/webhooks/{id}/rhythm": { path: ({ webhookId }) => [webhookId] },
   "GET /v1/webhooks/{id}/requests/stream": { path: ({ webhookId }) => [webhookId] },

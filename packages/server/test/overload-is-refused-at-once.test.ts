@@ -1,4 +1,4 @@
-/** Bounded queue: past the limit of bytes held, the answer is 503 with Retry-After, at once; memory stays flat. */
+/** Bounded queue: past the limit of bytes held, the response is 503 with Retry-After, at once; memory stays flat. */
 
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";

@@ -45,7 +45,7 @@ test("a page that is larger than it may be ends", async (t) => {
   await assert.rejects(ask({ bytesMax: 4_999 }), /provider/);
 });
 
-test("429 and 503 are waited for as the provider asks, and any other answer is for the reader", async (t) => {
+test("429 and 503 are waited for as the provider asks, and any other response is for the reader", async (t) => {
   const answers: [number, Record<string, string>][] = [
     [429, { "retry-after": "0" }],
     [503, { "retry-after": new Date(Date.now() - 60_000).toUTCString() }],

@@ -8,7 +8,7 @@ import type { ArchiveTarget } from "../src/archive/targets/archive-target.ts";
 import { folderTarget } from "../src/archive/targets/folder-target.ts";
 import { advance, beginOne, doneStep, makeScene, sampleEnd } from "../src/store/conformance/run-samples.ts";
 import { appendAt, archiveAll, archiveFolder, archiveOf, DAY_MS, dayText, openArchivedStore, rowsIn } from "./support/archive-scene.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 
 const skip = whyNoPostgres() ?? false;
 
@@ -18,7 +18,7 @@ async function countOf(url: string, table: string): Promise<number> {
 }
 
 test("events, runs and steps are archived by environment and day, exactly, and then dropped", { skip }, async (t) => {
-  const [url, folder] = [await freshDatabase(t), await archiveFolder(t)];
+  const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
   const store = await openArchivedStore(t, url);
   const scene = await makeScene(store);
   const branch = await store.environmentInsert({ name: "../feature/x", kind: "custom", createdAt: 1, bodyBytesMax: null });
@@ -44,16 +44,16 @@ test("events, runs and steps are archived by environment and day, exactly, and t
   assert.equal((await rowsIn(folder, "events", `production/events/${dayText(second)}.parquet`)).length, 1);
   assert.equal((await rowsIn(folder, "events", `@.~feature~x/events/${dayText(first)}.parquet`)).length, 1);
   const target = folderTarget(folder);
-  const [[runs = ""], [steps = ""]] = await Promise.all([target.list("production/runs/"), target.list("production/steps/")]);
-  const [run] = await rowsIn(folder, "runs", runs);
+  const [[runs], [steps]] = await Promise.all([target.list("production/runs/"), target.list("production/steps/")]);
+  const [run] = await rowsIn(folder, "runs", runs?.name ?? "");
   assert.deepEqual([run?.run_id, run?.status, run?.function_id], [begun.run.id, "completed", "shop-ship"]);
-  const [step] = await rowsIn(folder, "steps", steps);
+  const [step] = await rowsIn(folder, "steps", steps?.name ?? "");
   assert.deepEqual([step?.run_id, step?.step_id], [begun.run.id, "a"]);
   for (const table of ["events", "runs", "steps", "partition_changes"]) assert.equal(await countOf(url, table), 0, table);
 });
 
 test("a partition stays while the archive cannot be written, or does not have what it should have", { skip }, async (t) => {
-  const [url, folder] = [await freshDatabase(t), await archiveFolder(t)];
+  const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
   const store = await openArchivedStore(t, url);
   const { environment } = await makeScene(store);
   const at = Date.now() - 3 * DAY_MS;
@@ -63,6 +63,8 @@ test("a partition stays while the archive cannot be written, or does not have wh
   await archiveAll(store, archive);
   assert.equal(await countOf(url, "events"), 2);
   assert.match(archive.failure?.reason ?? "", /ENOTDIR|EEXIST/);
+  const since = await store.retentionArchiveFailingSince();
+  assert.ok(since);
 
   await rm(join(folder, "production"));
   const whole = folderTarget(folder);
@@ -78,15 +80,17 @@ test("a partition stays while the archive cannot be written, or does not have wh
   await archiveAll(store, distrusted);
   assert.equal(await countOf(url, "events"), 2);
   assert.ok(distrusted.failure);
+  assert.equal(await store.retentionArchiveFailingSince(), since, "since the first failure");
 
   await archiveAll(store, archive);
   assert.equal(archive.failure, null);
+  assert.equal(await store.retentionArchiveFailingSince(), null);
   assert.equal(await countOf(url, "events"), 0);
   assert.equal((await rowsIn(folder, "events", `production/events/${dayText(at)}.parquet`)).length, 2);
 });
 
 test("what is changed or added while a partition is archived is archived too, and one node archives at a time", { skip }, async (t) => {
-  const [url, folder] = [await freshDatabase(t), await archiveFolder(t)];
+  const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
   const [store, other] = [await openArchivedStore(t, url), await openArchivedStore(t, url)];
   const { environment } = await makeScene(store);
   const at = Date.now() - 3 * DAY_MS;
@@ -119,7 +123,7 @@ test("what is changed or added while a partition is archived is archived too, an
 });
 
 test("rows of a day without a partition, and of a day that has a file, are added to it", { skip }, async (t) => {
-  const [url, folder] = [await freshDatabase(t), await archiveFolder(t)];
+  const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
   const store = await openArchivedStore(t, url);
   const { environment } = await makeScene(store);
   const at = Date.now() - 3 * DAY_MS;

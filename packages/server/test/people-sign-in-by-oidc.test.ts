@@ -188,3 +188,20 @@ test("a person has in each environment the highest role that matches, and sees n
   assert.deepEqual(await tried(later, "payments"), [403, 403, "environment_forbidden"], "the rules in force count, not those at sign-in");
   assert.deepEqual(await tried(later, "secret"), [200, 403, "role_forbidden"]);
 });
+
+test("an environment's admin sees which rules give people roles there, and nothing of other environments", async (t) => {
+  const { service } = await withProvider(t, "role,groups:staff=viewer,groups:pay=operator@payments-*,elsewhere");
+  for (const name of ["payments-eu", "elsewhere"]) await service.rest("POST", "/environments", { body: { name } });
+  const body = { kind: "api", name: "Payments", role: "admin", environments: ["payments-*"] };
+  const authorization = `Bearer ${(await service.rest("POST", "/keys", { body })).body.data.key}`;
+  const rulesIn = (env: string) => service.rest("GET", "/role-rules", { headers: { authorization, "x-service-env": env } });
+  const seen = await rulesIn("payments-eu");
+  assert.deepEqual(seen.body.data, [
+    { claim: "role", value: null, role: null, everywhere: true },
+    { claim: "groups", value: "staff", role: "viewer", everywhere: true },
+    { claim: "groups", value: "pay", role: "operator", everywhere: false },
+  ]);
+  assert.doesNotMatch(seen.text, /elsewhere/);
+  assert.equal((await rulesIn("elsewhere")).status, (await rulesIn("never-made")).status, "another environment is not there for them");
+  assert.equal((await service.rest("GET", "/role-rules")).body.data.length, 2, "the rule of other environments does not apply");
+});

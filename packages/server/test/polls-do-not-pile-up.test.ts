@@ -14,14 +14,14 @@ const POLL = /FROM walk WHERE EXISTS/;
 /** Another loop, whose interval is five times as long. */
 const JOBS = /UPDATE jobs/;
 
-test("a poll without an answer is the only one", { skip }, async (t) => {
+test("a poll without a response is the only one", { skip }, async (t) => {
   const proxy = await cuttingProxy(t, await migratedDatabase(t));
   const service = await startTestService(t, { databaseUrl: proxy.url, flags: FLAGS });
   await proxy.hold({ statement: POLL, when: "before" });
   const polls = proxy.count(POLL);
   const looks = proxy.count(JOBS);
   await poll(async () => (looks() >= 4 ? true : null), "the looks of another loop");
-  assert.equal(polls(), 0, "polls beside the one without an answer");
+  assert.equal(polls(), 0, "polls beside the one without a response");
   assert.equal((await service.send({ name: "poll/other", data: {} })).status, 200);
   proxy.close();
 });

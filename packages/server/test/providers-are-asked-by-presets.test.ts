@@ -1,9 +1,9 @@
 /** Presets of reconciliation ask providers as their documentation says, and passes come by themselves, also from before a downtime. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { readProviderTransform } from "@inlet/providers";
-import { type Asked, type ProviderAnswer, pagesOf, sourceOf, startProvider } from "./support/provider.ts";
+import { test } from "./support/both-stores.ts";
+import { type Asked, type ProviderResponse, pagesOf, sourceOf, startProvider } from "./support/provider.ts";
 import { until } from "./support/runs.ts";
 import { startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post, type TestWebhook } from "./support/webhooks.ts";
@@ -26,14 +26,17 @@ const link = (provider: { url: string }, query: string) => ({ link: `<${provider
 
 test("presets ask as the provider's documentation says, and know what the starter transforms received", async (t) => {
   const service = await startTestService(t, {});
-  const answers: Record<string, (asked: Asked) => ProviderAnswer> = {
+  const answers: Record<string, (asked: Asked) => ProviderResponse> = {
     "/v1/events": ({ url, headers }) => {
       assert.equal(headers.authorization, `Bearer ${KEY}`);
       assert.equal(url.searchParams.get("created[gte]"), String(Date.parse(SINCE) / 1_000));
+      assert.deepEqual(url.searchParams.getAll("types[]"), ["invoice.paid"]);
       const isFirst = url.searchParams.get("starting_after") === null;
       const event = (id: string) => ({ id, type: "invoice.paid", created: 1_767_225_600, data: {} });
       if (!isFirst) assert.equal(url.searchParams.get("starting_after"), "evt_2");
-      return { body: { data: isFirst ? [event("evt_3"), event("evt_2")] : [event("evt_1")], has_more: isFirst } };
+      return {
+        body: { data: isFirst ? [event("evt_3"), event("evt_2")] : [event("evt_1"), { id: "evt_0", type: "other" }], has_more: isFirst },
+      };
     },
     "/repos/acme/shop/hooks/7/deliveries": ({ url, headers }) => {
       assert.equal(headers.authorization, `Bearer ${KEY}`);
@@ -56,6 +59,7 @@ test("presets ask as the provider's documentation says, and know what the starte
     "/v2/events": ({ method, body }) => {
       const { query, cursor } = JSON.parse(body);
       assert.deepEqual([method, query.filter.created_at], ["POST", { start_at: SINCE, end_at: UNTIL }]);
+      assert.deepEqual(query.filter.event_types, ["payment.updated"]);
       const event = { event_id: cursor ?? "first", type: "payment.updated", created_at: SINCE };
       return { body: { events: [event], ...(cursor === undefined && { cursor: "second" }) } };
     },
@@ -79,7 +83,7 @@ test("presets ask as the provider's documentation says, and know what the starte
   const make = async (preset: string, more: object = {}) =>
     makeWebhook(service, await readProviderTransform(preset), { reconcile: { preset, secrets: [KEY], baseUrl: provider.url, ...more } });
 
-  const stripe = await make("stripe");
+  const stripe = await make("stripe", { events: ["invoice.paid"] });
   assert.equal((await post(stripe.url, { id: "evt_2", type: "invoice.paid", created: 1, data: {} })).status, 200);
   assert.deepEqual(await passOf(service, stripe), [3, 1, 2, 0, null]);
 
@@ -98,7 +102,7 @@ test("presets ask as the provider's documentation says, and know what the starte
   const { body } = await service.rest("GET", "/events?name=shopify/products.create");
   assert.deepEqual([body.data.length, body.data[0]?.data.shop], [1, "acme.myshopify.com"]);
 
-  assert.deepEqual(await passOf(service, await make("square")), [2, 0, 2, 0, null]);
+  assert.deepEqual(await passOf(service, await make("square", { events: ["payment.updated"] })), [2, 0, 2, 0, null]);
   assert.deepEqual(await passOf(service, await make("workos", { events: ["user.created", "user.updated"] })), [2, 0, 2, 0, null]);
 
   answers["/v1/events"] = () => ({ status: 401, body: `wrong key ${KEY}` });
@@ -129,12 +133,17 @@ test("passes come by themselves, the first one after a downtime from before it, 
   assert.equal(end - since, 3_600_000, "lookBack before its start");
   assert.deepEqual([first.listed, first.recovered, first.scheduled], [2, 2, true]);
   assert.equal(provider.asked[0]?.url.searchParams.get("since"), first.since);
+  const asked = await service.rest("POST", `/webhooks/${webhook.id}/reconcile`, { body: { since: SINCE } });
+  const jobs = async (query: string) => (await service.rest("GET", `/jobs${query}`)).body.data.map(({ id }: { id: string }) => id);
+  const all = [asked.body.data.id, first.job];
+  assert.deepEqual([await jobs(""), await jobs("?scheduled=false"), await jobs("?scheduled=true")], [all, all.slice(0, 1), all.slice(1)]);
+  await passes(2);
   await until("the alert", async () => ((await service.rest("GET", "/alerts")).body.data[0]?.value === 2 ? true : undefined));
 
   await service.stop();
   aheadMs += 5 * 3_600_000;
   service = await startTestService(t, { dataDir, now });
-  const [second] = await passes(2);
+  const [second] = await passes(3);
   const early = end - 3_600_000 - Date.parse(second.since);
   assert.ok(Math.abs(early) < 300_000, `lookBack before the last pass, so that the downtime is covered, but ${early} ms earlier`);
   assert.deepEqual([second.listed, second.seen], [2, 2]);

@@ -5,7 +5,7 @@ import { test as testOnce } from "node:test";
 import { awayFromMidnight } from "./support/away-from-midnight.ts";
 import { test } from "./support/both-stores.ts";
 import { type Node, startNode } from "./support/nodes.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
 import { type Answer, type ServiceClient, startTestService, temporaryFolder } from "./support/service.ts";
 import { storeFlags } from "./support/store-flags.ts";
@@ -170,7 +170,7 @@ test("stored bytes beyond their quota go oldest first, and nobody else's", async
 
 testOnce("two nodes share a quota: never more, and at most a tenth less", { skip: whyNoPostgres() ?? false }, async (t) => {
   await awayFromMidnight();
-  const url = await freshDatabase(t);
+  const url = await migratedDatabase(t);
   const flags = ["--database-url", url];
   const [one, two] = [await startNode(t, flags), await startNode(t, flags)];
   const sees = async (node: Node) => (await stateOf(node)).quotas.eventsPerDay === 1_000 || undefined;

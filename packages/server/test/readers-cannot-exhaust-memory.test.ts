@@ -23,7 +23,7 @@ async function storeLargeEvents(service: TestService, count: number): Promise<vo
   }
 }
 
-/** Asks for a path and reads nothing of the answer. */
+/** Asks for a path and reads nothing of the response. */
 async function askWithoutReading(t: TestContext, service: { url: string }, path: string, headers = ""): Promise<Socket> {
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port) });

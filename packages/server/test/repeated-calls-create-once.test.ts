@@ -1,4 +1,4 @@
-/** Idempotency-Key: a client that lost the answer asks again, and nothing is created twice. */
+/** Idempotency-Key: a client that lost the response asks again, and nothing is created twice. */
 
 import assert from "node:assert/strict";
 import { runsOf, startApp } from "./support/app.ts";
@@ -15,7 +15,7 @@ function create(service: TestService, path: string, body: object, key: string, h
 
 const count = async (service: TestService, path: string) => (await service.rest("GET", path)).body.data.length;
 
-test("the same call with the same key gets the first answer again, also after a restart", async (t) => {
+test("the same call with the same key gets the first response again, also after a restart", async (t) => {
   const dataDir = temporaryFolder(t);
   const service = await startTestService(t, { dataDir });
   const webhook = { name: "w", transform: ECHO };

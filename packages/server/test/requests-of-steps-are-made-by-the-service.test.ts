@@ -149,7 +149,7 @@ test("no secret is in what is shown or, once the steps have ended, in the store"
   for (const secret of [SECRET, "sk-other-secret"]) assert.ok(!JSON.stringify([kept, answers]).includes(secret), secret);
 });
 
-test("secrets of the URL and the body are in no result and no record, also where the record of an answer is cut", async (t) => {
+test("secrets of the URL and the body are in no result and no record, also where the record of a response is cut", async (t) => {
   const service = await startTestService(t, { flags: FLAGS });
   const edge = 4_000 - SECRET.length / 2;
   const api = await startApi(t, ({ path, body }, response) => {
@@ -236,29 +236,29 @@ test("requests of steps obey the address rules, also when they are redirected; c
   assert.match(error.message, /metadata address/);
 });
 
-test("parallel requests are made at once; those without an answer when the service stops are made again", async (t) => {
+test("parallel requests are made at once; those without a response when the service stops are made again", async (t) => {
   const dataDir = temporaryFolder(t);
   const flags = [...FLAGS, "--drain-timeout", "100ms"];
   const service = await startTestService(t, { flags, dataDir });
   const held: ServerResponse[] = [];
   const api = await startApi(t, ({ path }, response, count) => {
-    if (count > 3) response.end(`second answer to ${path}`);
+    if (count > 3) response.end(`second response to ${path}`);
     else held.push(response);
   });
   await startCaller(t, service);
   const { body } = await service.send({ name: "shop/both", data: { url: api.url } });
   await poll(async () => (held.length === 3 ? true : null), "three requests at once");
-  held[0]?.end("first answer");
+  held[0]?.end("first response");
   await poll(async () => {
     const [run] = await runsOf(service, body.ids[0], { until: () => true });
     return run.steps.some(({ endedAt }: { endedAt: string | null }) => endedAt !== null) ? true : null;
-  }, "one answer");
+  }, "one response");
   await service.stop();
   const next = await startTestService(t, { flags, dataDir });
   await startCaller(t, next);
   const [ended] = await runsOf(next, body.ids[0]);
   assert.equal(ended.status, "completed", JSON.stringify(ended));
-  assert.equal(ended.output.filter((text: string) => text.startsWith("second answer")).length, 2);
-  assert.equal(ended.output.filter((text: string) => text === "first answer").length, 1);
+  assert.equal(ended.output.filter((text: string) => text.startsWith("second response")).length, 2);
+  assert.equal(ended.output.filter((text: string) => text === "first response").length, 1);
   assert.equal(api.seen.length, 5, "three, and two again");
 });

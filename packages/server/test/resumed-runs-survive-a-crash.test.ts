@@ -27,7 +27,7 @@ interface Resumed {
   isAnswered: boolean;
 }
 
-test("crash point: an event has ended the waits of some runs, and others still wait for it", { timeout: 300_000 }, async (t, store) => {
+test("crash point: an event has ended the waits of some runs, and others still wait for it", async (t, store) => {
   let proxy: CuttingProxy | null = null;
   const reachDatabase = async (url: string) => {
     proxy = await cuttingProxy(t, url);

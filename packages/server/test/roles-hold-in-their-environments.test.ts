@@ -37,7 +37,7 @@ async function operations(service: TestService): Promise<Operation[]> {
   );
 }
 
-/** The request, whose answer may be a stream. */
+/** The request, whose response may be a stream. */
 async function asked(service: TestService, { method, path }: Operation, key: string, env: string | null, body?: object): Promise<Answer> {
   const headers = { authorization: `Bearer ${key}`, ...(env !== null && { "x-service-env": env }) };
   if (!path.includes("/stream")) return service.rest(method, path, { headers, ...(body && { body }) });

@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import testOnce from "node:test";
+import { test as testOnce } from "node:test";
 import type { Inlet } from "@inlet/sdk";
 import { NonRetriableError } from "@inlet/sdk";
 import { runsOf, startApp } from "./support/app.ts";

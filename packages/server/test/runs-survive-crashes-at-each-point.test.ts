@@ -47,11 +47,11 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
     assert.equal(calls(), 2);
   },
 
-  "the answer has arrived, and is not committed": async (scene) => {
+  "the response has arrived, and is not committed": async (scene) => {
     const calls = countCalls(scene);
     await scene.begin();
     const first = await scene.app.next();
-    // Stopped, the process reads nothing: the answer is in its socket and nowhere else.
+    // Stopped, the process reads nothing: the response is in its socket and nowhere else.
     scene.inlet.child.kill("SIGSTOP");
     await first.ranStep("a");
     await scene.inlet.end("SIGKILL");

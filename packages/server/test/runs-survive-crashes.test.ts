@@ -29,6 +29,8 @@ const RUNS = 20;
 const CRASHES = 2;
 const LIFE_MS_MAX = 400;
 const ROUND_MS_MAX = 120_000;
+/** Between two looks at all runs and events, which take the service many times the work of a step. */
+const LOOK_EVERY_MS = 200;
 
 type Victim = "service" | "app";
 type Sdk = "inngest" | "inlet";
@@ -36,7 +38,7 @@ type Sdk = "inngest" | "inlet";
 for (const sdk of ["inngest", "inlet"] as const) {
   const name = (victim: Victim) => `${ROUNDS} rounds of crashes of the ${victim}, SDK ${sdk}: every run ends once, nothing kept runs again`;
   test(name("service"), (t) => rounds(t, sdk, "service"));
-  // To the store this is a call without an answer: one engine stands for both.
+  // To the store this is a call without a response: one engine stands for both.
   nodeTest(name("app"), (t) => rounds(t, sdk, "app"));
 }
 
@@ -138,7 +140,7 @@ class Scene {
       assert.ok(!lost, `a run failed (${when}): ${lost && (await this.#rest("GET", `/v1/runs/${lost.id}`)).text}`);
       assert.ok(Date.now() < deadline, `runs have not ended: ${JSON.stringify(await this.#unfinished("ten-steps"))} (${when})`);
       await this.#answerWaiting();
-      await sleep(20);
+      await sleep(LOOK_EVERY_MS);
     }
   }
 
@@ -177,7 +179,7 @@ class Scene {
     };
     const deadline = Date.now() + ROUND_MS_MAX;
     // Events are counted shortly after they are stored.
-    while (String(await counted()) !== String(there) && Date.now() < deadline) await sleep(50);
+    while (String(await counted()) !== String(there) && Date.now() < deadline) await sleep(LOOK_EVERY_MS);
     assert.deepEqual(await counted(), there, `the overview agrees with the lists (${when})`);
   }
 

@@ -13,7 +13,7 @@ import { advance, beginOne, makeScene, sampleStep, stepId } from "../src/store/c
 import { NO_SECRETS, type Store, StoreRefused } from "../src/store/contract/index.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { SIGNING_KEY, temporaryFolder } from "./support/service.ts";
 
 const hooks = { onFault: () => undefined, onRecovery: () => undefined };
@@ -38,7 +38,7 @@ function sqlite(t: TestContext): Engine & { folder: string } {
 }
 
 async function postgres(t: TestContext): Promise<Engine> {
-  const url = await freshDatabase(t);
+  const url = await migratedDatabase(t);
   return {
     open: (encryptionKeys) => openPostgresStore({ url, encryptionKeys, ...hooks }),
     texts: () =>

@@ -184,7 +184,7 @@ test("another site's page changes nothing with the cookie", async (t) => {
   assert.equal(
     (await attempt({ "sec-fetch-site": "cross-site" }, "GET")).status,
     200,
-    "reading changes nothing, and its answer is not theirs to see",
+    "reading changes nothing, and its response is not theirs to see",
   );
   assert.deepEqual(code(await openBrowser(service.url).signIn({ apiKey: API_KEY }, { "sec-fetch-site": "cross-site" })), [
     403,
@@ -213,7 +213,7 @@ test("a dev server asks nobody to sign in, but keeps other sites' pages out", as
   assert.equal(await named("evil.example"), 403, "a name that was made to lead to 127.0.0.1");
 });
 
-test("every answer tells browsers to keep it to itself: results, refusals, streams, what is not there", async (t) => {
+test("every response tells browsers to keep it to itself: results, refusals, streams, what is not there", async (t) => {
   const service = await startTestService(t);
   const controller = new AbortController();
   onEnd(t, () => controller.abort());

@@ -9,7 +9,7 @@ import { poll } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { type OneRun, startOneRun } from "./support/one-run.ts";
 
-test("a call that ends in time: its answer is kept, the service exits with 0, and the step is not run again", async (t) => {
+test("a call that ends in time: its response is kept, the service exits with 0, and the step is not run again", async (t) => {
   const scene = await startOneRun(t);
   await scene.begin();
   const first = await scene.app.next();

@@ -10,7 +10,7 @@ import { APP_SERVICE, withAppSpans } from "./support/apps/traced-app.ts";
 import { test } from "./support/both-stores.ts";
 import { freePort } from "./support/free-port.ts";
 import { exportTo, type ReceivedSpan, startOtlpReceiver } from "./support/otlp-receiver.ts";
-import { startInlet } from "./support/process.ts";
+import { INLET_MODULES_BIN, startInlet } from "./support/process.ts";
 import { endedRun, runDetails, until } from "./support/runs.ts";
 import { call, EVENT_KEY, SIGNING_KEY, startTestService, temporaryFolder } from "./support/service.ts";
 import { queryStore } from "./support/store-contents.ts";
@@ -162,7 +162,12 @@ test("a collector that is away harms nothing; the log says so once, and when it 
 
 test("without the variables nothing that exports is loaded", async (t) => {
   const flags = ["--port", "0", "--host", "127.0.0.1", "--discover", "off", "--event-key", "mine"];
-  const inlet = await startInlet(t, ["start", ...flags, "--data-dir", temporaryFolder(t)], { NODE_OPTIONS, OTEL_SERVICE_NAME: "mine" });
+  const inlet = await startInlet(
+    t,
+    ["start", ...flags, "--data-dir", temporaryFolder(t)],
+    { NODE_OPTIONS, OTEL_SERVICE_NAME: "mine" },
+    INLET_MODULES_BIN,
+  );
   assert.equal((await call(`${inlet.url}/e/mine`, { method: "POST", body: '{"name":"a","data":{}}' })).status, 200);
   assert.equal(await inlet.end("SIGTERM"), 0);
   // The library of metrics loads the interfaces by itself.
@@ -173,7 +178,7 @@ test("a stop exports what is left, as protobuf unless told otherwise", async (t)
   const collector = await startOtlpReceiver(t);
   const flags = ["--port", "0", "--host", "127.0.0.1", "--discover", "off", "--event-key", "mine"];
   const variables = { NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: "my-inlet" };
-  const inlet = await startInlet(t, ["start", ...flags, "--data-dir", temporaryFolder(t)], variables);
+  const inlet = await startInlet(t, ["start", ...flags, "--data-dir", temporaryFolder(t)], variables, INLET_MODULES_BIN);
   const body = '{"name":"a","data":{}}';
   assert.equal((await call(`${inlet.url}/e/mine`, { method: "POST", body, headers: { traceparent: TRACEPARENT } })).status, 200);
   assert.equal(collector.requests.length, 0, "spans are exported in batches");

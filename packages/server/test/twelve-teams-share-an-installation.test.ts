@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { startApp } from "./support/app.ts";
+import { operationsOf } from "./support/attacks/rest-operations.ts";
 import { type StoreKind, test } from "./support/both-stores.ts";
 import { migratedDatabase } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
@@ -96,7 +97,7 @@ async function work(nodes: readonly TestService[], { name, eventKey, webhook }: 
 }
 
 /** Everything that the admin of a team can ask about the others. */
-async function spy({ rest, name }: Team, others: readonly Team[], ids: readonly string[]): Promise<void> {
+async function spy(node: TestService, { rest, name }: Team, others: readonly Team[], ids: readonly string[]): Promise<void> {
   const seen = new RegExp(others.flatMap((team) => [`of ${team.name}"`, `"${team.name}"`, team.webhook.id]).join("|"));
   const lists = [
     "events",
@@ -116,6 +117,16 @@ async function spy({ rest, name }: Team, others: readonly Team[], ids: readonly 
     const { status, text } = await rest("GET", `/${list}`);
     assert.equal(status, 200, `${list}: ${text}`);
     assert.doesNotMatch(text, seen, list);
+  }
+  // Every route that reads, aimed at something of another team: none of it is in the answer, which may repeat the id that was asked for.
+  const target: Readonly<Record<string, string | undefined>> = { webhooks: others[0]?.webhook.id, environments: others[0]?.name };
+  for (const { method, path } of await operationsOf(node)) {
+    const id = target[path.split("/")[2] ?? ""] ?? ids[0] ?? "";
+    const to = path.slice("/v1".length).replaceAll(/\{\w+\}/g, id);
+    if (method !== "GET" || path.endsWith("/stream")) continue;
+    const { status, text } = await rest("GET", to);
+    assert.ok([200, 400, 403, 404].includes(status), `${path}: ${status} ${text}`);
+    assert.ok(!seen.test(text) || (status !== 200 && path.includes("{")), `${path}: ${status} ${text}`);
   }
   for (const id of ids) {
     for (const path of [`/events/${id}`, `/events/${id}/runs`]) assert.equal((await rest("GET", path)).status, 404, path);
@@ -148,6 +159,7 @@ test("one floods, one fails, one spies: the others' work is done, each once, and
   const flooded = flood(nodes, flooding, () => isOver);
   const [ids] = await Promise.all([Promise.all([failing, spying, ...others].map((team) => work(nodes, team)))]);
   await spy(
+    nodes[0],
     spying,
     teams.filter((team) => team !== spying),
     ids.flatMap((one, index) => (index === 1 ? [] : one.slice(0, 1))),

@@ -12,7 +12,7 @@ import { StoreRefused } from "../src/store/contract/index.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { SCHEMA_FOLDER } from "../src/store/postgres/schema/migrate.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { call, startTestService, temporaryFolder } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -35,7 +35,7 @@ function openStore(url: string, schemaFolder: URL, version: string) {
 test("a migration that adds: nodes of both releases accept, start and work, and a node of the old one may still start", {
   skip,
 }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const old = await startTestService(t, { databaseUrl });
   await startApp(t, old, (inlet) => [
     inlet.createFunction({ id: "note" }, { event: "shop/x" }, ({ step }) => step.run("note", () => "noted")),
@@ -57,7 +57,7 @@ test("a migration that adds: nodes of both releases accept, start and work, and 
 });
 
 test("a migration that takes away is not made while a node of the old release works, and then shuts it out", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const old = await startTestService(t, { databaseUrl });
   const later = migrationsWith(t, { "900-adds.sql": ADDS, "901-takes-away.sql": TAKES_AWAY });
   const refused = (pattern: RegExp) => (error: unknown) => error instanceof StoreRefused && pattern.test(error.message);
@@ -73,7 +73,7 @@ test("a migration that takes away is not made while a node of the old release wo
 });
 
 test("a node that stood still while the others were renewed says that it is not ready", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const old = await startTestService(t, { databaseUrl });
   assert.equal((await call(`${old.url}/ready`)).status, 200);
   const later = migrationsWith(t, { "900-adds.sql": ADDS, "901-takes-away.sql": TAKES_AWAY });

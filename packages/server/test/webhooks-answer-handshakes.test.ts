@@ -1,6 +1,6 @@
 /**
  * A webhook with a handshake answers the question that its provider asks before it sends anything: by preset, or by code in the sandbox.
- * The answer is plain text or JSON that no browser takes for a page; the request is recorded and makes no event.
+ * The response is plain text or JSON that no browser takes for a page; the request is recorded and makes no event.
  */
 
 import assert from "node:assert/strict";
@@ -201,7 +201,7 @@ test("no preset answers with more than 8 KiB", async (t) => {
   }
 });
 
-test("an answer of X's handshake is no signature of an event", async (t) => {
+test("a response of X's handshake is no signature of an event", async (t) => {
   const verify = { scheme: "hmac", header: "x-twitter-webhooks-signature", prefix: "sha256=", encoding: "base64", secrets: [SECRET] };
   const { webhook } = await open(t, { preset: "x" }, { verify });
   const forged = '{"for_user_id":"1"}';

@@ -72,7 +72,7 @@ test("a crash loses no copy and makes none twice", async (t) => {
         () => false,
       ),
     );
-    // Killed right after the first answer, while copies of those that were accepted are still to be made.
+    // Killed right after the first response, while copies of those that were accepted are still to be made.
     await Promise.any(answers.map((one) => one.then((isAccepted) => isAccepted || Promise.reject())));
     await doomed.end("SIGKILL");
     accepted += (await Promise.all(answers)).filter(Boolean).length;

@@ -1,4 +1,4 @@
-/** POST /e/:token: what a transform sees, what its answers become, and how each failure is answered and recorded. */
+/** POST /e/:token: what a transform sees, what its responses become, and how each failure is answered and recorded. */
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";

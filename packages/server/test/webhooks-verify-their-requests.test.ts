@@ -276,7 +276,7 @@ test("a webhook without its secret records and refuses requests; they can be rep
   assert.equal(plain.body.data.state, "ready");
 });
 
-test("a replay verifies again, with the age at receipt; masked credentials keep their verdict", async (t) => {
+test("a replay verifies again, with the age at receipt; masked credentials keep the result", async (t) => {
   const { service, clock } = await open(t);
   const slack = await verifying(service, { scheme: "slack", secrets: [SECRET] });
   const { headers } = SCHEMES.slack as Signing;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test as testOnSqlite } from "node:test";
 import { test } from "./support/both-stores.ts";
-import { type Asked, type ProviderAnswer, pagesOf, sourceOf, startProvider } from "./support/provider.ts";
+import { type Asked, type ProviderResponse, pagesOf, sourceOf, startProvider } from "./support/provider.ts";
 import { until } from "./support/runs.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { makeWebhook, post, requestsOf, type TestWebhook } from "./support/webhooks.ts";
@@ -151,7 +151,7 @@ testOnSqlite(
     const items = Array.from({ length: 30 }, (_, n) => ({ id: `sale-${n}` }));
     const pages = pagesOf(items, 5);
     const waits: number[] = [];
-    const faults: Record<string, (asked: Asked) => ProviderAnswer> = {
+    const faults: Record<string, (asked: Asked) => ProviderResponse> = {
       polite: (asked) => {
         const times = provider.asked.filter(({ url }) => url.search === asked.url.search).length;
         if (times === 1) waits.push(Date.now());
@@ -168,7 +168,7 @@ testOnSqlite(
     let fault = "polite";
     const provider = await startProvider(t, (asked) => {
       const page = Number(asked.url.searchParams.get("page"));
-      if (page === 2) return (faults[fault] as (asked: Asked) => ProviderAnswer)(asked);
+      if (page === 2) return (faults[fault] as (asked: Asked) => ProviderResponse)(asked);
       return pages(asked);
     });
     const reconcile = { source: sourceOf(provider, "page.items.map((one) => one.id ? { body: one } : 'none')"), secrets: [SECRET] };
@@ -213,7 +213,7 @@ testOnSqlite("a pass waits for the one before, ends after 1,000 pages, and can b
   assert.equal(new Set(provider.asked.map(({ url }) => url.searchParams.get("page"))).size, 1_000);
 });
 
-testOnSqlite("settings that cannot work are refused, and stored secrets do not follow another address", async (t) => {
+test("settings that cannot work are refused, and stored secrets do not follow another address", async (t) => {
   const service = await startTestService(t, {});
   const source = "function request() { return { url: 'http://127.0.0.1:1/' } } const read = () => ({ items: [] });";
   const refused = async (reconcile: object, field: RegExp) => {

@@ -1,4 +1,4 @@
-/** A write reaches only environments that its caller may use, even those that a body or an app's answer names; and no role discards or signs beyond its rights. */
+/** A write reaches only environments that its caller may use, even those that a body or an app's response names; and no role discards or signs beyond its rights. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -21,6 +21,13 @@ if (process.env.INLET_BASE_URL) await inlet.send({ name: "shop/order.created", d
 console.log("fine");
 `;
 
+/** The service parses archived files in a process of its own, whose file no import leads to. */
+const PARSE = `
+import { DecoderProcess } from "./node_modules/@inlet/cli/dist/server/src/archive/files/decoder-process.js";
+const file = { name: "empty.parquet", byteLength: 0, slice: async () => new ArrayBuffer(0), close: async () => undefined };
+await new DecoderProcess().decode(file, { table: "events" }).catch(({ message }) => console.log(message));
+`;
+
 export function checkInstalls({ cli, sdk }: Release, toolbox: Toolbox): Check[] {
   const { managers, nodes, folder } = toolbox;
   return managers.flatMap((manager) =>
@@ -39,7 +46,7 @@ export function checkInstalls({ cli, sdk }: Release, toolbox: Toolbox): Check[] 
 
 async function install({ command, add, files }: Manager, project: string, env: NodeJS.ProcessEnv, packages: string[]): Promise<void> {
   mkdirSync(project);
-  const all = { "package.json": '{"name":"empty","version":"1.0.0","type":"module"}', "send.js": SEND, ...files };
+  const all = { "package.json": '{"name":"empty","version":"1.0.0","type":"module"}', "send.js": SEND, "parse.js": PARSE, ...files };
   for (const [name, text] of Object.entries(all)) writeFileSync(join(project, name), text);
   const [program = "", ...words] = command;
   await run(program, [...words, ...add, ...packages], { cwd: project, env });
@@ -55,6 +62,8 @@ async function refuses(project: string, env: NodeJS.ProcessEnv): Promise<void> {
 async function works(project: string, env: NodeJS.ProcessEnv): Promise<void> {
   const inlet = join(project, "node_modules/.bin/inlet");
   assert.equal((await run(inlet, ["--version"], { cwd: project, env })).out, `${readManifest("packages/cli").version}\n`);
+  const parsed = (await run("node", ["parse.js"], { cwd: project, env })).out;
+  assert.match(parsed, /^empty\.parquet cannot be read: (?!it takes|its reader)/);
   const server = spawn(inlet, ["dev", "--port", "0", "--ephemeral", "--discover", "off"], { cwd: project, env });
   try {
     const withUrl = { ...env, INLET_BASE_URL: await untilListening(server) };

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Release } from "../build-release.ts";
-import type { Check } from "./check.ts";
+import { type Check, Unavailable } from "./check.ts";
 import { checkGuides } from "./check-guides.ts";
 import { checkImage, checkImageContext } from "./check-image.ts";
 import { checkInstalls } from "./check-installs.ts";
@@ -45,6 +45,10 @@ async function report({ name, unavailable, run }: Check): Promise<Result> {
     console.log(reason ? `skip  ${name}: ${reason}` : `ok    ${name} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
     return reason ? "skip" : "ok";
   } catch (error) {
+    if (error instanceof Unavailable) {
+      console.log(`skip  ${name}: ${error.message}`);
+      return "skip";
+    }
     console.log(`FAIL  ${name}\n${error instanceof Error ? error.message : error}`);
     return "FAIL";
   }

@@ -1,75 +1,64 @@
-/** Serves a function with Bun and with Deno, and runs it to its end from a dev server. */
+/** Serves a function in each runtime and framework, registers it with a dev server, and runs it to its end. */
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Release } from "../build-release.ts";
 import { run } from "../run.ts";
-import type { Check } from "./check.ts";
+import { type Check, Unavailable } from "./check.ts";
 import { untilListening } from "./check-installs.ts";
+import { FRAMEWORKS } from "./runtimes/frameworks.ts";
+import { PLATFORMS } from "./runtimes/platforms.ts";
+import { INLET_FILE, type Runtime, SERVE } from "./runtimes/runtime.ts";
+import { SERVERS } from "./runtimes/servers.ts";
 import { environmentWith, type Toolbox } from "./toolbox.ts";
 
-/** `serving` is the runtime's own server. It prints the port that it got. */
-const app = (serving: string) => `
-import { Inlet } from "@inlet/sdk";
-import { serve } from "@inlet/sdk/fetch";
-const inlet = new Inlet({ id: "shop", isDev: true });
-const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step }) => {
-  const both = await Promise.all([step.run("a", () => event.data.n), step.run("b", () => 2)]);
-  await step.sleep("rest", "10ms");
-  await step.sendEvent("tell", { name: "shop/order.shipped", data: { both } });
-  return both;
-});
-const fetch = serve({ client: inlet, functions: [ship] });
-const options = { port: 0, hostname: "127.0.0.1" };
-${serving}
-`;
-
-const RUNTIMES = [
-  { name: "Bun", package: "bun@latest", argv: ["bun"], serving: 'console.log("port", Bun.serve({ ...options, fetch }).port);' },
-  {
-    name: "Deno",
-    package: "deno@latest",
-    argv: ["deno", "run", "--allow-all", "--node-modules-dir=manual"],
-    serving: 'Deno.serve({ ...options, onListen: ({ port }) => console.log("port", port) }, fetch);',
-  },
-];
-const POLLS = 300;
+const MANIFEST = { private: true, type: "module", allowScripts: { bun: true, deno: true, "aws-lambda-ric": true } };
+const NO_TELEMETRY = {
+  ASTRO_TELEMETRY_DISABLED: "1",
+  NEXT_TELEMETRY_DISABLED: "1",
+  NUXT_TELEMETRY_DISABLED: "1",
+  WRANGLER_SEND_METRICS: "false",
+};
+const POLLS = 600;
 const POLL_MS = 100;
 
-export function checkRuntimes({ cli, sdk }: Release, toolbox: Toolbox): Check[] {
-  return RUNTIMES.map(({ name, serving, argv: [program = "", ...argv], ...runtime }) => ({
-    name: `${name} serves a function`,
-    async run() {
-      const project = join(toolbox.folder, name);
-      const env = environmentWith(toolbox, [toolbox.nodes[24]], toolbox.folder);
-      mkdirSync(project);
-      // Their install scripts put the binary for this platform in its place.
-      const manifest = { private: true, type: "module", allowScripts: { bun: true, deno: true } };
-      writeFileSync(join(project, "package.json"), JSON.stringify(manifest));
-      writeFileSync(join(project, "app.js"), app(serving));
-      await run(
-        "npm",
-        ["install", "--no-audit", "--no-fund", "--silent", runtime.package, `@inlet/cli@file:${cli}`, `@inlet/sdk@file:${sdk}`],
-        {
-          cwd: project,
-          env,
-        },
-      );
-      const bin = (command: string) => join(project, "node_modules/.bin", command);
-      const server = spawn(bin("inlet"), ["dev", "--port", "0", "--ephemeral", "--discover", "off"], { cwd: project, env });
-      const url = await untilListening(server);
-      const served = spawn(bin(program), [...argv, "app.js"], { cwd: project, env: { ...env, INLET_BASE_URL: url } });
-      try {
-        await runsToItsEnd(url, `http://127.0.0.1:${await untilPort(served)}/api/inlet`);
-      } finally {
-        await Promise.all([server, served].map(end));
-      }
-    },
+export function checkRuntimes(release: Release, toolbox: Toolbox): Check[] {
+  return [...SERVERS, ...PLATFORMS, ...FRAMEWORKS].map((runtime) => ({
+    name: `${runtime.name} serves a function`,
+    run: () => checkRuntime(runtime, release, toolbox),
   }));
+}
+
+async function checkRuntime(runtime: Runtime, { cli, sdk }: Release, toolbox: Toolbox): Promise<void> {
+  const project = join(toolbox.folder, runtime.name.replaceAll(" ", "-"));
+  const env = { ...environmentWith(toolbox, [toolbox.nodes[24]], toolbox.folder), ...NO_TELEMETRY };
+  const files = { "package.json": JSON.stringify(MANIFEST), "inlet.js": INLET_FILE, ...runtime.files };
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(project, file)), { recursive: true });
+    writeFileSync(join(project, file), text);
+  }
+  const flags = ["--no-audit", "--no-fund", "--loglevel=error", ...(runtime.installScripts ? [] : ["--ignore-scripts"])];
+  const install = (packages: readonly string[]) => run("npm", ["install", ...flags, ...packages], { cwd: project, env });
+  await install(runtime.packages).catch((error: Error) => {
+    throw new Unavailable(`it could not be installed\n${error.message}`);
+  });
+  await install([`@inlet/cli@file:${cli}`, `@inlet/sdk@file:${sdk}`]);
+  const program = (name: string) => (name === "node" ? join(toolbox.nodes[24], "node") : join(project, "node_modules/.bin", name));
+  const [builder, ...words] = runtime.build ?? [];
+  if (builder) await run(program(builder), words, { cwd: project, env });
+  const server = spawn(program("inlet"), ["dev", "--port", "0", "--ephemeral", "--discover", "off"], { cwd: project, env });
+  const url = await untilListening(server);
+  const [name = "", ...argv] = runtime.serve ?? SERVE;
+  const served = spawn(program(name), argv, { cwd: project, env: { ...env, INLET_BASE_URL: url } });
+  try {
+    await runsToItsEnd(url, `http://127.0.0.1:${await untilPort(served)}/api/inlet`);
+  } finally {
+    await Promise.all([server, served].map(end));
+  }
 }
 
 async function runsToItsEnd(url: string, appUrl: string): Promise<void> {

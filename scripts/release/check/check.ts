@@ -10,6 +10,9 @@ export interface Check {
   run(): Promise<void>;
 }
 
+/** Thrown by a check that turns out not to be possible on this machine. It counts as skipped. */
+export class Unavailable extends Error {}
+
 export interface Home {
   folder: string;
   env: NodeJS.ProcessEnv;

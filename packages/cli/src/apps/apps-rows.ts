@@ -30,8 +30,8 @@ export const APPS_ROWS: readonly CommandRow[] = [
   command({
     words: ["apps", "check"],
     operands: "<url>",
-    sentence: "Checks a new build before it is deployed: lists unfinished runs that wait in a step which it does not know.",
-    more: "Asks the build for the plan of each run, with the stored results, and runs no step. Code outside of steps runs, as in every call.\nBuilds with an SDK that cannot be asked in this way are not asked. The command itself must be able to reach the URL.",
+    sentence: "Checks a new build before it is deployed: lists unfinished runs that wait in a step that it does not know.",
+    more: "Sends the stored results of each run to the build and asks what it would do next. No step runs. Code outside of steps does, as in every call.\nBuilds with an SDK that cannot answer this are not checked. The command itself must be able to reach the URL.",
     namesMin: 1,
     namesMax: 1,
     examples: [
@@ -90,7 +90,7 @@ export const APPS_ROWS: readonly CommandRow[] = [
   command({
     words: ["functions", "limit"],
     operands: "<function id>",
-    sentence: "Limits a function without a deploy. The limits go before those that its app registered.",
+    sentence: "Limits a function without a deploy. The limits take precedence over those that its app registered.",
     namesMin: 1,
     namesMax: 1,
     examples: [

@@ -9,7 +9,10 @@ export function isEnvironmentName(name: string): boolean {
 }
 
 export function urlFault(text: string): string | null {
-  return /^https?:$/.test(URL.parse(text)?.protocol ?? "") ? null : `"${text}" is not a URL such as http://localhost:8288`;
+  const url = URL.parse(text);
+  if (!/^https?:$/.test(url?.protocol ?? "")) return `"${text}" is not a URL such as http://localhost:8288`;
+  // The fetch standard refuses such a URL. It is not repeated, since it contains a password.
+  return url?.username || url?.password ? "the URL must not contain a user name or password" : null;
 }
 
 export const CONNECTION_FLAGS = {

@@ -5,13 +5,14 @@
 
 import { signBody } from "@inlet/protocol";
 import { examineFunction } from "@inlet/server/registration";
-import { asJson, reasonOf } from "../rest/rest-client.ts";
+import { reasonOf } from "../rest/fetch-fault.ts";
+import { asJson } from "../rest/rest-client.ts";
 import { type Finding, note, ok, problem, skipped, warning } from "./finding.ts";
 
 const ASK_MS = 10_000;
 const SDK_HEADERS = ["x-inngest-sdk", "x-service-sdk", "x-inngest-sdk-handled"];
 
-interface AppAnswer {
+interface AppResponse {
   status: number;
   sdk: string | null;
   isInBand: boolean;
@@ -30,13 +31,13 @@ export async function checkApp(url: string, signingKey: string | null): Promise<
   return [...found, ...(await checkFunctions(url, signingKey)), ...GENERAL];
 }
 
-function notAnEndpoint(url: string, { status }: AppAnswer): Finding {
+function notAnEndpoint(url: string, { status }: AppResponse): Finding {
   const advice = "Use the URL at which serve() responds, usually /api/inngest. A proxy must pass on the SDK's headers.";
   return problem("app", `${url} answers with status ${status}, but is not the endpoint of an SDK`, advice);
 }
 
 /** What the app reports about its keys. SDKs use two spellings. */
-function checkKeys({ status, body }: AppAnswer, signingKey: string | null): Finding[] {
+function checkKeys({ status, body }: AppResponse, signingKey: string | null): Finding[] {
   const isDev = body.mode === "dev";
   const hasKey = body.has_signing_key === true || body.hasSigningKey === true;
   if (status === 401 || body.authentication_succeeded === false) {
@@ -65,7 +66,7 @@ async function checkFunctions(url: string, signingKey: string | null): Promise<F
   return functions.flatMap(checkFunction);
 }
 
-function notInBand({ status, body }: AppAnswer): Finding {
+function notInBand({ status, body }: AppResponse): Finding {
   const said = [body.message, body.error].find((text) => typeof text === "string" && text !== "");
   const why =
     status >= 400 ? `the app refused (status ${status}${said ? `: ${said}` : ""})` : "its SDK does not respond with its functions";
@@ -94,7 +95,7 @@ const GENERAL: readonly Finding[] = [
 ];
 
 /** The response, or the reason why there is none. */
-async function ask(url: string, method: "GET" | "PUT", signingKey: string | null): Promise<AppAnswer | string> {
+async function ask(url: string, method: "GET" | "PUT", signingKey: string | null): Promise<AppResponse | string> {
   const body = method === "PUT" ? JSON.stringify({ url }) : "";
   const headers: Record<string, string> = { ...(method === "PUT" && { "content-type": "application/json" }) };
   for (const prefix of ["x-inngest", "x-service"]) {
@@ -114,6 +115,6 @@ async function ask(url: string, method: "GET" | "PUT", signingKey: string | null
       body: typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {},
     };
   } catch (error) {
-    return (error as Error).name === "TimeoutError" ? `no response within ${ASK_MS / 1_000} s` : reasonOf(error);
+    return reasonOf(error, ASK_MS);
   }
 }

@@ -11,7 +11,7 @@ interface Cluster {
   archive?: { failingSince: string | null };
 }
 
-const ANSWER_MS_WARNING = 250;
+const RESPONSE_MS_WARNING = 250;
 const LAG_MS_WARNING = 60_000;
 
 export function checkCluster(ready: unknown): Finding[] {
@@ -29,7 +29,7 @@ export function checkCluster(ready: unknown): Finding[] {
 function checkStore({ schema, schemaKnown, answerMs }: Cluster["store"]): Finding {
   const newer = schema > schemaKnown ? `; the responding node knows ${schemaKnown}, so it is older than others` : "";
   const text = `PostgreSQL, schema ${schema}${newer}, responds in ${answerMs} ms`;
-  if (answerMs < ANSWER_MS_WARNING) return ok("store", text);
+  if (answerMs < RESPONSE_MS_WARNING) return ok("store", text);
   return warning("store", text, "Every accepted event waits for it. Check the load of PostgreSQL and the network.");
 }
 
@@ -63,7 +63,7 @@ function checkReplica({ database, state, lagMs }: NonNullable<Cluster["replicas"
 }
 
 function checkArchive({ failingSince }: NonNullable<Cluster["archive"]>): Finding {
-  if (failingSince === null) return ok("archive", "the responding node has met no failure");
+  if (failingSince === null) return ok("archive", "nothing waits to be written");
   const advice = "Old partitions stay in the store until it can. The log says why; check --archive, its credentials and its room.";
   return warning("archive", `cannot be written since ${failingSince}`, advice);
 }

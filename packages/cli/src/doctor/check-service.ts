@@ -2,7 +2,8 @@
 
 import type { App } from "../apps/apps-commands.ts";
 import { CommandFault } from "../command-line/command-fault.ts";
-import { asJson, type Connection, createRestClient, type RestClient, reasonOf } from "../rest/rest-client.ts";
+import { reasonOf } from "../rest/fetch-fault.ts";
+import { asJson, type Connection, createRestClient, type RestClient } from "../rest/rest-client.ts";
 import { checkCluster } from "./check-cluster.ts";
 import { checkSigningKeys } from "./check-signing-keys.ts";
 import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
@@ -53,7 +54,7 @@ export async function probe(url: string, init: RequestInit = {}): Promise<Probed
     const response = await fetch(url, { redirect: "manual", ...init, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
     return { status: response.status, body: asJson(await response.text()), date: response.headers.get("date") };
   } catch (error) {
-    return (error as Error).name === "TimeoutError" ? `no response within ${PROBE_TIMEOUT_MS / 1_000} s` : reasonOf(error);
+    return reasonOf(error, PROBE_TIMEOUT_MS);
   }
 }
 

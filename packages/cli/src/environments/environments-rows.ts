@@ -47,7 +47,7 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
       ["inlet env move staging --to directory", "back to the database of --database-url"],
     ],
     exits: [
-      [0, "the environment was moved, or Ctrl-C: the move goes on"],
+      [0, "the environment was moved, or Ctrl-C: the move continues"],
       [1, "the move failed or was cancelled, or the service refused the request"],
       ...USUAL_EXITS.slice(2),
     ],

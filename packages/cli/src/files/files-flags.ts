@@ -34,6 +34,7 @@ export const EXPORT_FLAGS = {
   env: { ...ENV, sentence: `${ENV.sentence} A branch environment is written only if it is named.` },
   force: { type: "boolean", sentence: "Overwrite files that differ from the server." },
   "schema-only": { type: "boolean", sentence: "Write only the schema for editors, inlet.schema.json." },
-  ...{ url, "api-key": apiKey },
+  url,
+  "api-key": apiKey,
   ...JSON_FLAG,
 } as const satisfies Flags;

@@ -53,7 +53,9 @@ export async function readFolderFor(options: FolderOptions, variables: Variables
   const installation = await readInstallation(rest);
   const entries = withSecrets(inEnvironment(found, { env: installation.defaultEnvironment }), variables);
   const folder: Folder = {
-    ...{ options, rest, installation },
+    options,
+    rest,
+    installation,
     definitions: selected(installation, env, all),
     entries: entries.filter(({ environment }) => isSelected(installation, env, environment ?? "")),
     hasWebhooks: isFolder(webhooksDir),

@@ -12,7 +12,8 @@ type JobCall = Call<typeof CONNECTION_FLAGS>;
 
 export async function listJobs({ options, io }: Call<typeof JOB_LIST_FLAGS>): Promise<CommandResult> {
   const { status, cursor, limit } = options;
-  const { items, next } = await createRestClient(options).list<JobView>({ path: "/jobs", query: { status, cursor } }, Number(limit));
+  const query = { status, cursor, scheduled: options.scheduled ? null : "false" };
+  const { items, next } = await createRestClient(options).list<JobView>({ path: "/jobs", query }, Number(limit));
   const rows = items.map((job) => [job.createdAt, job.id, job.kind, job.status, `${job.done}/${job.total}`, String(job.failed)]);
   const headings = ["CREATED", "ID", "KIND", "STATUS", "DONE", "FAILED"];
   return listResult({ headings, rows, empty: "No jobs." }, items, next, io);

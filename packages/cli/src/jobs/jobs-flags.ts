@@ -7,6 +7,7 @@ import { PAGE_FLAGS } from "../command-line/list-flags.ts";
 
 export const JOB_LIST_FLAGS = {
   status: { type: "string", choices: JOB_STATUSES, sentence: "Only jobs with this status." },
+  scheduled: { type: "boolean", sentence: "Also list scheduled reconciliations." },
   ...PAGE_FLAGS,
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

@@ -3,7 +3,8 @@
 import packageFile from "../../package.json" with { type: "json" };
 import { type CommandResult, written } from "../command-line/command-result.ts";
 import type { Call, Flags, Io } from "../command-line/command-row.ts";
-import { type Connection, reasonOf } from "../rest/rest-client.ts";
+import { reasonOf } from "../rest/fetch-fault.ts";
+import type { Connection } from "../rest/rest-client.ts";
 
 const TIMEOUT_MS = 120_000;
 
@@ -37,7 +38,9 @@ async function post({ url, apiKey, env }: Connection, body: string): Promise<{ s
     });
     return { status: response.status, text: await response.text() };
   } catch (error) {
-    throw new Error(`The service at ${base} cannot be reached: ${reasonOf(error)}. Its URL is set with --url or INLET_BASE_URL.`);
+    throw new Error(
+      `The service at ${base} cannot be reached: ${reasonOf(error, TIMEOUT_MS)}. Its URL is set with --url or INLET_BASE_URL.`,
+    );
   }
 }
 

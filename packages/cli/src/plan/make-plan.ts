@@ -68,7 +68,8 @@ function stepFor<Mine, Theirs>(kind: ObjectKind<Mine, Theirs>, { mine, theirs }:
 }
 
 function planned<Mine, Theirs>(kind: ObjectKind<Mine, Theirs>, step: Step<Mine, Theirs>): PlannedStep {
-  const linesOf = (told: Step<Mine, Theirs>, tense: Tense) => stepLines(told.action, tense, kind.heading(told), kind.details(told, tense));
+  const linesOf = (shown: Step<Mine, Theirs>, tense: Tense) =>
+    stepLines(shown.action, tense, kind.heading(shown), kind.details(shown, tense));
   return {
     action: step.action,
     where: kind.where(step),
@@ -76,9 +77,9 @@ function planned<Mine, Theirs>(kind: ObjectKind<Mine, Theirs>, step: Step<Mine, 
     json: kind.json(step),
     check: () => kind.check?.(step),
     async take() {
-      const { step: told, lines, notes, json } = await kind.take(step);
+      const { step: taken, lines, notes, json } = await kind.take(step);
       const own = lines.map((line) => `    ${line}`);
-      return { action: step.action, lines: [...linesOf(told, "done"), ...own], notes, json: { ...kind.json(told), ...json } };
+      return { action: step.action, lines: [...linesOf(taken, "done"), ...own], notes, json: { ...kind.json(taken), ...json } };
     },
   };
 }

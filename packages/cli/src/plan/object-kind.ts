@@ -32,7 +32,7 @@ export type Tense = "to do" | "done";
 
 /** What a step has done. */
 export interface Taken<Mine, Theirs> {
-  /** The step as it is told afterwards. */
+  /** The step as it is shown afterwards. */
   step: Step<Mine, Theirs>;
   /** Printed below the step. */
   lines: string[];

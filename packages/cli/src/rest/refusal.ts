@@ -11,7 +11,7 @@ interface Detail {
   column?: number;
 }
 
-interface ErrorAnswer {
+interface ErrorResponse {
   error?: string;
   code?: string;
   /** The path of the page that explains the code. */
@@ -28,8 +28,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   environment_missing: "Set the branch environment with --env or INLET_ENV.",
 };
 
-export function refusal(base: string, status: number, answer: unknown): CommandFault {
-  const { error, code, docs, details = [] } = (answer ?? {}) as ErrorAnswer;
+export function refusal(base: string, status: number, response: unknown): CommandFault {
+  const { error, code, docs, details = [] } = (response ?? {}) as ErrorResponse;
   if (!error || !code)
     return new CommandFault(`${base} returned status ${status}. Check that it is an Inlet service.`, null, exitOf(status));
   // The message already contains a single fault, but not its position.

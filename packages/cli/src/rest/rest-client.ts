@@ -2,6 +2,7 @@
 
 import { CommandFault } from "../command-line/command-fault.ts";
 import { EXIT } from "../command-line/command-result.ts";
+import { reasonOf } from "./fetch-fault.ts";
 import { refusal } from "./refusal.ts";
 
 export interface Connection {
@@ -23,7 +24,7 @@ export interface RestCall {
 
 export type Query = Readonly<Record<string, string | number | null | undefined>>;
 
-export interface Answer<Value> {
+export interface RestResponse<Value> {
   value: Value;
   /** The unparsed text, for content that parsing would change. */
   text: string;
@@ -32,7 +33,7 @@ export interface Answer<Value> {
 
 export interface RestClient {
   base: string;
-  call<Value>(call: RestCall): Promise<Answer<Value>>;
+  call<Value>(call: RestCall): Promise<RestResponse<Value>>;
   /** The `data` of the response. */
   data<Value>(call: RestCall): Promise<Value>;
   /** Up to `limit` items of a list, over as many pages as needed. */
@@ -56,7 +57,7 @@ export function createRestClient(connection: Connection): RestClient {
       ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
     });
 
-  async function call<Value>(details: RestCall): Promise<Answer<Value>> {
+  async function call<Value>(details: RestCall): Promise<RestResponse<Value>> {
     const response = await request(details, AbortSignal.timeout(TIMEOUT_MS));
     const text = await textOf(base, response);
     const value = asJson(text);
@@ -116,19 +117,10 @@ async function textOf(base: string, response: Response): Promise<string> {
 function unreachable(base: string, error: unknown): CommandFault {
   const advice = "Start it, or set its URL with --url or INLET_BASE_URL.";
   return new CommandFault(
-    `The service at ${base} cannot be reached: ${reasonOf(error)}. ${advice}`,
+    `The service at ${base} cannot be reached: ${reasonOf(error, TIMEOUT_MS)}. ${advice}`,
     "service_unreachable",
     EXIT.unreachable,
   );
-}
-
-/** The reason why a fetch failed. */
-export function reasonOf(error: unknown): string {
-  const { name, message, cause } = error as Error & { cause?: Error & { code?: string } };
-  if (name === "TimeoutError") return `no response within ${TIMEOUT_MS / 1000} s`;
-  if (cause?.code === "ECONNREFUSED") return "connection refused";
-  if (cause?.code === "ENOTFOUND") return "unknown host";
-  return cause?.message || cause?.code || message;
 }
 
 function queryText(query: Query = {}): string {

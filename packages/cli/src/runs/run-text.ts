@@ -110,7 +110,7 @@ function callText(run: RunDetails, call: CallFields): string {
     call.startedAt.slice(11, 23),
     aboutCall(run, call),
     call.attempt > 0 ? `attempt ${call.attempt + 1}` : null,
-    httpStatus === null ? "no answer" : `status ${httpStatus}`,
+    httpStatus === null ? "no response" : `status ${httpStatus}`,
     durationText(call.startedAt, call.endedAt),
     errorText(run.attempts.find(isFailure)?.error ?? null) ?? (call.outcome === "error" ? "failed" : null),
     isLate ? "after the run ended" : null,
@@ -126,11 +126,11 @@ function aboutCall({ steps }: RunDetails, { stepId, startedAt }: CallFields): st
   return visible(found.length > 0 ? found.map(({ name }) => name).join(", ") : (stepId ?? "the function"));
 }
 
-const ANSWER_UNITS_SHOWN = 200;
+const RESPONSE_UNITS_SHOWN = 200;
 
 function shortened({ body, length }: { body: string; length: number }): string {
-  const shown = visible(body.slice(0, ANSWER_UNITS_SHOWN).toWellFormed());
-  return length > ANSWER_UNITS_SHOWN ? `${shown} … (${length} characters)` : shown;
+  const shown = visible(body.slice(0, RESPONSE_UNITS_SHOWN).toWellFormed());
+  return length > RESPONSE_UNITS_SHOWN ? `${shown} … (${length} characters)` : shown;
 }
 
 function joined(parts: readonly (string | null)[]): string {

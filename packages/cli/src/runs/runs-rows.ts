@@ -55,7 +55,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
   }),
   command({
     words: ["runs", "holds"],
-    sentence: "Lists order keys on hold: a run failed, and later runs of the same key wait.",
+    sentence: "Lists ordering keys on hold: a run failed, and later runs of the same key wait.",
     examples: [["inlet runs holds --function shop-bill", "keys of one function"]],
     flags: HOLDS_FLAGS,
     run: async (call) => (await import("./holds-commands.ts")).listHolds(call),
@@ -64,7 +64,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     words: ["runs", "release"],
     ...one,
     operands: "<run id|hold id>",
-    sentence: "Releases the order key that a failed run blocks, without rerunning it.",
+    sentence: "Releases the ordering key that a failed run blocks, without rerunning it.",
     examples: [
       ["inlet runs release 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "by the id of the failed run"],
       ["inlet runs release 4711", 'by the id that "inlet runs holds" shows, also after the run has been removed'],

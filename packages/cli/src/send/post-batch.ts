@@ -7,9 +7,10 @@ import { randomBytes } from "node:crypto";
 import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
 import { EXIT } from "../command-line/command-result.ts";
+import { isPermanent, reasonOf } from "../rest/fetch-fault.ts";
 import { pause } from "../rest/pause.ts";
 import { refusal } from "../rest/refusal.ts";
-import { asJson, reasonOf } from "../rest/rest-client.ts";
+import { asJson } from "../rest/rest-client.ts";
 
 export interface EventTarget {
   url: string;
@@ -46,7 +47,7 @@ export async function postBatch(target: EventTarget, body: string, options: Post
     if ("ids" in outcome) return outcome.ids;
     isLost ||= outcome.isLost;
     const isOver = tries >= triesMax || signal.aborted || (outcome.isRefused && Date.now() - startedAt >= REFUSED_MS_MAX);
-    if (!outcome.isRetryable || isOver) throw isLost ? answerLost(outcome.fault) : outcome.fault;
+    if (!outcome.isRetryable || isOver) throw isLost ? responseLost(outcome.fault) : outcome.fault;
     const waitMs = outcome.retryAfterMs ?? Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** (tries - 1));
     const boundedMs = outcome.isRefused ? Math.min(waitMs, Math.max(0, startedAt + REFUSED_MS_MAX - Date.now())) : waitMs;
     onRetry?.(outcome.fault.lines[0] ?? "", boundedMs);
@@ -90,14 +91,15 @@ async function post({ url, key, env }: EventTarget, body: string, seed: string, 
     const isLost = isRetryable && !TURNED_AWAY.has(response.status);
     return { fault: refusal(base, response.status, answer), isRetryable, isLost, retryAfterMs: retryAfter(response) };
   } catch (error) {
-    const message = `The service at ${base} cannot be reached: ${reasonOf(error)}. Start it, or set its URL with --url or INLET_BASE_URL.`;
+    const message = `The service at ${base} cannot be reached: ${reasonOf(error, TIMEOUT_MS)}. Start it, or set its URL with --url or INLET_BASE_URL.`;
     const code = (error as { cause?: { code?: string } }).cause?.code ?? "";
     const fault = new CommandFault(message, "service_unreachable", EXIT.unreachable);
+    if (isPermanent(error)) return { fault, isRetryable: false, isLost: false, retryAfterMs: null };
     return { fault, isRetryable: true, isLost: !NEVER_SENT.has(code), retryAfterMs: null, isRefused: code === "ECONNREFUSED" };
   }
 }
 
-function answerLost({ lines, exitCode }: CommandFault): CommandFault {
+function responseLost({ lines, exitCode }: CommandFault): CommandFault {
   return new CommandFault([...lines, "There was no response, so these events may have been stored."], "answer_lost", exitCode);
 }
 

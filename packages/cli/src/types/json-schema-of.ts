@@ -23,6 +23,10 @@ const CONVERTERS: Readonly<Record<string, { packages: readonly string[]; name: s
 export async function jsonSchemaOf(eventName: string, schema: unknown, file: string): Promise<Record<string, unknown>> {
   const given = schema as Convertible;
   const { vendor = "unknown library", jsonSchema } = given["~standard"];
+  if (vendor === "zod" && !("_zod" in given))
+    throw new CommandFault(
+      `The schema of "${eventName}" is made with zod 3, which cannot be written as JSON Schema. Use zod 4, or import it from "zod/v4".`,
+    );
   const { options, unfit } = vendor === "zod" ? zodOptions(TARGET) : { options: { target: TARGET, typeMode: "input" }, unfit: [] };
   const ways = [
     () => given.toJSONSchema?.(options),
@@ -57,7 +61,7 @@ async function convert(vendor: string, schema: unknown, file: string, options: o
     try {
       if (typeof converter === "function") return converter(schema, options);
     } catch (error) {
-      // A schema of another major version of the library, or one that cannot be converted.
+      // A schema of another copy of the library, or one that cannot be converted.
       fault ??= error;
     }
   }

@@ -9,11 +9,11 @@ interface Visited {
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  date: "is a date, which JSON has not. Use z.coerce.date() or z.iso.datetime()",
-  bigint: "is a bigint, which JSON has not. Use z.coerce.bigint() or a number",
-  map: "is a Map, which JSON has not. Use z.record()",
-  set: "is a Set, which JSON has not. Use z.array()",
-  symbol: "is a symbol, which JSON has not",
+  date: "is a date, which JSON cannot contain. Use z.coerce.date() or z.iso.datetime()",
+  bigint: "is a bigint, which JSON cannot contain. Use z.coerce.bigint() or a number",
+  map: "is a Map, which JSON cannot contain. Use z.record()",
+  set: "is a Set, which JSON cannot contain. Use z.array()",
+  symbol: "is a symbol, which JSON cannot contain",
 };
 
 export interface ZodOptions {

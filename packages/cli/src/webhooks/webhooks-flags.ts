@@ -78,7 +78,12 @@ export const RECONCILE_FLAGS = {
     fault: instantFault("--since"),
     sentence: "From when on the provider is asked: a duration such as 15m, 2h or 7d ago, ISO 8601 or milliseconds.",
   },
-  until: { type: "string", placeholder: "time", fault: instantFault("--until"), sentence: "Until when; default: now." },
+  until: {
+    type: "string",
+    placeholder: "time",
+    fault: instantFault("--until"),
+    sentence: "End time: ISO 8601 or milliseconds; default: now.",
+  },
   "dry-run": { type: "boolean", sentence: "Only count what is missing. Nothing is stored." },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

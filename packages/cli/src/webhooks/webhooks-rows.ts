@@ -142,7 +142,8 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
   command({
     words: ["webhooks", "drill"],
     ...one,
-    sentence: "Sends a webhook of all branches what its provider may send, in a branch environment, and reports what became of it.",
+    sentence:
+      "Sends duplicates, retries and forged requests to a webhook of all branches, and reports what each of them caused in a branch environment.",
     more: "Samples of the provider, signed with the webhook's own secret, then doubled, in another order, retried, forged and malformed.\nThe report compares what was expected with what happened, and names functions that ran more than once for one event.",
     examples: [
       ["inlet webhooks drill Stripe --env feature/cart", "all kinds of requests"],
@@ -168,11 +169,11 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
   command({
     words: ["webhooks", "reconcile"],
     ...one,
-    sentence: "Compares what the provider lists with what the webhook received, and takes in what is missing.",
+    sentence: "Compares what the provider lists with what the webhook received, and adds what is missing.",
     more: "The webhook's reconcile setting says how the provider is asked. What is stored already is left alone.",
     examples: [
       ["inlet webhooks reconcile Stripe --since 72h --dry-run", "counts what is missing"],
-      ["inlet webhooks reconcile Stripe --since 2026-01-31T12:00:00Z", "takes it in, with progress"],
+      ["inlet webhooks reconcile Stripe --since 2026-01-31T12:00:00Z", "adds it, with progress"],
     ],
     exits: [
       [0, "everything that the provider lists is stored"],

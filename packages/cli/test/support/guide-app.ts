@@ -12,14 +12,14 @@ const NODE_MODULES = fileURLToPath(new URL("../../../../node_modules", import.me
 const LISTEN = ".listen(3000)";
 const LISTEN_ANYWHERE = '.listen(0, "127.0.0.1", function () { console.log("port " + this.address().port); })';
 
-/** The address of the app, which serves its functions to the dev server at `devUrl`. */
-export async function startGuideApp(t: TestContext, folder: string, code: string, devUrl: string): Promise<string> {
+/** The address of the app, which knows its service by the variables. */
+export async function startGuideApp(t: TestContext, folder: string, code: string, variables: Record<string, string>): Promise<string> {
   if (!code.includes(LISTEN)) throw new Error("the app does not listen on port 3000");
   mkdirSync(folder, { recursive: true });
   symlinkSync(NODE_MODULES, join(folder, "node_modules"), "junction");
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   writeFileSync(join(folder, "app.ts"), code.replace(LISTEN, LISTEN_ANYWHERE));
-  const child = spawn(process.execPath, ["app.ts"], { cwd: folder, env: { ...BARE_ENVIRONMENT, INLET_DEV: devUrl } });
+  const child = spawn(process.execPath, ["app.ts"], { cwd: folder, env: { ...BARE_ENVIRONMENT, ...variables } });
   onEnd(t, () => child.kill("SIGKILL"));
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (printed += chunk));

@@ -14,7 +14,7 @@ export interface SmallApp {
 /** What a call is answered with: a status and a body, by the short id of the function. */
 export type Answers = Readonly<Record<string, (steps: Record<string, unknown>) => { status: number; body: unknown }>>;
 
-/** A function for each answer, triggered by `app/<its id>`; a failed run of `ordered` holds its key. A service that checks keys wants the `bearer` of a signing key. */
+/** A function for each response, triggered by `app/<its id>`; a failed run of `ordered` holds its key. A service that checks keys wants the `bearer` of a signing key. */
 export async function startSmallApp(t: TestContext, service: string, answers: Answers, bearer?: string): Promise<SmallApp> {
   let calls = 0;
   const server = createServer(async (request, response) => {

@@ -74,6 +74,13 @@ export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
     takesFunction: false,
     hasWindow: false,
   },
+  archive_failing: {
+    label: "Archive fails",
+    help: "For how long the archive has not taken old events and runs of the database that this environment is on.",
+    unit: "seconds",
+    takesFunction: false,
+    hasWindow: false,
+  },
 };
 
 /** The rule as a sentence, such as "At least 20 % of runs of shop-pay fail within 5 min". */
@@ -97,14 +104,17 @@ function measured({ kind, threshold: given }: Pick<AlertRuleFields, "kind" | "th
   if (kind === "refused_requests") return `${plural(threshold, "webhook request")} refused`;
   if (kind === "missed_webhooks") return `${plural(threshold, "missed webhook request")} recovered`;
   if (kind === "quota_used") return `${threshold} % of a quota used`;
+  if (kind === "archive_failing") return `${spanText(threshold)} without a writable archive`;
   if (kind === "schema_drift") return `${plural(threshold, "new field or type", "new fields or types")} of events`;
   return `${plural(threshold, "event")} without a subscriber`;
 }
 
+const SECONDS: ReadonlySet<AlertKind> = new Set(["queue_age", "silence", "archive_failing"]);
+
 /** The measured value as text. */
 export function valueText({ kind }: Pick<AlertRuleFields, "kind">, value: number): string {
   if (kind === "failure_rate" || kind === "quota_used") return `${Math.round(value * 10) / 10} %`;
-  return kind === "queue_age" || kind === "silence" ? spanText(Math.round(value)) : count(value);
+  return SECONDS.has(kind) ? spanText(Math.round(value)) : count(value);
 }
 
 export function spanText(seconds: AlertRuleFields["windowSeconds"]): string {

@@ -5,8 +5,10 @@ import { useState } from "react";
 import { ALERT_KINDS, type AlertKind, type AlertRule, type AlertRuleFields, saveAlertRule } from "../api/alerts.ts";
 import { functionsQuery } from "../api/queries.ts";
 import { FormDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/fields.tsx";
 import { toast } from "../ui/toasts.tsx";
-import { ALERT_WORDS, spanText } from "./alert-words.ts";
+import { ALERT_WORDS } from "./alert-words.ts";
+import { namedOptions, spanOptions } from "./options.ts";
 import { QuietHoursField } from "./quiet-hours-field.tsx";
 import { SILENCE_WINDOW_S, SilenceFields } from "./silence-fields.tsx";
 
@@ -37,29 +39,22 @@ export function RuleDialog({ env, rule, onClose }: { env: string; rule: AlertRul
   }
   return (
     <FormDialog title={rule ? `Edit ${rule.name}` : "New alert rule"} submit={rule ? "Save" : "Create"} onClose={onClose} onSubmit={save}>
-      <label className="field">
-        <span>Name</span>
-        <input
-          className="input"
-          required
-          maxLength={128}
-          value={draft.name}
-          placeholder="Payments fail"
-          onChange={({ target }) => change({ name: target.value })}
-        />
-        <small>Shown in the banner, and part of the events.</small>
-      </label>
-      <label className="field">
-        <span>Measures</span>
-        <select className="input" value={draft.kind} onChange={({ target }) => change(ofKind(draft, target.value as AlertKind))}>
-          {ALERT_KINDS.map((kind) => (
-            <option key={kind} value={kind}>
-              {ALERT_WORDS[kind].label}
-            </option>
-          ))}
-        </select>
-        <small>{words.help}</small>
-      </label>
+      <TextField
+        label="Name"
+        required
+        maxLength={128}
+        value={draft.name}
+        placeholder="Payments fail"
+        hint="Shown in the banner, and part of the events."
+        onChange={(name) => change({ name })}
+      />
+      <SelectField
+        label="Measures"
+        options={ALERT_KINDS.map((kind) => ({ value: kind, text: ALERT_WORDS[kind].label }))}
+        value={draft.kind}
+        hint={words.help}
+        onChange={(kind) => change(ofKind(draft, kind as AlertKind))}
+      />
       {words.takesFunction && <FunctionField env={env} value={draft.function} onChange={(id) => change({ function: id })} />}
       {draft.kind === "silence" && <SilenceFields env={env} draft={draft} onChange={change} />}
       {words.unit !== null && <ThresholdField draft={draft} unit={words.unit} onChange={(threshold) => change({ threshold })} />}
@@ -88,56 +83,29 @@ function settled(draft: AlertRuleFields): AlertRuleFields {
 function ThresholdField({ draft, unit, onChange }: { draft: AlertRuleFields; unit: string; onChange: (threshold: number) => void }) {
   const { threshold } = draft;
   return (
-    <label className="field">
-      <span>Threshold in {unit}</span>
-      <input
-        className="input"
-        type="number"
-        required
-        min={0.001}
-        max={draft.kind === "failure_rate" ? 100 : undefined}
-        step="any"
-        value={threshold === null || Number.isNaN(threshold) ? "" : threshold}
-        onChange={({ target }) => onChange(target.valueAsNumber)}
-      />
-      <small>The alert is raised at this value or above, and resolved below it.</small>
-    </label>
+    <TextField
+      label={`Threshold in ${unit}`}
+      type="number"
+      required
+      min={0.001}
+      max={draft.kind === "failure_rate" ? 100 : undefined}
+      step="any"
+      value={threshold === null || Number.isNaN(threshold) ? "" : threshold}
+      hint="The alert is raised at this value or above, and resolved below it."
+      onChange={(text) => onChange(text === "" ? Number.NaN : Number(text))}
+    />
   );
 }
 
 function FunctionField({ env, value, onChange }: { env: string; value: string | null; onChange: (id: string | null) => void }) {
   const { data: functions = [] } = useQuery(functionsQuery(env));
-  const isGone = value !== null && !functions.some(({ id }) => id === value);
-  return (
-    <label className="field">
-      <span>Function</span>
-      <select className="input" value={value ?? ""} onChange={({ target }) => onChange(target.value || null)}>
-        <option value="">All functions</option>
-        {isGone && <option value={value}>{value}</option>}
-        {functions.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  const options = [{ value: "", text: "All functions" }, ...namedOptions(functions, value)];
+  return <SelectField label="Function" options={options} value={value ?? ""} onChange={(id) => onChange(id || null)} />;
 }
 
 function WindowField({ value, onChange }: { value: AlertRuleFields["windowSeconds"]; onChange: (seconds: number) => void }) {
-  const choices = [...new Set([...WINDOWS_S, Number(value)])].sort((a, b) => a - b);
-  return (
-    <label className="field">
-      <span>Within the last</span>
-      <select className="input" value={value} onChange={({ target }) => onChange(Number(target.value))}>
-        {choices.map((seconds) => (
-          <option key={seconds} value={seconds}>
-            {spanText(seconds)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  const options = spanOptions([...WINDOWS_S, Number(value)]);
+  return <SelectField label="Within the last" options={options} value={value} onChange={(seconds) => onChange(Number(seconds))} />;
 }
 
 function fieldsOf({ name, kind, threshold, windowSeconds, quietHours, enabled, ...rule }: AlertRuleFields): AlertRuleFields {

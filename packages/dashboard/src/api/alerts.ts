@@ -13,6 +13,7 @@ export const ALERT_KINDS = [
   "missed_webhooks",
   "silence",
   "quota_used",
+  "archive_failing",
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

@@ -20,10 +20,11 @@ export interface JobPreview {
 const WATCH_MS = 1_000;
 const REFRESH_MS = 5_000;
 
-export const jobsQuery = (env: string) =>
+/** `query` restricts the list. */
+export const jobsQuery = (env: string, query: Filters) =>
   infiniteQueryOptions({
-    queryKey: ["jobs", env],
-    queryFn: ({ pageParam }) => callForPage<JobView>("/jobs", parsed, { env, query: { limit: 50, cursor: pageParam } }),
+    queryKey: ["jobs", env, "list", query],
+    queryFn: ({ pageParam }) => callForPage<JobView>("/jobs", parsed, { env, query: { ...query, limit: 50, cursor: pageParam } }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
     refetchInterval: REFRESH_MS,
@@ -41,7 +42,7 @@ export const lastDrillQuery = (env: string, webhookId: string) =>
   queryOptions({
     queryKey: ["jobs", env, "drill", webhookId],
     queryFn: async () => {
-      const { items } = await callForPage<JobView>("/jobs", parsed, { env, query: { limit: 100 } });
+      const { items } = await callForPage<JobView>("/jobs", parsed, { env, query: { limit: 100, scheduled: "false" } });
       return items.find(({ kind, filter }) => kind === "webhooks.drill" && filter.webhook === webhookId) ?? null;
     },
   });

@@ -15,6 +15,7 @@ import type {
   FunctionItem,
   Key,
   Provider,
+  RoleRule,
   RunItem,
   Webhook,
   WebhookRequest,
@@ -106,6 +107,9 @@ export const databasesQuery = queryOptions({
 
 export const keysQuery = (env: string) =>
   queryOptions({ queryKey: ["keys", env], queryFn: () => callForAll<Key>("/keys", { env, query: { limit: 100 } }) });
+
+export const roleRulesQuery = (env: string) =>
+  queryOptions({ queryKey: ["role-rules", env], queryFn: () => callForAll<RoleRule>("/role-rules", { env, query: { limit: 100 } }) });
 
 export const webhooksQuery = (env: string) =>
   queryOptions({ queryKey: ["webhooks", env], queryFn: () => callForAll<Webhook>("/webhooks", { env, query: { limit: 100 } }) });

@@ -21,6 +21,16 @@ export function useIsDev(): boolean {
   return useQuery(sessionQuery).data?.mode === "dev";
 }
 
+/** Whether environments can be placed on several databases; false until that is known. */
+export function useIsPostgres(): boolean {
+  return useQuery(sessionQuery).data?.store === "postgres";
+}
+
+/** Whether old events are archived; false until that is known. */
+export function useHasArchive(): boolean {
+  return useQuery(sessionQuery).data?.archive === true;
+}
+
 /** The person's role in the environment of the page; undefined until it is known. */
 function useRole(): string | undefined {
   const { data: session } = useQuery(sessionQuery);
@@ -56,6 +66,12 @@ export function useMayRepair(): boolean {
 /** Whether the person has a role in every environment, as what concerns the installation requires. */
 export function useIsUnrestricted(): boolean {
   return useQuery(sessionQuery).data?.environments == null;
+}
+
+/** Whether the person may create, change and archive environments, which concerns the installation. */
+export function useMayManage(): boolean {
+  const mayChange = useMayChange();
+  return useIsUnrestricted() && mayChange;
 }
 
 /** Whether the person may see what all branch environments share. */

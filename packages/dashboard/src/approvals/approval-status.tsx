@@ -3,7 +3,7 @@
 import type { ApprovalStatus } from "../api/approvals.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 
-const LOOKS: Record<ApprovalStatus, { kind: string; icon: IconName; label: string }> = {
+const BADGES: Record<ApprovalStatus, { kind: string; icon: IconName; label: string }> = {
   open: { kind: "info", icon: "hourglass", label: "Open" },
   approved: { kind: "ok", icon: "checkCircle", label: "Approved" },
   rejected: { kind: "bad", icon: "xCircle", label: "Rejected" },
@@ -12,7 +12,7 @@ const LOOKS: Record<ApprovalStatus, { kind: string; icon: IconName; label: strin
 };
 
 export function ApprovalStatusBadge({ status }: { status: ApprovalStatus }) {
-  const { kind, icon, label } = LOOKS[status];
+  const { kind, icon, label } = BADGES[status];
   return (
     <span className={`badge ${kind}`}>
       <Icon name={icon} size={13} />

@@ -91,8 +91,10 @@ function ApprovalTable({ env, approvals }: { env: string; approvals: readonly Ap
             )}
           </td>
           <td data-label="Status">
-            <ApprovalStatusBadge status={approval.status} />
-            {approval.by !== null && <div className="quiet small">by {approval.by}</div>}
+            <div>
+              <ApprovalStatusBadge status={approval.status} />
+              {approval.by !== null && <div className="quiet small">by {approval.by}</div>}
+            </div>
           </td>
           <td data-label="Asked by">
             <Asker env={env} approval={approval} />
@@ -113,7 +115,7 @@ function ApprovalTable({ env, approvals }: { env: string; approvals: readonly Ap
 
 function Asker({ env, approval: { function: fn, app, runId, signal } }: { env: string; approval: Approval }) {
   return (
-    <>
+    <div>
       {fn && runId && (
         <Link to="/env/$env/runs/$id" params={{ env, id: runId }}>
           {fn.name}
@@ -121,6 +123,6 @@ function Asker({ env, approval: { function: fn, app, runId, signal } }: { env: s
       )}
       {fn && app && <div className="quiet small">{app}</div>}
       {signal !== null && <code>{signal}</code>}
-    </>
+    </div>
   );
 }

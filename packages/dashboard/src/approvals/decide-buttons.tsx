@@ -16,15 +16,15 @@ export function DecideButtons({ env, approval }: { env: string; approval: Approv
   if (!mayRepair || approval.status !== "open") return null;
   const about = <span className="visually-hidden"> {approval.prompt}</span>;
   return (
-    <>
+    <div className="row row-actions">
       <button type="button" className="button small primary" onClick={() => setDeciding("approved")}>
         Approve{about}
-      </button>{" "}
+      </button>
       <button type="button" className="button small danger" onClick={() => setDeciding("rejected")}>
         Reject{about}
       </button>
       {deciding && <DecideDialog env={env} approval={approval} decision={deciding} onClose={() => setDeciding(null)} />}
-    </>
+    </div>
   );
 }
 

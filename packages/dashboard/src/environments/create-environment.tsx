@@ -4,9 +4,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import type { EnvironmentKind, Key } from "../api/types.ts";
-import { ShownKey } from "../keys/create-key-dialog.tsx";
-import { Dialog, FormDialog } from "../ui/dialog.tsx";
-import { Notice } from "../ui/states.tsx";
+import { NewKeysDialog } from "../keys/new-keys-dialog.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/fields.tsx";
 import { toast } from "../ui/toasts.tsx";
 import { DatabaseField, DIRECTORY, useDatabases } from "./databases-section.tsx";
 
@@ -16,7 +16,7 @@ export function CreateEnvironment({ kind, onClose }: { kind: EnvironmentKind; on
   const [keys, setKeys] = useState<Key[] | null>(null);
   const databases = useDatabases();
   const queries = useQueryClient();
-  if (keys) return <FirstKeysDialog environment={name.trim()} keys={keys} onClose={onClose} />;
+  if (keys) return <NewKeysDialog title={`Keys of ${name.trim()}`} keys={keys} onClose={onClose} />;
   async function create() {
     const body = { name: name.trim(), kind, ...(database !== DIRECTORY && { database }) };
     const created = await call<{ keys?: Key[] }>("/environments", { method: "POST", body });
@@ -32,39 +32,18 @@ export function CreateEnvironment({ kind, onClose }: { kind: EnvironmentKind; on
       onClose={onClose}
       onSubmit={create}
     >
-      <label className="field">
-        <span>Name</span>
-        <input
-          className="input mono"
-          required
-          value={name}
-          placeholder={kind === "branch" ? "feature/cart" : "staging"}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <small>Letters, digits and . _ - /</small>
-      </label>
+      <TextField
+        label="Name"
+        className="mono"
+        required
+        value={name}
+        placeholder={kind === "branch" ? "feature/cart" : "staging"}
+        hint="Letters, digits and . _ - /"
+        onChange={setName}
+      />
       {kind === "custom" && databases.length > 1 && (
         <DatabaseField label="Database" databases={databases} value={database} onChange={setDatabase} />
       )}
     </FormDialog>
-  );
-}
-
-/** The keys that a custom environment is created with. */
-function FirstKeysDialog({ environment, keys, onClose }: { environment: string; keys: Key[]; onClose: () => void }) {
-  return (
-    <Dialog title={`Keys of ${environment}`} onClose={onClose}>
-      <Notice kind="warn" icon="alert">
-        Copy the keys now. They are shown only once.
-      </Notice>
-      {keys.map((key) => (
-        <ShownKey key={key.id} shown={key} />
-      ))}
-      <div className="dialog-foot">
-        <button type="button" className="button primary" onClick={onClose}>
-          I have copied them
-        </button>
-      </div>
-    </Dialog>
   );
 }

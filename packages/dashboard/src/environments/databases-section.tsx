@@ -4,9 +4,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import { databasesQuery } from "../api/queries.ts";
-import { useIsUnrestricted } from "../api/session.ts";
+import { useIsPostgres, useIsUnrestricted } from "../api/session.ts";
 import type { Database } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/fields.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { bytes } from "../ui/numbers.ts";
 import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
@@ -25,13 +26,14 @@ export function DatabasesSection({ mayChange }: { mayChange: boolean }) {
   const isUnrestricted = useIsUnrestricted();
   const { data, error, refetch } = useQuery({ ...databasesQuery, enabled: isUnrestricted });
   const [isAdding, setAdding] = useState(false);
+  const isPostgres = useIsPostgres();
   if (!isUnrestricted) return null;
   const away = data?.filter(({ reachable }) => !reachable) ?? [];
   return (
     <section className="stack" aria-label="Databases">
       <div className="row">
         <h2 className="grow">Databases</h2>
-        {mayChange && (
+        {mayChange && isPostgres && (
           <button type="button" className="button small" onClick={() => setAdding(true)}>
             <Icon name="plus" /> Add database
           </button>
@@ -49,7 +51,13 @@ export function DatabasesSection({ mayChange }: { mayChange: boolean }) {
       ) : (
         <SkeletonRows rows={1} />
       )}
-      {data?.length === 1 && <p className="quiet small">All environments are on one database. Add another to place some of them on it.</p>}
+      {data?.length === 1 && (
+        <p className="quiet small">
+          {isPostgres
+            ? "All environments are on one database. Add another to place some of them on it."
+            : "All environments are in the embedded database. Placing some of them on a database of their own needs PostgreSQL as the store."}
+        </p>
+      )}
       {isAdding && <AddDatabase onClose={() => setAdding(false)} />}
     </section>
   );
@@ -90,24 +98,18 @@ function AddDatabase({ onClose }: { onClose: () => void }) {
   }
   return (
     <FormDialog title="Add a database" submit="Add" onClose={onClose} onSubmit={add}>
-      <label className="field">
-        <span>Name</span>
-        <input className="input mono" required value={name} placeholder="eu" onChange={({ target }) => setName(target.value)} />
-        <small>Letters, digits and . _ -</small>
-      </label>
-      <label className="field">
-        <span>URL</span>
-        <input
-          className="input mono"
-          type="password"
-          autoComplete="off"
-          required
-          value={url}
-          placeholder="postgres://user:password@host:5432/database"
-          onChange={({ target }) => setUrl(target.value)}
-        />
-        <small>An empty PostgreSQL database that every node can reach. Encrypted at rest, and never shown again.</small>
-      </label>
+      <TextField label="Name" className="mono" required value={name} placeholder="eu" hint="Letters, digits and . _ -" onChange={setName} />
+      <TextField
+        label="URL"
+        className="mono"
+        type="password"
+        autoComplete="off"
+        required
+        value={url}
+        placeholder="postgres://user:password@host:5432/database"
+        hint="An empty PostgreSQL database that every node can reach. Encrypted at rest, and never shown again."
+        onChange={setUrl}
+      />
     </FormDialog>
   );
 }
@@ -119,17 +121,11 @@ interface DatabaseFieldProps {
   onChange: (name: string) => void;
 }
 
-export function DatabaseField({ label, databases, value, onChange }: DatabaseFieldProps) {
-  return (
-    <label className="field">
-      <span>{label}</span>
-      <select className="input" value={value} onChange={({ target }) => onChange(target.value)}>
-        {databases.map(({ name, reachable }) => (
-          <option key={name} value={name} disabled={!reachable}>
-            {reachable ? name : `${name} (unreachable)`}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+export function DatabaseField({ databases, ...field }: DatabaseFieldProps) {
+  const options = databases.map(({ name, reachable }) => ({
+    value: name,
+    text: reachable ? name : `${name} (unreachable)`,
+    disabled: !reachable,
+  }));
+  return <SelectField {...field} options={options} />;
 }

@@ -4,23 +4,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../api/client.ts";
-import type { Environment } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { DatabaseField, useDatabases } from "./databases-section.tsx";
 
-export function MoveEnvironment({ environment: { name, database } }: { environment: Environment }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button type="button" className="button small" onClick={() => setOpen(true)}>
-        Move…<span className="visually-hidden"> {name}</span>
-      </button>
-      {isOpen && <MoveDialog name={name} from={database} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
-function MoveDialog({ name, from, onClose }: { name: string; from: string; onClose: () => void }) {
+export function MoveDialog({ name, from, onClose }: { name: string; from: string; onClose: () => void }) {
   const others = useDatabases().filter((database) => database.name !== from);
   const [to, setTo] = useState(others.find(({ reachable }) => reachable)?.name ?? "");
   const queries = useQueryClient();

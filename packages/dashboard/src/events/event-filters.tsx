@@ -3,14 +3,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { eventTypesQuery } from "../api/queries.ts";
+import { useHasArchive } from "../api/session.ts";
 import { withoutRange } from "../lists/time-range.ts";
 import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
 import { TypedFilter } from "../lists/typed-filter.tsx";
 import { WhereFilter } from "../lists/where-filter.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { type EventSearch, isFiltered } from "./event-search.ts";
+import { type EventSearch, isFiltered, withArchived } from "./event-search.ts";
 
 const SUGGESTIONS_MAX = 200;
+
+type Changes = Partial<Record<keyof EventSearch, string | number | boolean | undefined>>;
 
 interface EventFiltersProps {
   env: string;
@@ -22,7 +25,8 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
   const { data: types = [] } = useQuery({ ...eventTypesQuery(env), retry: false });
   // Changing the keys resets the fields, including text that is still being typed.
   const [clearings, setClearings] = useState(0);
-  const set = (changes: Partial<Record<keyof EventSearch, string | number | boolean | undefined>>) =>
+  const hasArchive = useHasArchive();
+  const set = (changes: Changes) =>
     onChange(Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== "")));
   return (
     <search className="filters" aria-label="Filter events">
@@ -39,6 +43,40 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
           <option key={name} value={name} />
         ))}
       </datalist>
+      {!search.archived && <StoredFilters search={search} clearings={clearings} set={set} />}
+      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(search), ...range })} />
+      {!search.archived && (
+        <Switch label="Internal events" isOn={search.internal === true} onChange={(isOn) => set({ internal: isOn || undefined })} />
+      )}
+      {(hasArchive || search.archived) && (
+        <Switch label="Archived" isOn={search.archived === true} onChange={(isOn) => onChange(withArchived(search, isOn))} />
+      )}
+      {isFiltered(search) && (
+        <button
+          type="button"
+          className="button bare"
+          onClick={() => {
+            setClearings(clearings + 1);
+            onChange({});
+          }}
+        >
+          <Icon name="x" size={14} /> Clear
+        </button>
+      )}
+    </search>
+  );
+}
+
+interface StoredFiltersProps {
+  search: EventSearch;
+  clearings: number;
+  set: (changes: Changes) => void;
+}
+
+/** What events in the store can be found by, and archived ones cannot. */
+function StoredFilters({ search, clearings, set }: StoredFiltersProps) {
+  return (
+    <>
       <TypedFilter
         key={`text ${clearings}`}
         label="Text in the payload"
@@ -63,27 +101,15 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
         <option value="false">Without a match</option>
       </select>
       <WhereFilter key={`where ${clearings}`} value={search.where} onChange={(where) => set({ where })} />
-      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(search), ...range })} />
-      <label className="switch">
-        <input
-          type="checkbox"
-          checked={search.internal === true}
-          onChange={({ target }) => set({ internal: target.checked || undefined })}
-        />
-        Internal events
-      </label>
-      {isFiltered(search) && (
-        <button
-          type="button"
-          className="button bare"
-          onClick={() => {
-            setClearings(clearings + 1);
-            onChange({});
-          }}
-        >
-          <Icon name="x" size={14} /> Clear
-        </button>
-      )}
-    </search>
+    </>
+  );
+}
+
+function Switch({ label, isOn, onChange }: { label: string; isOn: boolean; onChange: (isOn: boolean) => void }) {
+  return (
+    <label className="switch">
+      <input type="checkbox" checked={isOn} onChange={({ target }) => onChange(target.checked)} />
+      {label}
+    </label>
   );
 }

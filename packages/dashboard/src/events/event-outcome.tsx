@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { runCountsQuery } from "../api/run-counts.ts";
 import { type EventItem, RUN_STATUSES, type RunCounts } from "../api/types.ts";
-import { STATUS_LOOKS, statusWord } from "../runs/run-status.tsx";
+import { STATUS_BADGES, statusWord } from "../runs/run-status.tsx";
 import { Icon } from "../ui/icon.tsx";
 
 export function EventOutcome({ env, event: { id, receivedAt } }: { env: string; event: EventItem }) {
@@ -15,8 +15,8 @@ export function EventOutcome({ env, event: { id, receivedAt } }: { env: string; 
     <span className="event-outcome" title={`Runs: ${outcomeText(data)}`}>
       <span className="visually-hidden">Runs: {outcomeText(data)}</span>
       {counts.map((status) => (
-        <span key={status} className={`badge outcome ${STATUS_LOOKS[status].kind}`} aria-hidden="true">
-          <Icon name={STATUS_LOOKS[status].icon} size={13} />
+        <span key={status} className={`badge outcome ${STATUS_BADGES[status].kind}`} aria-hidden="true">
+          <Icon name={STATUS_BADGES[status].icon} size={13} />
           {data[status] === 1 ? "" : data[status]}
         </span>
       ))}

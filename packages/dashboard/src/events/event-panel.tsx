@@ -1,8 +1,9 @@
 /** One event: metadata, source, started runs and payload. */
 
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { archivedEventQuery } from "../api/archived-events.ts";
 import { eventQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
@@ -22,7 +23,10 @@ import { SourceLabel } from "./source-label.tsx";
 
 export function EventPanel() {
   const { env, id } = useParams({ from: "/env/$env/events/$id" });
-  const { data: event, isPending, error, refetch } = useQuery(eventQuery(env, id));
+  const { archived = false } = useSearch({ from: "/env/$env/events" });
+  const stored = useQuery({ ...eventQuery(env, id), enabled: !archived });
+  const fromArchive = useQuery({ ...archivedEventQuery(env, id), enabled: archived });
+  const { data: event, isPending, error, refetch } = archived ? fromArchive : stored;
   const navigate = useNavigate();
   useEffect(() => {
     const onKey = (pressed: KeyboardEvent) => {
@@ -53,19 +57,24 @@ export function EventPanel() {
       ) : error ? (
         <ErrorState error={error} title="This event could not be loaded" onRetry={() => void refetch()} />
       ) : (
-        <Details env={env} event={event} />
+        <Details env={env} event={event} archived={archived} />
       )}
     </aside>
   );
 }
 
-function Details({ env, event }: { env: string; event: EventItem }) {
+function Details({ env, event, archived }: { env: string; event: EventItem; archived: boolean }) {
   return (
     <div className="panel-body">
       <PageTitle text={event.name} />
       <h2 className="event-title">
         {event.name}
-        <FilterLink env={env} id={event.id} search={{ name: event.name }} label={`Only events named ${event.name}`} />
+        <FilterLink
+          env={env}
+          id={event.id}
+          search={{ name: event.name, ...(archived && { archived }) }}
+          label={`Only events named ${event.name}`}
+        />
       </h2>
       {event.schemaFaults.length > 0 && <SchemaFaults env={env} event={event} />}
       <dl className="facts">
@@ -93,7 +102,9 @@ function Details({ env, event }: { env: string; event: EventItem }) {
         <dt>Source</dt>
         <dd className="row">
           <SourceLink env={env} event={event} />
-          <FilterLink env={env} id={event.id} search={{ source: event.source.id }} label={`Only events from ${event.source.name}`} />
+          {!archived && (
+            <FilterLink env={env} id={event.id} search={{ source: event.source.id }} label={`Only events from ${event.source.name}`} />
+          )}
         </dd>
         {event.isReconciled && (
           <>
@@ -127,7 +138,11 @@ function Details({ env, event }: { env: string; event: EventItem }) {
           </>
         )}
       </dl>
-      <EventRuns env={env} event={event} />
+      {archived ? (
+        <p className="quiet">This event is in the archive. Runs and steps that were archived are in its files, too.</p>
+      ) : (
+        <EventRuns env={env} event={event} />
+      )}
       <Payload text={event.data} title="Data" />
       {event.extras.size > 0 && <Payload text={sentEvent(event)} title="Event as sent" />}
     </div>

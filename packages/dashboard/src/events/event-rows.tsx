@@ -12,22 +12,25 @@ import { SourceLabel } from "./source-label.tsx";
 const PREVIEW_UNITS = 220;
 const NARROW_PX = 620;
 const COLUMNS = ["Received", "Event", "Runs", "Source", "Data"];
+const ARCHIVED_COLUMNS = COLUMNS.map((title) => (title === "Runs" ? "" : title));
 
 interface EventRowsProps {
   env: string;
   events: readonly EventItem[];
   selected: string | undefined;
+  /** Their runs may have left the store as well. */
+  archived: boolean;
   width: number;
   scroller: RefObject<HTMLDivElement | null>;
   onEnd?: (() => void) | undefined;
   foot?: React.ReactNode;
 }
 
-export function EventRows({ env, events, selected, width, scroller, onEnd, foot }: EventRowsProps) {
+export function EventRows({ env, events, selected, archived, width, scroller, onEnd, foot }: EventRowsProps) {
   const narrow = width < NARROW_PX;
   return (
     <>
-      {!narrow && events.length > 0 && <ListColumns className="event-row" titles={COLUMNS} />}
+      {!narrow && events.length > 0 && <ListColumns className="event-row" titles={archived ? ARCHIVED_COLUMNS : COLUMNS} />}
       <VirtualList
         items={events}
         rowHeight={narrow ? 58 : 40}
@@ -59,7 +62,7 @@ export function EventRows({ env, events, selected, width, scroller, onEnd, foot 
                 </span>
               )}
             </span>
-            <EventOutcome env={env} event={event} />
+            {archived ? <span className="event-outcome" /> : <EventOutcome env={env} event={event} />}
             <span className="event-source second cut">
               <SourceLabel source={event.source} />
             </span>

@@ -15,10 +15,13 @@ export interface EventSearch extends TimeRange {
   matched?: "true" | "false";
   /** Also shows internal events. */
   internal?: boolean;
+  /** Events of the archive, by name and time only. */
+  archived?: true;
 }
 
 export function readEventSearch(search: Record<string, unknown>): EventSearch {
   const text = (name: string) => (search[name] === undefined || search[name] === "" ? {} : { [name]: String(search[name]) });
+  if (String(search.archived) === "true") return { archived: true, ...text("name"), ...readTimeRange(search) };
   return {
     ...text("name"),
     ...text("source"),
@@ -32,9 +35,15 @@ export function readEventSearch(search: Record<string, unknown>): EventSearch {
 }
 
 /** Internal events are excluded, unless they or their source are requested. */
-export function filtersOf({ name, source, id, q, where, matched, internal, ...range }: EventSearch): Filters {
+export function filtersOf({ name, source, id, q, where, matched, internal, archived, ...range }: EventSearch): Filters {
+  if (archived) return { archived: "true", name: name?.trim(), ...instantsOf(range) };
   const shown = internal || source || isInternal(name);
   return { name: name?.trim(), source, id: id?.trim(), q, where, matched, ...instantsOf(range), internal: shown ? undefined : "false" };
+}
+
+/** The filters that events in the store and archived ones have. */
+export function withArchived({ name, range, from, to }: EventSearch, archived: boolean): EventSearch {
+  return readEventSearch({ name, range, from, to, ...(archived && { archived }) });
 }
 
 function isInternal(name: string | undefined): boolean {

@@ -62,20 +62,22 @@ export function EventsPage() {
         <div className="list-head">
           <div className="page-head">
             <h1>Events</h1>
-            <LiveButton state={list.live} paused={paused} onPause={setPaused} />
+            {!search.archived && <LiveButton state={list.live} paused={paused} onPause={setPaused} />}
             <div className="actions">
-              <JobMenu
-                env={env}
-                filter={filters}
-                choices={mayErase ? [...CHOICES, ERASE] : CHOICES}
-                dialog={(request, close) =>
-                  request.kind === "events.erase" ? (
-                    <EraseDialog env={env} request={request} onClose={close} />
-                  ) : (
-                    <ReplayDialog env={env} request={request} onClose={close} />
-                  )
-                }
-              />
+              {!search.archived && (
+                <JobMenu
+                  env={env}
+                  filter={filters}
+                  choices={mayErase ? [...CHOICES, ERASE] : CHOICES}
+                  dialog={(request, close) =>
+                    request.kind === "events.erase" ? (
+                      <EraseDialog env={env} request={request} onClose={close} />
+                    ) : (
+                      <ReplayDialog env={env} request={request} onClose={close} />
+                    )
+                  }
+                />
+              )}
               <ExportList env={env} path="/events" query={filters} name={`events-${env}`} />
               <SavedFilters env={env} page="events" search={search} onChoose={setSearch} />
               {env !== SHARED && <SendEventButton env={env} />}
@@ -83,10 +85,15 @@ export function EventsPage() {
           </div>
           {env === SHARED && <p className="quiet">Webhook events that named no existing branch. No functions run for them.</p>}
           <EventFilters env={env} search={search} onChange={setSearch} />
+          {search.archived && (
+            <p className="quiet small">Events whose retention time has passed, from the archive. The newest come first.</p>
+          )}
         </div>
-        <Suspense fallback={<div className="events-chart" />}>
-          <EventsChart env={env} search={search} onRange={(from, to) => setSearch({ ...withoutRange(search), from, to })} />
-        </Suspense>
+        {!search.archived && (
+          <Suspense fallback={<div className="events-chart" />}>
+            <EventsChart env={env} search={search} onRange={(from, to) => setSearch({ ...withoutRange(search), from, to })} />
+          </Suspense>
+        )}
         <div
           className="list-scroll"
           data-held={isHeld}
@@ -127,6 +134,7 @@ function ListBody({ env, search, selected, width, scroller, list: { pages, event
   if (pages.isPending) return <SkeletonRows rows={14} height={40} />;
   if (pages.isError && events.length === 0) return <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />;
   if (events.length === 0 && !pages.hasNextPage) {
+    if (search.archived) return <NoArchivedEvent search={search} />;
     if (!isFiltered(search)) return <FirstEvent env={env} />;
     return (
       <EmptyState icon="search" title="No event matches these filters">
@@ -139,6 +147,7 @@ function ListBody({ env, search, selected, width, scroller, list: { pages, event
       env={env}
       events={events}
       selected={selected}
+      archived={search.archived === true}
       width={width}
       scroller={scroller}
       onEnd={pages.hasNextPage && !pages.isFetchingNextPage && !pages.isError ? () => void pages.fetchNextPage() : undefined}
@@ -150,5 +159,19 @@ function ListBody({ env, search, selected, width, scroller, list: { pages, event
         )
       }
     />
+  );
+}
+
+function NoArchivedEvent({ search: { archived: _, ...filters } }: { search: EventSearch }) {
+  if (isFiltered(filters))
+    return (
+      <EmptyState icon="search" title="No archived event matches these filters">
+        <p>Names match exactly unless they end in *.</p>
+      </EmptyState>
+    );
+  return (
+    <EmptyState icon="layers" title="The archive has no events of this environment">
+      <p>Events are archived when every retention time has passed for their day.</p>
+    </EmptyState>
   );
 }

@@ -41,6 +41,8 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   useEffect(() => {
     setTails(NOTHING);
+    // What is archived does not arrive live.
+    if (filters.archived) return;
     const startOver = () => {
       setTails(NOTHING);
       return queries.resetQueries({ queryKey: query.queryKey });

@@ -10,7 +10,7 @@ export function DrillReport({ job, report }: { job: JobView; report: readonly Dr
   if (report.length === 0) return null;
   return (
     <section className="stack" aria-label="Report">
-      {job.status === "completed" && <Verdict report={report} />}
+      {job.status === "completed" && <Summary report={report} />}
       <Table columns={["Result", "Kind", "Sample", "Expected", "Happened", "Functions"]} isStacked>
         {report.map((entry, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: entries are only ever added at the end
@@ -36,7 +36,7 @@ export function DrillReport({ job, report }: { job: JobView; report: readonly Dr
   );
 }
 
-function Verdict({ report }: { report: readonly DrillEntry[] }) {
+function Summary({ report }: { report: readonly DrillEntry[] }) {
   const different = report.filter(({ ok }) => !ok).length;
   const repeated = repeatedFunctions(report);
   if (different === 0 && repeated.length === 0) {

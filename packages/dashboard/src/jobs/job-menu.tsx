@@ -53,7 +53,10 @@ export function JobMenu({ env, filter, choices, dialog }: JobMenuProps) {
 function MenuLabel() {
   return (
     <>
-      <Icon name="layers" size={14} /> All <span className="wide-only">of this list</span>
+      <Icon name="layers" size={14} />
+      <span>
+        All<span className="wide-only"> of this list</span>
+      </span>
     </>
   );
 }

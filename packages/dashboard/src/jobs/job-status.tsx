@@ -3,7 +3,7 @@
 import type { JobView } from "@inlet/protocol";
 import { Icon, type IconName } from "../ui/icon.tsx";
 
-const LOOKS: Record<JobView["status"], { kind: string; icon: IconName; label: string }> = {
+const BADGES: Record<JobView["status"], { kind: string; icon: IconName; label: string }> = {
   queued: { kind: "", icon: "circleDashed", label: "Queued" },
   running: { kind: "info", icon: "spinner", label: "Running" },
   completed: { kind: "ok", icon: "checkCircle", label: "Completed" },
@@ -12,7 +12,7 @@ const LOOKS: Record<JobView["status"], { kind: string; icon: IconName; label: st
 };
 
 export function JobStatusBadge({ status }: { status: JobView["status"] }) {
-  const { kind, icon, label } = LOOKS[status];
+  const { kind, icon, label } = BADGES[status];
   return (
     <span className={`badge ${kind}`}>
       <Icon name={icon} size={13} className={status === "running" ? "spin" : ""} />

@@ -3,6 +3,7 @@
 import type { JobView } from "@inlet/protocol";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { jobsQuery } from "../api/jobs.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { count } from "../ui/numbers.ts";
@@ -15,14 +16,20 @@ import { filterText, wordsOf } from "./job-words.ts";
 
 export function JobsPage() {
   const { env } = useParams({ from: "/env/$env" });
-  const jobs = useInfiniteQuery(jobsQuery(env));
+  const [withPasses, setWithPasses] = useState(false);
+  const query = withPasses ? {} : { scheduled: "false" };
+  const jobs = useInfiniteQuery(jobsQuery(env, query));
   const items = jobs.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <div className="page">
       <div className="page-head">
         <h1>Jobs</h1>
         <div className="actions">
-          <ExportList env={env} path="/jobs" query={{}} name={`jobs-${env}`} />
+          <label className="switch">
+            <input type="checkbox" checked={withPasses} onChange={({ target }) => setWithPasses(target.checked)} /> Show scheduled
+            reconciliations
+          </label>
+          <ExportList env={env} path="/jobs" query={query} name={`jobs-${env}`} />
         </div>
         <p>Bulk operations: replays of events, reruns and cancellations. Start them from the lists of runs and events.</p>
       </div>

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { useIsUnrestricted } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
+import { type Option, SelectField, TextField } from "../ui/fields.tsx";
 import { AcceptListFields, draftOf, listOf } from "./accept-list-field.tsx";
 
 export interface KeyDraft {
@@ -44,29 +45,26 @@ function namesIn(text: string): string[] | null {
   return names.some(Boolean) ? names.filter(Boolean) : null;
 }
 
-const ROLES: Readonly<Record<string, string>> = {
-  owner: "full access, manages owners",
-  admin: "full access",
-  operator: "read-only, and repairs runs and requests",
-  "ingest-admin": "manages webhooks, reads events",
-  viewer: "read-only",
-  metrics: "reads /metrics only",
-};
+const ROLES: readonly Option[] = [
+  ["owner", "full access, manages owners"],
+  ["admin", "full access"],
+  ["operator", "read-only, and repairs runs and requests"],
+  ["ingest-admin", "manages webhooks, reads events"],
+  ["viewer", "read-only"],
+  ["metrics", "reads /metrics only"],
+].map(([role = "", rights]) => ({ value: role, text: `${role}: ${rights}` }));
 
 export function KeyFields({ env, kind, draft, change }: { env: string; kind: Key["kind"]; draft: KeyDraft; change: ChangeKeyDraft }) {
   return (
     <>
-      <label className="field">
-        <span>Name</span>
-        <input
-          className="input"
-          required
-          maxLength={128}
-          value={draft.name}
-          placeholder="Who uses this key"
-          onChange={({ target }) => change({ name: target.value })}
-        />
-      </label>
+      <TextField
+        label="Name"
+        required
+        maxLength={128}
+        value={draft.name}
+        placeholder="Who uses this key"
+        onChange={(name) => change({ name })}
+      />
       {kind === "api" && <ApiKeyFields env={env} draft={draft} change={change} />}
       {kind === "event" && (
         <AcceptListFields
@@ -86,29 +84,14 @@ function ApiKeyFields({ env, draft, change }: { env: string; draft: KeyDraft; ch
   const isUnrestricted = useIsUnrestricted();
   return (
     <>
-      <label className="field">
-        <span>Environments</span>
-        <input
-          className="input"
-          value={draft.environments}
-          placeholder={isUnrestricted ? "All" : env}
-          onChange={({ target }) => change({ environments: target.value })}
-        />
-        <small>
-          Comma-separated names, to restrict the key to these environments. "branch" stands for all branch environments, "payments-*" for
-          all whose name begins with "payments-".
-        </small>
-      </label>
-      <label className="field">
-        <span>Role</span>
-        <select className="input" value={draft.role} onChange={({ target }) => change({ role: target.value })}>
-          {Object.entries(ROLES).map(([role, text]) => (
-            <option key={role} value={role}>
-              {role}: {text}
-            </option>
-          ))}
-        </select>
-      </label>
+      <TextField
+        label="Environments"
+        value={draft.environments}
+        placeholder={isUnrestricted ? "All" : env}
+        hint='Comma-separated names, to restrict the key to these environments. "branch" stands for all branch environments, "payments-*" for all whose name begins with "payments-".'
+        onChange={(environments) => change({ environments })}
+      />
+      <SelectField label="Role" options={ROLES} value={draft.role} onChange={(role) => change({ role })} />
     </>
   );
 }

@@ -7,6 +7,7 @@ import { call } from "../api/client.ts";
 import { environmentsQuery, keysQuery } from "../api/queries.ts";
 import { useIsDev, useMayChange } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
+import { ExportList } from "../lists/export-list.tsx";
 import { environmentTitle, SHARED } from "../shell/environment-names.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -17,6 +18,7 @@ import { toast } from "../ui/toasts.tsx";
 import { AcceptListText } from "./accept-list-field.tsx";
 import { ChangeKeyDialog } from "./change-key-dialog.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
+import { RoleRules } from "./role-rules.tsx";
 
 const KINDS: { kind: Key["kind"]; title: string; text: string }[] = [
   {
@@ -24,7 +26,7 @@ const KINDS: { kind: Key["kind"]; title: string; text: string }[] = [
     title: "Event keys",
     text: "Send events to this environment. Use one key per application. Several keys can be valid at once, for rotation.",
   },
-  { kind: "api", title: "API keys", text: "Access the REST API and this dashboard, for the whole installation." },
+  { kind: "api", title: "API keys", text: "Access the REST API and this dashboard, in all environments or in some." },
   {
     kind: "signing",
     title: "Signing keys",
@@ -42,6 +44,9 @@ export function KeysPage() {
     <div className="page">
       <div className="page-head">
         <h1>Keys</h1>
+        <div className="actions">
+          <ExportList env={env} path="/keys" query={{}} name={`keys-${env}`} />
+        </div>
         <p>A key is shown once, when you create it. A lost key cannot be recovered, only replaced.</p>
       </div>
       {isBranch && (
@@ -60,6 +65,7 @@ export function KeysPage() {
           keys={data?.filter(({ kind, revokedAt }) => kind === section.kind && revokedAt === null)}
         />
       ))}
+      <RoleRules env={env} />
     </div>
   );
 }
@@ -123,36 +129,46 @@ function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: K
   const mayChange = useMayChange();
   return (
     <>
-      <Table columns={COLUMNS[kind]} isFramed>
+      <Table columns={COLUMNS[kind]} isFramed isStacked>
         {keys.map((key) => (
           <tr key={key.id}>
             <td className="strong">{key.name}</td>
-            <td>
+            <td data-label="Prefix">
               <code>{key.prefix}…</code>
             </td>
-            <td className="second">
+            <td data-label="Created" className="second">
               <Time at={key.createdAt} />
             </td>
-            {kind === "api" && <td className="second">{key.role}</td>}
-            {kind === "api" && <td className="second">{key.environments?.join(", ") ?? "all"}</td>}
+            {kind === "api" && (
+              <>
+                <td data-label="Role" className="second">
+                  {key.role}
+                </td>
+                <td data-label="Environments" className="second long">
+                  {key.environments?.join(", ") ?? "all"}
+                </td>
+              </>
+            )}
             {kind === "signing" && (
-              <td className="second">{key.environment === null ? "all" : environmentTitle(key.environment ?? env)}</td>
+              <td data-label="Environment" className="second">
+                {key.environment === null ? "all" : environmentTitle(key.environment ?? env)}
+              </td>
             )}
             {kind === "event" && (
-              <td className="second">
+              <td data-label="Allows" className="second">
                 <AcceptListText eventNames={key.eventNames ?? null} ips={key.ips ?? null} />
               </td>
             )}
             <td className="right">
               {mayChange && (
-                <>
+                <div className="row row-actions">
                   <button type="button" className="button small" onClick={() => setChanging(key)}>
                     Change<span className="visually-hidden"> {key.name}</span>
-                  </button>{" "}
+                  </button>
                   <button type="button" className="button small danger" onClick={() => setRevoking(key)}>
                     Revoke<span className="visually-hidden"> {key.name}</span>
                   </button>
-                </>
+                </div>
               )}
             </td>
           </tr>

@@ -2,11 +2,11 @@
 
 import { useState } from "react";
 import type { Run, RunCall } from "../api/types.ts";
-import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { count, plural } from "../ui/numbers.ts";
 import { duration, Time } from "../ui/time.tsx";
 import { callSubject } from "./call-subject.ts";
+import { CallText } from "./call-text.tsx";
 
 export function RunCalls({ run }: { run: Run }) {
   const [open, setOpen] = useState<number | null>(null);
@@ -90,20 +90,4 @@ function CallDetails({ run, call, names }: { run: Run; call: RunCall; names: Rea
 
 function cutNote({ body, length }: { body: string; length: number }): string {
   return body.length < length ? `the first ${count(body.length)} of ${count(length)} characters` : "";
-}
-
-function CallText({ title, text, note = "" }: { title: string; text: string; note?: string }) {
-  return (
-    <section className="stack tight" aria-label={title}>
-      <div className="row">
-        <h3>{title}</h3>
-        <span className="quiet small grow">{note}</span>
-        <CopyButton text={text} label={`Copy ${title.toLowerCase()}`} />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be focusable */}
-      <pre className="logs call-text" tabIndex={0}>
-        {text}
-      </pre>
-    </section>
-  );
 }

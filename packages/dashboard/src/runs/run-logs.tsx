@@ -1,8 +1,8 @@
 /** What a function wrote through its logger: the lines of one step, or those outside steps. Rendered as text. */
 
 import type { Run } from "../api/types.ts";
-import { CopyButton } from "../ui/copy.tsx";
 import { plural } from "../ui/numbers.ts";
+import { CallText } from "./call-text.tsx";
 
 interface RunLogsProps {
   run: Run;
@@ -15,19 +15,8 @@ export function RunLogs({ run, stepId, title }: RunLogsProps) {
   const text = linesOf(run, stepId).join("\n");
   const dropped = droppedOf(run, stepId);
   if (text === "" && dropped === 0) return null;
-  return (
-    <section className="stack tight" aria-label={title}>
-      <div className="row">
-        <h3>{title}</h3>
-        <span className="quiet small grow">{dropped > 0 && `${plural(dropped, "more line")} not kept`}</span>
-        <CopyButton text={text} label="Copy log lines" />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be focusable */}
-      <pre className="logs call-text" tabIndex={0}>
-        {text}
-      </pre>
-    </section>
-  );
+  const note = dropped > 0 ? `${plural(dropped, "more line")} not kept` : "";
+  return <CallText title={title} text={text} note={note} copied="log lines" />;
 }
 
 function linesOf({ calls }: Run, stepId: string | null): string[] {

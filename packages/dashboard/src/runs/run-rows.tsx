@@ -61,7 +61,7 @@ export function RunRows({ env, list: { pages, runs }, search, chosen, onChoose }
             idOf={({ id }) => id}
             label="Runs"
             scroller={scroller}
-            onMark={toggle}
+            onSelect={toggle}
             onEnd={pages.hasNextPage && !pages.isFetchingNextPage ? () => void pages.fetchNextPage() : undefined}
             foot={<p className="list-foot quiet small">{pages.hasNextPage ? "Loading more…" : `${plural(runs.length, "run")} in total`}</p>}
             row={(run) => (

@@ -3,7 +3,7 @@
 import type { RunStatus, StepStatus } from "../api/types.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 
-export const STATUS_LOOKS: Record<RunStatus | StepStatus, { kind: string; icon: IconName; label: string }> = {
+export const STATUS_BADGES: Record<RunStatus | StepStatus, { kind: string; icon: IconName; label: string }> = {
   queued: { kind: "", icon: "circleDashed", label: "Queued" },
   planned: { kind: "", icon: "circleDashed", label: "Planned" },
   running: { kind: "info", icon: "spinner", label: "Running" },
@@ -15,11 +15,11 @@ export const STATUS_LOOKS: Record<RunStatus | StepStatus, { kind: string; icon: 
 };
 
 export function statusWord(status: RunStatus | StepStatus): string {
-  return STATUS_LOOKS[status]?.label ?? status;
+  return STATUS_BADGES[status]?.label ?? status;
 }
 
 export function RunStatusBadge({ status }: { status: RunStatus | StepStatus }) {
-  const { kind, icon, label } = STATUS_LOOKS[status] ?? { kind: "", icon: "circle", label: status };
+  const { kind, icon, label } = STATUS_BADGES[status] ?? { kind: "", icon: "circle", label: status };
   return (
     <span className={`badge ${kind}`}>
       <Icon name={icon} size={13} className={status === "running" ? "spin" : ""} />

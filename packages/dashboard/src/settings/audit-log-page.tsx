@@ -3,6 +3,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { auditQuery } from "../api/queries.ts";
+import { useIsUnrestricted } from "../api/session.ts";
 import type { AuditEntry } from "../api/types.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { instantsOf, withoutRange } from "../lists/time-range.ts";
@@ -17,6 +18,7 @@ export function AuditLogPage() {
   const { env } = useParams({ from: "/env/$env" });
   const search = useSearch({ from: "/env/$env/audit-log" });
   const navigate = useNavigate();
+  const isUnrestricted = useIsUnrestricted();
   const { action, actor, ...range } = search;
   const filters = { action, actor, ...instantsOf(range) };
   const log = useInfiniteQuery(auditQuery(filters));
@@ -29,7 +31,7 @@ export function AuditLogPage() {
         <div className="actions">
           <ExportList env={env} path="/audit-log" query={filters} name="audit-log" />
         </div>
-        <p>Changes made through the REST API, the CLI or this dashboard, in all environments.</p>
+        <p>Changes made through the REST API, the CLI or this dashboard, in {isUnrestricted ? "all" : "your"} environments.</p>
       </div>
       <AuditFilters search={search} onChange={setSearch} />
       {log.isPending ? (

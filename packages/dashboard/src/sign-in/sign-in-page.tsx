@@ -3,7 +3,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
-import { call } from "../api/client.ts";
+import { ApiError, call } from "../api/client.ts";
+import { whenBack } from "../api/connection.ts";
+import { ServiceNotices } from "../shell/service-notices.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { messageOf, Notice } from "../ui/states.tsx";
 
@@ -41,10 +43,16 @@ export function SignInPage() {
   }, []);
 
   useEffect(() => {
-    fetch("/oidc")
-      .then((response) => response.json())
-      .then(({ data }) => setHasProvider(data.enabled === true))
-      .catch(() => undefined);
+    const askForProvider = () =>
+      fetch("/oidc")
+        .then((response) => response.json())
+        .then(({ data }) => setHasProvider(data.enabled === true))
+        .catch(() => undefined);
+    void askForProvider();
+    return whenBack(() => {
+      setError((shown: unknown) => (isOutage(shown) ? null : shown));
+      void askForProvider();
+    });
   }, []);
 
   function onSubmit(event: FormEvent) {
@@ -74,7 +82,8 @@ export function SignInPage() {
           />
           <small>Printed by the first start, together with a login link.</small>
         </label>
-        {error !== null && (
+        <ServiceNotices />
+        {error !== null && !isOutage(error) && (
           <Notice kind="bad" icon="alert">
             {messageOf(error)}
           </Notice>
@@ -90,4 +99,9 @@ export function SignInPage() {
       </form>
     </main>
   );
+}
+
+/** Said by the notice about the service, for as long as it lasts. */
+function isOutage(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 0;
 }

@@ -46,7 +46,7 @@ export function Chart({ times, series, height, label, bars = false, bare = false
     () => [times.map((at) => at / 1_000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData,
     [times, series],
   );
-  const look = JSON.stringify(series.map(({ label: name, colour, values }) => [name, colour, values.includes(null)]));
+  const appearance = JSON.stringify(series.map(({ label: name, colour, values }) => [name, colour, values.includes(null)]));
   const plot = useRef<uPlot>(null);
   const [tip, setTip] = useState<Tip | null>(null);
 
@@ -56,7 +56,7 @@ export function Chart({ times, series, height, label, bars = false, bare = false
     const created = new uPlot(options({ series, width, height, bars, bare, range, axis, unit, onTip: setTip }), data, container.current);
     plot.current = created;
     return () => created.destroy();
-  }, [width, height, look, bars, bare, colours, zone]);
+  }, [width, height, appearance, bars, bare, colours, zone]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: setting the data also sets the axis
   useEffect(() => plot.current?.setData(data), [data, span]);
 
@@ -99,7 +99,7 @@ function ChartTip({ tip: { index, left, flipped }, series, at, unit = String }: 
 
 const tipTime = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
-interface PlotLooks extends Required<Pick<ChartProps, "series" | "height" | "bars" | "bare">> {
+interface PlotParts extends Required<Pick<ChartProps, "series" | "height" | "bars" | "bare">> {
   width: number;
   range: React.RefObject<ChartProps["onRange"]>;
   axis: React.RefObject<ChartProps["span"]>;
@@ -107,7 +107,7 @@ interface PlotLooks extends Required<Pick<ChartProps, "series" | "height" | "bar
   onTip: (tip: Tip | null) => void;
 }
 
-function options({ series, width, height, bars, bare, range, axis: span, unit, onTip }: PlotLooks): uPlot.Options {
+function options({ series, width, height, bars, bare, range, axis: span, unit, onTip }: PlotParts): uPlot.Options {
   const text = colourOf("--text-3");
   const grid = { stroke: colourOf("--line"), width: 1 };
   const axis = { stroke: text, grid, ticks: { show: false }, font: "11px system-ui, sans-serif" };
@@ -136,7 +136,7 @@ function options({ series, width, height, bars, bare, range, axis: span, unit, o
       },
       bare ? { show: false } : { ...axis, size: valuesPx, values: (_plot, ticks) => unequal(ticks.map((tick) => valueLabel(tick, unit))) },
     ],
-    series: [{}, ...series.map(({ label, colour, values }) => seriesLook(label, colourOf(colour), bars, values.includes(null)))],
+    series: [{}, ...series.map(({ label, colour, values }) => seriesOptions(label, colourOf(colour), bars, values.includes(null)))],
     hooks: { setCursor: [(plot) => onTip(tipOf(plot))], setSelect: [(plot) => choose(plot, range.current)] },
   };
 }
@@ -156,7 +156,7 @@ function wholeRange({ data: [times] }: uPlot): uPlot.Range.MinMax {
 const EDGE_PX = 8;
 
 /** `hasGaps`: a value between two gaps is a point, because a line needs two. */
-function seriesLook(label: string, colour: string, bars: boolean, hasGaps: boolean): uPlot.Series {
+function seriesOptions(label: string, colour: string, bars: boolean, hasGaps: boolean): uPlot.Series {
   const paths = bars ? uPlot.paths.bars?.({ size: [0.75, 40], radius: 0.2, align: 1 }) : undefined;
   return {
     label,

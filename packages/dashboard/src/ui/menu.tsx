@@ -1,6 +1,6 @@
 /** A button that opens a menu. Arrow keys move; Escape closes and restores the focus. */
 
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 
 interface MenuProps {
   label: string;
@@ -9,11 +9,14 @@ interface MenuProps {
   align?: "left" | "right";
   /** `dialog` if it contains fields, not only items. */
   role?: "menu" | "dialog";
+  /** Inside a table, whose edges would cut the menu off: it is laid over the page instead. */
+  isInTable?: boolean;
   children: (close: () => void) => ReactNode;
 }
 
-export function Menu({ label, button, className = "button", align = "left", role = "menu", children }: MenuProps) {
+export function Menu({ label, button, className = "button", align = "left", role = "menu", isInTable = false, children }: MenuProps) {
   const [open, setOpen] = useState(false);
+  const [over, setOver] = useState<CSSProperties>();
   const container = useRef<HTMLDivElement>(null);
   const close = () => {
     setOpen(false);
@@ -26,9 +29,14 @@ export function Menu({ label, button, className = "button", align = "left", role
     const onPointer = ({ target }: PointerEvent) => {
       if (!container.current?.contains(target as Node)) setOpen(false);
     };
+    const onScroll = () => setOpen(false);
     document.addEventListener("pointerdown", onPointer);
-    return () => document.removeEventListener("pointerdown", onPointer);
-  }, [open]);
+    if (isInTable) document.addEventListener("scroll", onScroll, { capture: true });
+    return () => {
+      document.removeEventListener("pointerdown", onPointer);
+      document.removeEventListener("scroll", onScroll, { capture: true });
+    };
+  }, [open, isInTable]);
 
   function onKeyDown(event: KeyboardEvent) {
     if (!open) return;
@@ -48,18 +56,35 @@ export function Menu({ label, button, className = "button", align = "left", role
         aria-label={label}
         aria-haspopup={role}
         aria-expanded={open}
-        onClick={() => setOpen(!open)}
+        onClick={({ currentTarget }) => {
+          if (isInTable) setOver(besideButton(currentTarget));
+          setOpen(!open);
+        }}
       >
         {button}
       </button>
       {open && (
         // biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles have labels
-        <div className={`menu ${align}`} role={role} aria-label={label}>
+        <div className={`menu ${align}`} role={role} aria-label={label} style={over}>
           {children(close)}
         </div>
       )}
     </div>
   );
+}
+
+const GAP_PX = 5;
+
+/** Below the button, or above it in the lower half of the window; aligned with its right edge. */
+function besideButton(button: HTMLElement): CSSProperties {
+  const { top, bottom, right } = button.getBoundingClientRect();
+  const isLow = bottom > innerHeight / 2;
+  return {
+    position: "fixed",
+    left: "auto",
+    right: innerWidth - right,
+    ...(isLow ? { top: "auto", bottom: innerHeight - top + GAP_PX } : { top: bottom + GAP_PX }),
+  };
 }
 
 export function MenuItem({ onSelect, className = "", children }: { onSelect: () => void; className?: string; children: ReactNode }) {

@@ -1,6 +1,6 @@
 /**
  * A list of any length that renders only visible rows. Rows are not animated: under load that would cost most of the time. Arrow keys and
- * j and k move the focus between rows, also from outside the list; while a row is open, they open the next one. Enter opens a row, x marks
+ * j and k move the focus between rows, also from outside the list; while a row is open, they open the next one. Enter opens a row, x selects
  * it.
  */
 
@@ -18,13 +18,13 @@ interface VirtualListProps<Item> {
   /** Called when the end of the list is near. */
   onEnd?: (() => void) | undefined;
   /** Called with the id of the focused row when x is pressed. */
-  onMark?: (id: string) => void;
+  onSelect?: (id: string) => void;
   foot?: ReactNode;
 }
 
 const ROWS_AHEAD = 15;
 
-export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller, onEnd, onMark, foot }: VirtualListProps<Item>) {
+export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller, onEnd, onSelect, foot }: VirtualListProps<Item>) {
   const virtualizer = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
@@ -41,7 +41,7 @@ export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller
   useEffect(() => {
     if (onEnd && last >= items.length - ROWS_AHEAD) onEnd();
   }, [last, items.length, onEnd]);
-  useRowKeys(list, onMark);
+  useRowKeys(list, onSelect);
 
   return (
     <>
@@ -67,14 +67,14 @@ export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller
 
 const MOVES: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
-function useRowKeys(list: RefObject<HTMLDivElement | null>, onMark: ((id: string) => void) | undefined): void {
-  const mark = useRef(onMark);
-  mark.current = onMark;
+function useRowKeys(list: RefObject<HTMLDivElement | null>, onSelect: ((id: string) => void) | undefined): void {
+  const select = useRef(onSelect);
+  select.current = onSelect;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
       const focused = document.activeElement?.closest<HTMLElement>("[data-id]");
-      if (event.key === "x" && focused?.dataset.id && list.current?.contains(focused)) mark.current?.(focused.dataset.id);
+      if (event.key === "x" && focused?.dataset.id && list.current?.contains(focused)) select.current?.(focused.dataset.id);
       const by = MOVES[event.key];
       if (by !== undefined && moveFocus(list.current, by)) event.preventDefault();
     };

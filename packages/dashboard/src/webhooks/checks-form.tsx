@@ -24,7 +24,7 @@ export function ChecksForm({ webhook }: { webhook: Webhook }) {
   }
 
   return (
-    <form className="card card-body stack settings-form" onSubmit={save} aria-label="Verification, handshake and answer">
+    <form className="card card-body stack settings-form" onSubmit={save} aria-label="Verification, handshake and response">
       <VerifyFields draft={draft} change={change} shown={webhook.verify?.secrets ?? []} />
       <HandshakeFields draft={draft} change={change} shown={webhook.handshake?.secrets ?? []} />
       <AnswerFields draft={draft} change={change} />
@@ -113,7 +113,7 @@ function AnswerFields({ draft, change }: PartProps) {
   return (
     <>
       <Choice
-        label="Answer to accepted requests"
+        label="Response to accepted requests"
         value={draft.status}
         options={STATUSES}
         none="The event ids"

@@ -6,7 +6,7 @@ import { given, linesOf } from "./checks-draft.ts";
 
 export const OWN_SOURCE = "source";
 const OPTIONS: Readonly<Record<string, Readonly<Record<string, ReconcileOption>>>> = RECONCILE_PRESETS;
-export const RECONCILE_CHOICES = [...Object.keys(OPTIONS), OWN_SOURCE];
+export const RECONCILE_CHOICES = [...Object.keys(OPTIONS).sort(), OWN_SOURCE];
 
 export interface ReconcileDraft {
   /** A preset, `source`, or empty: off. */

@@ -1,5 +1,6 @@
 /** Reconciliation of the webhook: what its provider listed, what of it was received, and what was recovered. */
 
+import { SCHEDULED_JOB_DAYS } from "@inlet/protocol/webhook-settings";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -116,6 +117,10 @@ function DryRun({ listed, seen, recovered, failed, error }: ReconciliationPrevie
   );
 }
 
+function isJobKept({ at, scheduled }: Reconciliation): boolean {
+  return !scheduled || Date.now() - Date.parse(at) < SCHEDULED_JOB_DAYS * 86_400_000;
+}
+
 function PassRow({ env, pass }: { env: string; pass: Reconciliation }) {
   const { at, since, listed, seen, recovered, failed, error, job } = pass;
   return (
@@ -140,9 +145,11 @@ function PassRow({ env, pass }: { env: string; pass: Reconciliation }) {
       </td>
       <td data-label="Result">
         <span className={`badge ${error ? "bad" : failed > 0 ? "warn" : "ok"}`}>{error ? "ended early" : "complete"}</span>{" "}
-        <Link to="/env/$env/jobs/$id" params={{ env, id: job }} className="small">
-          Show the job
-        </Link>
+        {isJobKept(pass) && (
+          <Link to="/env/$env/jobs/$id" params={{ env, id: job }} className="small">
+            Show the job
+          </Link>
+        )}
         {error && <div className="second small">{error}</div>}
       </td>
     </tr>

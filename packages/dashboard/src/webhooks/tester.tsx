@@ -10,8 +10,8 @@ import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { messageOf, Notice } from "../ui/states.tsx";
 import { duration } from "../ui/time.tsx";
-import { HandshakeVerdict, VerificationVerdict } from "./admission-verdict.tsx";
-import { SchemaVerdict } from "./schema-verdict.tsx";
+import { HandshakeResult, VerificationResult } from "./authentication-result.tsx";
+import { SchemaCheck } from "./schema-check.tsx";
 import { CONTENT_TYPES, fromFixture, fromRecord, METHODS, type TestRequest } from "./test-request.ts";
 import type { useDraftTest } from "./use-draft-test.ts";
 
@@ -90,7 +90,7 @@ export function Tester({ webhook, request, onRequest, draftTest }: TesterProps) 
         </div>
       </section>
       <DraftTestResult result={draftTest.data} error={draftTest.error} />
-      {draftTest.data?.event && <SchemaVerdict env={webhook.environment} event={draftTest.data.event} />}
+      {draftTest.data?.event && <SchemaCheck env={webhook.environment} event={draftTest.data.event} />}
     </div>
   );
 }
@@ -173,8 +173,8 @@ function DraftTestResult({ result, error }: { result: TestResult | undefined; er
         )}
         <span className="quiet small num">{duration(result.durationMs)}</span>
       </div>
-      {result.verification && <VerificationVerdict verification={result.verification} />}
-      {result.handshake && <HandshakeVerdict answer={result.handshake} />}
+      {result.verification && <VerificationResult verification={result.verification} />}
+      {result.handshake && <HandshakeResult answer={result.handshake} />}
       {result.error && (
         <Notice kind="bad" icon="alert">
           {result.error.message}

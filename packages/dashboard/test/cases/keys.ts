@@ -1,10 +1,18 @@
 /** Keys: created, shown once, changed, revoked. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
+
+/** What the page downloads. */
+async function exportOf(page: Page, format: string): Promise<string> {
+  await page.getByRole("button", { name: "Export" }).click();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: format }).click()]);
+  return readFileSync(await download.path(), "utf8");
+}
 
 export function keyCases(browser: () => Browser): void {
   test("an event key is created with a list, shown once, used and revoked", async (t) => {
@@ -23,6 +31,11 @@ export function keyCases(browser: () => Browser): void {
     assert.equal((await service.send({ name: "other/a", data: {} }, { key })).status, 403);
     await page.getByRole("cell", { name: "only 1 name" }).waitFor();
     assert.equal(await page.getByText(key).count(), 0, "the key is no longer on the page");
+
+    const exported = await exportOf(page, "As JSON lines");
+    assert.match(exported, /"kind":"event","name":"Checkout","prefix":"[^"]+"/);
+    assert.match(await exportOf(page, "As CSV"), /^id,kind,name,prefix,.*createdAt/);
+    assert.ok(!exported.includes(key), "a list of keys holds no key");
 
     await page.getByRole("button", { name: "Revoke Checkout" }).click();
     await dialog.getByRole("button", { name: "Revoke" }).click();

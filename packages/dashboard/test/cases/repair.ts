@@ -123,11 +123,13 @@ export function repairCases(browser: () => Browser): void {
       .getByRole("row", { name: /Charge card/ })
       .getByText("100.0 %")
       .waitFor();
-    assert.match(String(await page.getByRole("row", { name: /Charge card/ }).textContent()), /3\s*100\.0 %/);
+    await page.getByRole("row", { name: /Charge card .*\b3 100\.0 %/ }).waitFor();
     await page.goBack();
     await page.getByRole("button", { name: "Invoke" }).click();
     const invoke = page.getByRole("dialog", { name: "Invoke Charge card" });
-    assert.match(await invoke.getByRole("textbox", { name: "Data" }).inputValue(), /"card": "tok_visa"/, "the newest event is offered");
+    await until("the newest event", async () =>
+      /"card": "tok_visa"/.test(await invoke.getByRole("textbox", { name: "Data" }).inputValue()),
+    );
     await invoke.getByRole("button", { name: "Invoke" }).click();
     await page.waitForURL("**/runs/*");
     await untilFailed(service, FAILURES + 1);
@@ -136,7 +138,7 @@ export function repairCases(browser: () => Browser): void {
     await timeline.locator(".card-head").getByText("Failed execution", { exact: true }).waitFor();
     assert.equal(await timeline.getByText("Retry wait").count(), 0, "what must not be retried is not waited for");
     await page.goto(`${service.url}/env/dev/runs?status=failed`);
-    assert.equal(await page.getByRole("listitem").first().locator(".run-attempts").textContent(), "1 failed");
+    await page.getByRole("listitem").first().locator(".run-attempts").getByText("1 failed", { exact: true }).waitFor();
     await page.goto(`${service.url}/env/dev/functions/shop-charge?span=1h`);
     await page.getByRole("button", { name: "Replay events" }).click();
     await page.getByRole("button", { name: "Replay 3 events" }).click();

@@ -60,6 +60,9 @@ export function signInCases(browser: () => Browser): void {
       return page;
     };
     const [first, second] = [await signIn(), await signIn()];
+    await first.getByRole("link", { name: "Keys", exact: true }).click();
+    const people = first.getByRole("region", { name: "Roles of people" });
+    await people.getByRole("row", { name: "groups ops operator in every environment" }).waitFor();
     await first.getByRole("link", { name: "Settings" }).click();
     const open = first.getByRole("region", { name: "Open sessions" });
     await until("both sessions", async () => (await open.getByRole("cell", { name: /^jane@example\.com/ }).count()) === 2);

@@ -47,7 +47,14 @@ export function webhookCases(browser: () => Browser): void {
     await page.getByRole("link", { name: "View event" }).click();
     await page.getByText("Found in what the provider lists").waitFor();
 
+    await page.goto(`${service.url}/env/dev/jobs`);
+    await page.getByRole("link", { name: "Check what the provider lists" }).waitFor();
+    const everyJob = page.waitForRequest((request) => /\/v1\/jobs\?/.test(request.url()) && !request.url().includes("scheduled"));
+    await page.getByRole("checkbox", { name: "Show scheduled reconciliations" }).check();
+    await everyJob;
+
     await page.goto(`${service.url}/env/dev/webhooks/${id}?tab=reconcile`);
+    await page.getByRole("link", { name: "Show the job" }).waitFor();
     const form = page.getByRole("form", { name: "Reconciliation" });
     await form.getByRole("combobox", { name: "Compare with the list of" }).selectOption("shopify");
     await form.getByRole("textbox", { name: /^shop / }).fill("acme.myshopify.com");
@@ -61,7 +68,11 @@ export function webhookCases(browser: () => Browser): void {
     await page.getByText("Saved. The next pass comes in 30m.").waitFor();
     const saved = (await service.rest("GET", `/webhooks/${id}`)).body.data.reconcile;
     assert.deepEqual(saved, {
-      ...{ preset: "shopify", shop: "acme.myshopify.com", resources: ["orders", "products"], every: "30m", lookBack: "72h" },
+      preset: "shopify",
+      shop: "acme.myshopify.com",
+      resources: ["orders", "products"],
+      every: "30m",
+      lookBack: "72h",
       secrets: [{ last4: "1234" }],
     });
     const keys = form.getByRole("textbox", { name: "Keys of the provider's API" });
@@ -140,10 +151,10 @@ export function webhookCases(browser: () => Browser): void {
     assert.equal((await call(url, { method: "POST", body, headers })).status, 401);
 
     await page.getByRole("link", { name: "Settings" }).last().click();
-    const checks = page.getByRole("form", { name: "Verification, handshake and answer" });
+    const checks = page.getByRole("form", { name: "Verification, handshake and response" });
     assert.equal(await checks.getByLabel("Verification").inputValue(), "github");
     await checks.getByLabel("Handshake").selectOption("slack");
-    await checks.getByLabel("Answer to accepted requests").selectOption("204");
+    await checks.getByLabel("Response to accepted requests").selectOption("204");
     await checks.getByRole("button", { name: "Update checks" }).click();
     await page.getByText("Saved.").waitFor();
     const { data } = (await service.rest("GET", "/webhooks")).body;
@@ -169,7 +180,7 @@ export function webhookCases(browser: () => Browser): void {
     await result.getByText("Signature verified").waitFor();
     await page.getByRole("textbox", { name: "Body of the test request" }).fill('{"type":"url_verification","challenge":"c-1"}');
     await result.getByText("Handshake answered").waitFor();
-    await result.getByText("Answer of the handshake: 200, text/plain").waitFor();
+    await result.getByText("Response of the handshake: 200, text/plain").waitFor();
     await result.getByText("c-1").waitFor();
   });
 

@@ -55,6 +55,9 @@ export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
         if (!event.data.address) throw new NonRetriableError("The address is missing");
       },
     ),
+    inlet.createFunction({ id: "refund", name: "Refund order" }, { event: "shop/refund.asked" }, ({ event, step }) =>
+      step.waitForApproval("Ask the manager", { prompt: `Refund order ${event.data.orderId}?`, data: event.data, timeout: "1d" }),
+    ),
     inlet.createFunction({ id: "invoice", name: "Write invoices" }, { event: "shop/month.ended" }, async ({ step, attempt }) => {
       await step.run("Ask the ledger", () => {
         if (attempt < 2) throw new Error("The ledger is locked");

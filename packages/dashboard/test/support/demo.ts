@@ -1,6 +1,6 @@
 /** A service with data for every page, and the list of pages. For the accessibility scan and the screenshots. */
 
-import { call, type TestService } from "../../../server/test/support/service.ts";
+import { call, type ServiceClient } from "../../../server/test/support/service.ts";
 import { startShopApp } from "./app.ts";
 import { until } from "./until.ts";
 
@@ -20,7 +20,7 @@ export interface Demo {
 const LONG_BRANCH = "feature/averylongnamewithoutaspacethatatoolmadeforthebranchofonechange";
 const JSON_TYPE = { "content-type": "application/json" };
 
-export async function startDemo(service: TestService): Promise<Demo> {
+export async function startDemo(service: ServiceClient): Promise<Demo> {
   const app = await startShopApp(service.url);
   app.open();
   await service.rest("POST", "/apps", { body: { url: app.url } });
@@ -41,6 +41,7 @@ export async function startDemo(service: TestService): Promise<Demo> {
   });
   await service.send({ name: "shop/cart.left", data: { cart: "c_82" } });
   await service.send({ name: "shop/month.ended", data: { month: "2026-10" } });
+  await service.send({ name: "shop/refund.asked", data: { orderId: 4702, customer: "Ada Lovelace", total: 42.5 } });
   const jobId = await rerunFailures(service);
   await makeAlertRules(service);
   const deliveries = [{ customer: "ada" }, { customer: "ada", address: "12 St James's Square" }];
@@ -49,7 +50,7 @@ export async function startDemo(service: TestService): Promise<Demo> {
 }
 
 /** A job that has ended. Returns its id. */
-async function rerunFailures(service: TestService): Promise<string> {
+async function rerunFailures(service: ServiceClient): Promise<string> {
   await until("a failure", async () => (await service.rest("GET", "/runs?status=failed")).body.data.length > 0);
   const { body } = await service.rest("POST", "/jobs", { body: { kind: "runs.rerun", filter: { status: "failed" } } });
   await until("the job to end", async () => (await service.rest("GET", `/jobs/${body.data.id}`)).body.data.endedAt !== null);
@@ -57,14 +58,14 @@ async function rerunFailures(service: TestService): Promise<string> {
 }
 
 /** Rules whose alerts are not raised: a banner would come up while pages are looked at. */
-async function makeAlertRules(service: TestService): Promise<void> {
+async function makeAlertRules(service: ServiceClient): Promise<void> {
   const quietHours = { from: "22:00", to: "06:00" };
   const orders = { name: "Orders fail", kind: "failure_rate", function: "shop-fulfil", threshold: 20 };
   const queue = { name: "Queue stands still", kind: "queue_age", threshold: 600, quietHours };
   for (const body of [orders, queue]) await service.rest("POST", "/alert-rules", { body });
 }
 
-async function makeWebhooks(service: TestService) {
+async function makeWebhooks(service: ServiceClient) {
   const { data: providers } = (await service.rest("GET", "/transforms/providers?limit=100")).body;
   const made: Record<string, { id: string; url: string }> = {};
   for (const { id, title, transform, fixtures } of providers.filter(({ id }: { id: string }) =>
@@ -88,7 +89,7 @@ async function makeWebhooks(service: TestService) {
 }
 
 /** Returns the id of an event that starts a run. */
-async function sendEvents(service: TestService): Promise<string> {
+async function sendEvents(service: ServiceClient): Promise<string> {
   const customers = ["ada", "grace", "edsger", "barbara", "alan", "margaret"];
   for (let n = 0; n < 48; n++) {
     const customer = customers[n % customers.length];
@@ -131,6 +132,7 @@ function pagesOf({
     { name: "runs", path: "/env/dev/runs", ready: "Charge card" },
     { name: "run", path: `/env/dev/runs/${runId}`, ready: "Buy a label" },
     { name: "failures", path: "/env/dev/failures", ready: "The card was declined" },
+    { name: "approvals", path: "/env/dev/approvals", ready: "Refund order 4702?" },
     { name: "jobs", path: "/env/dev/jobs", ready: "Rerun runs" },
     { name: "job", path: `/env/dev/jobs/${jobId}`, ready: /Took/ },
     { name: "alerts", path: "/env/dev/alerts", ready: "Orders fail" },

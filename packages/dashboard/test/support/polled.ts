@@ -5,7 +5,7 @@ import { until } from "./until.ts";
 
 /** As long as the longest interval at which pages poll. */
 const POLLED_WITHIN_MS = 10_000;
-/** Time for the answers to the last poll. */
+/** Time for the responses to the last poll. */
 const ANSWERED_WITHIN_MS = 250;
 
 export async function untilPolled(shown: Locator): Promise<void> {

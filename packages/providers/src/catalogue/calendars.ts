@@ -27,11 +27,13 @@ export const CALENDARS: readonly Provider[] = [
     retries: "For up to 24 hours, with growing delays; then the subscription is disabled",
     timeout: "10 s to connect, 15 s to answer",
     documentation: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
+    notReconciled: "Its API lists meetings by the time at which they begin, not what was booked or cancelled.",
     source: {
       verify: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
       setUp: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
       retries: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-errors",
       timeout: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-timeouts.md",
+      reconcile: "https://pipedream.com/apps/calendly-v2/actions/list-events",
     },
   },
   {
@@ -48,8 +50,10 @@ export const CALENDARS: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://cal.com/docs/developing/guides/automation/webhooks",
+    notReconciled: "Its API lists bookings in another shape than webhooks have.",
     source: {
       verify: "https://github.com/calcom/cal.com/blob/main/packages/features/webhooks/lib/sendPayload.ts",
+      reconcile: "https://cal.com/docs/api-reference/v2/bookings/get-all-bookings",
     },
   },
   {
@@ -66,9 +70,11 @@ export const CALENDARS: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://developers.google.com/workspace/calendar/api/guides/push",
+    notReconciled: "A request says only that something changed: the API is asked what.",
     source: {
       verify: "https://developers.google.com/calendar/api/guides/push",
       setUp: "https://developers.google.com/calendar/api/guides/push",
+      reconcile: "https://developers.google.com/calendar/api/guides/push",
     },
   },
   {
@@ -81,16 +87,18 @@ export const CALENDARS: readonly Provider[] = [
     verify: null,
     secretFrom: "The clientState you gave to the subscription",
     handshake: { source: GRAPH },
-    note: "Graph does not sign. Every notification carries the clientState of its subscription: with it as a secret of the handshake, notifications with another one are refused.",
+    note: "Graph does not sign. Every notification contains the clientState of its subscription: set that as a secret of the handshake, and notifications with another one are refused.",
     retries: "For up to 4 hours",
     timeout: "3 s for notifications",
     documentation: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+    notReconciled: "Notifications are not listed; delta queries tell the present state in another shape.",
     source: {
       verify: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
       handshake: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
       setUp: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
       retries: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
       timeout: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+      reconcile: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
     },
   },
 ];

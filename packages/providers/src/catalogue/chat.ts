@@ -17,13 +17,14 @@ export const CHAT: readonly Provider[] = [
     retries: "Up to 3 times",
     timeout: "3 s",
     documentation: "https://docs.slack.dev/apis/events-api/",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://github.com/slackapi/bolt-js/blob/main/src/receivers/verify-request.ts",
       handshake: "https://api.slack.com/events/url_verification",
       setUp: "https://docs.agno.com/api-reference/slack/slack-events",
-      retries:
-        "https://www.questionbase.com/resources/blog/slack-events-api-acknowledgement-requirements-what-every-developer-needs-to-know",
-      timeout: "https://www.skills.sh/hookdeck/webhook-skills/slack-webhooks",
+      retries: "https://github.com/slackapi/python-slack-events-api/issues/84",
+      timeout: "https://github.com/slackapi/python-slack-events-api/issues/84",
+      reconcile: "https://docs.slack.dev/apis/events-api/",
     },
   },
   {
@@ -40,9 +41,11 @@ export const CHAT: readonly Provider[] = [
     retries: "As often as the connection overrides in the URL say",
     timeout: "As long as the connection overrides in the URL say",
     documentation: "https://www.twilio.com/docs/usage/webhooks/webhooks-security",
+    notReconciled: "The requests of a call are listed with other names of their parameters, those of a message not at all.",
     source: {
       retries: "https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides",
       timeout: "https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides",
+      reconcile: "https://www.twilio.com/docs/voice/api/call-event-resource",
     },
   },
   {
@@ -59,6 +62,7 @@ export const CHAT: readonly Provider[] = [
     retries: "A number of times that is not told",
     timeout: null,
     documentation: "https://core.telegram.org/bots/api#setwebhook",
+    notReconciled: "Updates cannot be asked for while a webhook is set.",
     source: {
       verify:
         "https://docs.simbot.forte.love/components/telegram/simbot-component-telegram-api/love.forte.simbot.telegram.api.update/-set-webhook-api/index.html",
@@ -66,6 +70,7 @@ export const CHAT: readonly Provider[] = [
         "https://docs.simbot.forte.love/components/telegram/simbot-component-telegram-api/love.forte.simbot.telegram.api.update/-set-webhook-api/index.html",
       retries:
         "https://docs.simbot.forte.love/components/telegram/simbot-component-telegram-api/love.forte.simbot.telegram.api.update/-set-webhook-api/index.html",
+      reconcile: "https://core.telegram.org/bots/api#getupdates",
     },
   },
   {
@@ -82,10 +87,12 @@ export const CHAT: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/whatsapp-webhooks",
       handshake: "https://www.skills.sh/hookdeck/webhook-skills/whatsapp-webhooks",
       setUp: "https://developers.facebook.com/documentation/business-messaging/messenger-platform/webhooks.md",
+      reconcile: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
     },
   },
   {
@@ -110,12 +117,14 @@ export const CHAT: readonly Provider[] = [
     retries: "3 times: 5 minutes after the first attempt, then after another 20 and another 60 minutes",
     timeout: "3 s",
     documentation: "https://developers.zoom.us/docs/api/webhooks/",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/zoom-webhooks",
       handshake: "https://developers.zoom.us/changelog/platform/webhook-url-validation.md",
       setUp: "https://developers.zoom.us/docs/api/webhooks",
       retries: "https://developers.zoom.us/blog/webhook-delays.md",
       timeout: "https://developers.zoom.us/blog/webhook-delays.md",
+      reconcile: "https://developers.zoom.us/docs/api/webhooks",
     },
   },
   {
@@ -132,9 +141,11 @@ export const CHAT: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://developers.line.biz/en/docs/messaging-api/receiving-messages/",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature",
       setUp: "https://developers.line.biz/en/docs/partner-docs/development-guidelines",
+      reconcile: "https://developers.line.biz/en/docs/messaging-api/receiving-messages/",
     },
   },
   {
@@ -151,10 +162,12 @@ export const CHAT: readonly Provider[] = [
     retries: "After 429 with a growing delay; paused for 15 minutes after 1000 errors in 15 minutes, suspended after 7 days of errors",
     timeout: null,
     documentation: "https://developers.intercom.com/docs/webhooks",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/intercom-webhooks",
       setUp: "https://developers.intercom.com/docs/webhooks/webhook-notifications",
       retries: "https://developers.intercom.com/docs/webhooks/webhook-notifications",
+      reconcile: "https://developers.intercom.com/docs/webhooks/webhook-notifications",
     },
   },
   {
@@ -178,11 +191,13 @@ export const CHAT: readonly Provider[] = [
     retries: null,
     timeout: "10 s",
     documentation: "https://docs.x.com/x-api/webhooks/introduction",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://docs.x.com/x-api/webhooks/quickstart",
       handshake: "https://docs.x.com/x-api/webhooks/quickstart",
       setUp: "https://docs.x.com/x-api/webhooks/quickstart",
       timeout: "https://docs.x.com/x-api/webhooks/introduction",
+      reconcile: "https://docs.x.com/x-api/webhooks/introduction",
     },
   },
 ];

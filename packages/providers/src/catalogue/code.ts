@@ -14,7 +14,7 @@ export const CODE: readonly Provider[] = [
     secretFrom: "The secret of the webhook",
     handshake: null,
     note: null,
-    retries: "Not retried by itself; can be redelivered by hand or through the API",
+    retries: "No automatic retries; can be redelivered by hand or through the API",
     timeout: "10 s",
     documentation: "https://docs.github.com/en/webhooks",
     reconcile: "github",
@@ -39,9 +39,11 @@ export const CODE: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://linear.app/developers/webhooks",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/linear-webhooks",
       setUp: "https://docs.propstack.app/providers/linear",
+      reconcile: "https://linear.app/developers/webhooks",
     },
   },
   {
@@ -58,11 +60,13 @@ export const CODE: readonly Provider[] = [
     retries: "Not said to be repeated; disabled for a while after 4 failures in a row, for good after 40",
     timeout: "10 s",
     documentation: "https://docs.gitlab.com/user/project/integrations/webhooks/",
+    reconcile: "gitlab",
     source: {
       verify: "https://docs.gitlab.com/user/project/integrations/webhooks/",
       setUp: "https://docs.gitlab.com/user/project/integrations/webhooks/",
       retries: "https://gitlab.com/gitlab-org/gitlab/-/merge_requests/166329",
       timeout: "https://github.com/hookdeck/webhook-skills/tree/main/skills/gitlab-webhooks",
+      reconcile: "https://docs.gitlab.com/api/project_webhooks/",
     },
   },
   {
@@ -79,11 +83,13 @@ export const CODE: readonly Provider[] = [
     retries: "Up to 2 more times after a 5xx",
     timeout: "10 s",
     documentation: "https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/",
+    notReconciled: "The history of requests is shown in the settings of the repository only.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/bitbucket-webhooks",
       setUp: "https://support.atlassian.com/bitbucket-cloud/docs/troubleshoot-webhooks/",
       retries: "https://support.atlassian.com/bitbucket-cloud/docs/troubleshoot-webhooks/",
       timeout: "https://support.atlassian.com/bitbucket-cloud/docs/troubleshoot-webhooks/",
+      reconcile: "https://support.atlassian.com/bitbucket-cloud/docs/troubleshoot-webhooks/",
     },
   },
   {
@@ -100,10 +106,12 @@ export const CODE: readonly Provider[] = [
     retries: null,
     timeout: "1 s",
     documentation: "https://docs.sentry.io/organization/integrations/integration-platform/webhooks/",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://docs.sentry.io/integrations/integration-platform/webhooks/",
       setUp: "https://www.skills.sh/hookdeck/webhook-skills/sentry-webhooks",
       timeout: "https://sentry.io/changelog/2023-10-3-change-to-integration-platform-webhook-handling",
+      reconcile: "https://docs.sentry.io/integrations/integration-platform/webhooks/",
     },
   },
   {
@@ -120,10 +128,12 @@ export const CODE: readonly Provider[] = [
     retries: "For up to 24 hours, with growing delays",
     timeout: "30 s",
     documentation: "https://vercel.com/docs/webhooks/webhooks-api",
+    notReconciled: "Its API lists what people did in an account, which is not what webhooks send.",
     source: {
       verify: "https://vercel.com/docs/webhooks",
       retries: "https://github.com/hookdeck/webhook-skills/tree/main/skills/vercel-webhooks",
       timeout: "https://github.com/hookdeck/webhook-skills/tree/main/skills/vercel-webhooks",
+      reconcile: "https://vercel.com/docs/rest-api/user/list-user-events",
     },
   },
   {
@@ -140,10 +150,12 @@ export const CODE: readonly Provider[] = [
     retries: "Up to 4 times over about 20 minutes after a timeout, 429 or 5xx; disabled for 24 hours after 3 lost in a row",
     timeout: "5 s",
     documentation: "https://developer.pagerduty.com/docs/webhooks-overview",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://github.com/frain-dev/convoy/wiki/PagerDuty-V3-Webhooks-Explained-&-Implemented.",
       retries: "https://github.com/PagerDuty/developer-docs/blob/main/docs/webhooks/02-Behavior.md",
       timeout: "https://github.com/PagerDuty/developer-docs/blob/main/docs/webhooks/02-Behavior.md",
+      reconcile: "https://github.com/PagerDuty/developer-docs/blob/main/docs/webhooks/01-Overview.md",
     },
   },
 ];

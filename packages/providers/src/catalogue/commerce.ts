@@ -21,7 +21,7 @@ export const COMMERCE: readonly Provider[] = [
     source: {
       verify: "https://shopify.dev/docs/apps/build/webhooks/verify-deliveries",
       retries: "https://shopify.dev/changelog/updates-to-webhook-retry-mechanism",
-      timeout: "https://dev.to/shannonllc/shopify-webhooks-hmac-verification-5-second-timeout-retries-jkj",
+      timeout: "https://community.shopify.com/c/Shopify-APIs-SDKs/Webhook-on-create-orders-called-twice/m-p/543046",
       reconcile: "https://shopify.dev/docs/api/admin-rest/latest/resources/order",
     },
   },
@@ -39,10 +39,12 @@ export const COMMERCE: readonly Provider[] = [
     retries: "Not said to be repeated; disabled after 5 failures in a row",
     timeout: "60 s",
     documentation: "https://woocommerce.com/document/webhooks/",
+    reconcile: "woocommerce",
     source: {
       verify: "https://developer.woocommerce.com/docs/apis/rest-api/v2/webhooks/",
       retries: "https://github.com/hookdeck/webhook-skills/tree/main/skills/woocommerce-webhooks",
       timeout: "https://github.com/hookdeck/webhook-skills/tree/main/skills/woocommerce-webhooks",
+      reconcile: "https://woocommerce.github.io/woocommerce-rest-api-docs/",
     },
   },
   {
@@ -59,10 +61,12 @@ export const COMMERCE: readonly Provider[] = [
     retries: "11 times over 48 hours, after 1, 3, 5, 10, 15, 30 and 60 minutes, 2, 6, 14 and 24 hours; then the webhook is deactivated",
     timeout: null,
     documentation: "https://developer.bigcommerce.com/docs/integrations/webhooks",
+    reconcile: "bigcommerce",
     source: {
       verify: "https://github.com/bigcommerce/docs/blob/main/docs/integrations/webhooks/https-webhook-overview.mdx",
       setUp: "https://github.com/bigcommerce/docs/blob/main/docs/integrations/webhooks/https-webhook-overview.mdx",
       retries: "https://github.com/bigcommerce/docs/blob/main/docs/integrations/webhooks/https-webhook-overview.mdx",
+      reconcile: "https://github.com/bigcommerce/docs/blob/main/reference/webhooks.v3.yml",
     },
   },
 ];

@@ -24,9 +24,11 @@ export const CRM: readonly Provider[] = [
     retries: "After a failed connection, a timeout and every error but 400, 401, 403, 404 and 405",
     timeout: null,
     documentation: "https://developers.hubspot.com/docs/api-reference/webhooks-webhooks-v3/guide",
+    notReconciled: "The webhooks journal has subscriptions of its own, and is not compatible with webhooks that are sent to a URL.",
     source: {
       verify: "https://developers.hubspot.com/changelog/introducing-version-3-of-webhook-signatures",
       retries: "https://community.hubspot.com/t5/APIs-Integrations/Webhooks-response/td-p/277558",
+      reconcile: "https://developers.hubspot.com/docs/api-reference/webhooks-webhooks-v4/webhooks-journal",
     },
   },
   {
@@ -43,11 +45,13 @@ export const CRM: readonly Provider[] = [
     retries: "Repeated; a webhook that keeps failing is banned for a while",
     timeout: "10 s",
     documentation: "https://pipedrive.readme.io/docs/guide-for-webhooks-v2",
+    notReconciled: "Its API lists records as they are now, not what a webhook said of a change.",
     source: {
       verify: "https://github.com/pipedrive/client-php/blob/master/docs/Model/AddWebhookRequest.md",
       setUp: "https://pipedrive.readme.io/docs/guide-for-webhooks-v2",
       retries: "https://pipedrive.readme.io/docs/webhooks-for-apps",
       timeout: "https://pipedrive.readme.io/docs/webhooks-for-apps",
+      reconcile: "https://pipedrive.readme.io/docs/guide-for-webhooks-v2",
     },
   },
   {
@@ -71,10 +75,12 @@ export const CRM: readonly Provider[] = [
     retries: "After certain status codes; a circuit breaker pauses a webhook that fails too often",
     timeout: null,
     documentation: "https://developer.zendesk.com/documentation/webhooks/",
+    notReconciled: "Invocations of a webhook are listed for 7 days, but no page could be read that shows the body of one.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/zendesk-webhooks",
       setUp: "https://developer.zendesk.com/documentation/webhooks/creating-and-monitoring-webhooks/",
       retries: "https://developer.zendesk.com/api-reference/webhooks/introduction",
+      reconcile: "https://developer.zendesk.com/api-reference/webhooks/webhooks-api/webhooks/",
     },
   },
 ];

@@ -18,11 +18,13 @@ export const FORMS: readonly Provider[] = [
       "After 429, 408, 503 and 423 every 2 to 3 minutes for 10 hours, else several times with growing delays; disabled after 404 or 410",
     timeout: "30 s",
     documentation: "https://www.typeform.com/developers/webhooks/",
+    notReconciled: "Its API lists responses without the form's definition and the event's id, which webhooks carry.",
     source: {
       verify: "https://www.typeform.com/developers/webhooks/secure-your-webhooks/",
       setUp: "https://hookdeck.com/webhooks/platforms/guide-to-typeform-webhooks-features-and-best-practices",
       retries: "https://www.typeform.com/developers/webhooks/",
       timeout: "https://typeform.com/developers/webhooks",
+      reconcile: "https://www.typeform.com/developers/webhooks/",
     },
   },
   {
@@ -39,10 +41,12 @@ export const FORMS: readonly Provider[] = [
     retries: null,
     timeout: "10 s",
     documentation: "https://tally.so/help/webhooks",
+    reconcile: "tally",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/tally-webhooks",
       setUp: "https://tally.so/help/webhooks",
       timeout: "https://tally.so/help/webhooks",
+      reconcile: "https://developers.tally.so/api-reference/endpoint/webhooks/events/get",
     },
   },
 ];

@@ -17,11 +17,13 @@ export const IDENTITY: readonly Provider[] = [
     retries: "After 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h",
     timeout: "15 s",
     documentation: "https://clerk.com/docs/webhooks/overview",
+    notReconciled: "Its API leads to the dashboard of Svix, and lists no messages.",
     source: {
       verify: "https://clerk.com/docs/guides/development/webhooks/overview.md",
       setUp: "https://clerk.com/docs/guides/development/webhooks/overview.md",
       retries: "https://docs.svix.com/retries",
       timeout: "https://docs.svix.com/retries",
+      reconcile: "https://hexdocs.pm/clerk/Clerk.Webhook.html",
     },
   },
   {
@@ -38,9 +40,11 @@ export const IDENTITY: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://auth0.com/docs/customize/log-streams/custom-log-streams",
+    reconcile: "auth0",
     source: {
       verify: "https://auth0.com/docs/extensions/loggly",
       setUp: "https://auth0.com/docs/extensions/loggly",
+      reconcile: "https://auth0.com/docs/logs/retrieve-log-events-using-mgmt-api",
     },
   },
   {
@@ -57,10 +61,13 @@ export const IDENTITY: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://developer.okta.com/docs/concepts/event-hooks/",
+    notReconciled:
+      "The System Log lists single events, and an event hook sends several in one request under an id that is not listed: what was received could not be known.",
     source: {
       verify: "https://developer.okta.com/docs/reference/hooks-best-practices/",
       handshake: "https://gist.github.com/bmonteiro/96c5864900e526e2ca5f7c6f22f09827",
       setUp: "https://help.okta.com/en-us/Content/Topics/automation-hooks/add-event-hooks.htm",
+      reconcile: "https://developer.okta.com/docs/concepts/event-hooks/",
     },
   },
   {

@@ -26,8 +26,10 @@ export const MAIL: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event",
+    notReconciled: "Its API lists messages, not the events that a webhook sends many of in one request.",
     source: {
       verify: "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features",
+      reconcile: "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event",
     },
   },
   {
@@ -44,10 +46,12 @@ export const MAIL: readonly Provider[] = [
     retries: "After 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h; an endpoint that keeps failing is disabled",
     timeout: "15 s",
     documentation: "https://resend.com/docs/dashboard/webhooks/introduction",
+    reconcile: "resend",
     source: {
       verify: "https://resend.com/docs/webhooks/verify-webhooks-requests",
       retries: "https://resend.com/docs/webhooks/retries-and-replays",
       timeout: "https://docs.svix.com/retries",
+      reconcile: "https://resend.com/docs/api-reference/webhooks/list-events",
     },
   },
   {
@@ -64,8 +68,11 @@ export const MAIL: readonly Provider[] = [
     retries: "Inbound mail: 10 times over about 10.5 hours, after 1 minute to 6 hours; not after 403",
     timeout: null,
     documentation: "https://postmarkapp.com/developer/webhooks/webhooks-overview",
+    notReconciled:
+      "Its API lists bounces without the metadata that the webhook carries, and what else a webhook sends message by message only.",
     source: {
       retries: "https://postmarkapp.com/support/article/understanding-inbound-webhook-retries-in-postmark",
+      reconcile: "https://postmarkapp.com/developer/api/bounce-api",
     },
   },
   {
@@ -78,14 +85,16 @@ export const MAIL: readonly Provider[] = [
     verify: null,
     secretFrom: "The HTTP webhook signing key of the account",
     handshake: { source: MAILGUN },
-    note: "Mailgun signs inside the body, timestamp and token without the event, so no scheme fits: with the signing key as a secret of the handshake, its function refuses what is not signed. What the signature does not cover is the event itself.",
+    note: "Mailgun puts the signature into the body, and signs only a timestamp and a token. No scheme fits: set the signing key as a secret of the handshake, whose function then refuses requests without a valid signature. The signature does not cover the event itself.",
     retries: "For 8 hours, after 5 min, 10 min, 15 min, 1 h, 2 h and 4 h; not after 406, and not for delivered mails",
     timeout: null,
     documentation: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/webhooks",
+    reconcile: "mailgun",
     source: {
       verify: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
       handshake: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
       retries: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/webhook-retries",
+      reconcile: "https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/events/get-v3-domain_name-events",
     },
   },
   {
@@ -102,11 +111,13 @@ export const MAIL: readonly Provider[] = [
     retries: "With growing delays over 75 minutes",
     timeout: "10 s",
     documentation: "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/",
+    notReconciled: "Its API lists members and what they did, not what webhooks sent.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/mailchimp-webhooks",
       handshake: "https://www.skills.sh/hookdeck/webhook-skills/mailchimp-webhooks",
       retries: "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/",
       timeout: "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/",
+      reconcile: "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/",
     },
   },
 ];

@@ -21,7 +21,7 @@ export const PAYMENTS: readonly Provider[] = [
     source: {
       verify: "https://github.com/stripe/stripe-node/blob/master/src/Webhooks.ts",
       setUp: "https://docs.stripe.com/webhooks",
-      retries: "https://dev.to/shannonllc/stripe-webhooks-retries-ordering-duplicates-timeouts-and-ips-46f0",
+      retries: "https://docs.stripe.com/webhooks",
       reconcile: "https://docs.stripe.com/api/events/list",
     },
   },
@@ -36,13 +36,15 @@ export const PAYMENTS: readonly Provider[] = [
     secretFrom: null,
     handshake: null,
     note: "PayPal signs with a certificate, not with a shared secret. In a function, either send verify.* to PayPal's verify-webhook-signature call, or check verify.signature, SHA256 with RSA, over id|time|webhook id|CRC32 of verify.raw with the certificate, whose address must be one of paypal.com.",
-    retries: "Up to 25 times over 3 days until the answer is 2xx",
+    retries: "Up to 25 times over 3 days until the response is 2xx",
     timeout: null,
     documentation: "https://developer.paypal.com/api/rest/webhooks/",
+    reconcile: "paypal",
     source: {
       verify: "https://developer.paypal.com/api/rest/webhooks/rest/",
       setUp: "https://developer.paypal.com/api/rest/webhooks/rest/",
       retries: "https://developer.paypal.com/api/rest/webhooks/rest/",
+      reconcile: "https://developer.paypal.com/api/webhooks/v1/webhooks-events-list",
     },
   },
   {
@@ -82,10 +84,12 @@ export const PAYMENTS: readonly Provider[] = [
     retries: "Up to 3 times, after 5, 25 and 125 seconds",
     timeout: null,
     documentation: "https://docs.lemonsqueezy.com/help/webhooks",
+    notReconciled: "Its API lists orders and subscriptions, not events, and without the custom data that webhooks carry.",
     source: {
       verify: "https://docs.lemonsqueezy.com/help/webhooks/signing-requests",
       setUp: "https://docs.lemonsqueezy.com/api/webhooks",
       retries: "https://docs.lemonsqueezy.com/help/webhooks/webhook-requests",
+      reconcile: "https://docs.lemonsqueezy.com/help/webhooks/webhook-requests",
     },
   },
   {
@@ -102,10 +106,12 @@ export const PAYMENTS: readonly Provider[] = [
     retries: "For 24 hours, with growing delays; then the webhook is disabled",
     timeout: null,
     documentation: "https://razorpay.com/docs/webhooks/",
+    notReconciled: "Its API lists payments and other entities, not events; the id of an event is only in the header of its request.",
     source: {
       verify: "https://razorpay.com/docs/webhooks/validate-test/",
       setUp: "https://razorpay.com/docs/payments/dashboard/settings/webhooks",
       retries: "https://razorpay.com/docs/webhooks/best-practices",
+      reconcile: "https://razorpay.com/docs/webhooks/best-practices",
     },
   },
   {
@@ -122,10 +128,12 @@ export const PAYMENTS: readonly Provider[] = [
     retries: "For up to 3 days, with growing delays of at most an hour",
     timeout: null,
     documentation: "https://docs.cdp.coinbase.com/commerce/docs/webhooks",
+    reconcile: "coinbase-commerce",
     source: {
       verify: "https://docs.cdp.coinbase.com/commerce/api-arcitecture/webhooks-overview",
       setUp: "https://docs.cdp.coinbase.com/commerce/api-arcitecture/webhooks-overview",
       retries: "https://docs.cdp.coinbase.com/commerce/api-arcitecture/webhooks-overview",
+      reconcile: "https://docs.cdp.coinbase.com/api-reference/commerce-api/rest-api/events/list-events",
     },
   },
   {
@@ -142,10 +150,12 @@ export const PAYMENTS: readonly Provider[] = [
     retries: "Up to 10 times, with growing delays; the endpoint is disabled after 10 failures in a row",
     timeout: "10 s",
     documentation: "https://polar.sh/docs/integrate/webhooks/delivery",
+    reconcile: "polar",
     source: {
       verify: "https://polar.sh/docs/integrate/webhooks/delivery",
       retries: "https://polar.sh/docs/integrate/webhooks/delivery",
       timeout: "https://polar.sh/docs/integrate/webhooks/delivery",
+      reconcile: "https://github.com/polarsource/polar/blob/main/server/polar/webhook/schemas.py",
     },
   },
 ];

@@ -17,10 +17,12 @@ export const STORAGE: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://www.dropbox.com/developers/reference/webhooks",
+    notReconciled: "A request names accounts only: the API is asked what changed in them.",
     source: {
       verify: "https://gist.github.com/Foxy79/cc4aceb1a71e9cc60f87",
       handshake: "https://www.dropbox.com/developers/reference/webhooks",
       setUp: "https://www.dropbox.com/developers/reference/webhooks",
+      reconcile: "https://www.dropbox.com/developers/reference/webhooks",
     },
   },
   {
@@ -44,11 +46,13 @@ export const STORAGE: readonly Provider[] = [
     retries: "Up to 10 times: 5 minutes after the failure, then with growing delays",
     timeout: "30 s",
     documentation: "https://developer.box.com/guides/webhooks/v2/signatures-v2/",
+    notReconciled: "Events of its API have other ids, types and shapes than the requests of webhooks.",
     source: {
       verify: "https://developer.box.com/guides/webhooks/v2/signatures-v2",
       setUp: "https://developer.box.com/guides/webhooks/handle/setup-signatures",
       retries: "https://box.dev/en/guides/webhooks/handle/retries/",
       timeout: "https://box.dev/en/guides/webhooks/handle/retries/",
+      reconcile: "https://developer.box.com/reference/get-events",
     },
   },
 ];

@@ -17,11 +17,13 @@ export const WORK: readonly Provider[] = [
     retries: "For up to 24 hours",
     timeout: "10 s",
     documentation: "https://developers.asana.com/docs/webhooks-guide",
+    notReconciled: "Events are listed from a sync token on, which is at most a day old, not from a time.",
     source: {
       handshake: "https://developers.asana.com/reference/createwebhook",
       setUp: "https://developers.asana.com/reference/createwebhook",
       retries: "https://developers.asana.com/docs/webhook-limits",
       timeout: "https://developers.asana.com/docs/webhook-limits",
+      reconcile: "https://developers.asana.com/reference/events",
     },
   },
   {
@@ -38,10 +40,12 @@ export const WORK: readonly Provider[] = [
     retries: "After 408, 409, 425, 429, 5xx or a broken connection, for up to 30 minutes",
     timeout: null,
     documentation: "https://developer.atlassian.com/cloud/jira/platform/webhooks/",
+    notReconciled: "Failed deliveries are listed for Connect apps only, not for the webhooks of an administrator.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/jira-webhooks",
       setUp: "https://developer.atlassian.com/cloud/jira/service-desk/webhooks/",
       retries: "https://community.developer.atlassian.com/t/new-jira-cloud-webhook-retry-policy/30554",
+      reconcile: "https://developer.atlassian.com/cloud/jira/platform/rest/v3/api-group-webhooks/",
     },
   },
   {
@@ -58,10 +62,12 @@ export const WORK: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/",
+    reconcile: "trello",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/trello-webhooks",
       handshake: "https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks",
       setUp: "https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks",
+      reconcile: "https://developer.atlassian.com/cloud/trello/guides/rest-api/action-types/",
     },
   },
   {
@@ -81,10 +87,12 @@ export const WORK: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://developers.notion.com/reference/webhooks",
+    notReconciled: "Its documentation names no list of past events or deliveries.",
     source: {
       verify: "https://www.hooksbase.com/guides/receive-notion-webhooks",
       handshake: "https://www.hooksbase.com/guides/receive-notion-webhooks",
       setUp: "https://developers.notion.com/reference/v2-webhooks",
+      reconcile: "https://developers.notion.com/reference/webhooks",
     },
   },
 ];

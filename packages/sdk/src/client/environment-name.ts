@@ -24,11 +24,11 @@ export class EnvironmentName {
   }
 
   /** Makes a request with the headers that name the environment; without them once more if the service does not accept an uncertain name. */
-  async ask<Answer extends { status: number; text: string }>(
-    request: (headers: Readonly<Record<string, string>>) => Promise<Answer>,
-  ): Promise<Answer> {
-    const answer = await request(this.#headers());
-    if (this.#isCertain || this.#name === undefined || !isRefusal(answer)) return answer;
+  async ask<Received extends { status: number; text: string }>(
+    request: (headers: Readonly<Record<string, string>>) => Promise<Received>,
+  ): Promise<Received> {
+    const response = await request(this.#headers());
+    if (this.#isCertain || this.#name === undefined || !isRefusal(response)) return response;
     this.#logger.warn(`inlet: SERVICE_ENV is "${this.#name}", which is no environment of this key; it is ignored. Use INLET_ENV or env`);
     this.#name = undefined;
     return request({});

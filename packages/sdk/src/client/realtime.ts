@@ -1,5 +1,5 @@
 /**
- * Messages from functions to subscribers, for example in a browser. They reach the current subscribers and are not stored.
+ * Messages from functions to subscribers, for example in a browser. The service keeps them for a while, for subscribers that reconnect.
  * Publishing and creating tokens require the signing key, except in dev; subscribing requires a token.
  */
 
@@ -25,7 +25,7 @@ export class Realtime {
     this.#settings = settings;
   }
 
-  /** Reaches the current subscribers. Inside a function, publish in a step so that a retry does not publish again. */
+  /** Stores the message and sends it to all subscribers. Inside a function, publish in a step so that a retry does not publish again. */
   async publish<Data>({ channel, topic }: RealtimeTopic<Data>, data: NoInfer<Data>): Promise<void> {
     const run = currentRun();
     if (run?.capture) return run.capture.message({ channel, topic, data });
@@ -53,9 +53,12 @@ export class Realtime {
 
   async #ask(path: string, body: unknown): Promise<{ jwt?: unknown }> {
     const { status, text } = await askService(this.#settings(), { method: "POST", path, body: JSON.stringify(body) });
-    const answer = parse(text);
-    if (status === 200 || status === 201) return answer;
-    throw new SendError(answer.error ?? `The service answered with status ${status}`, { code: answer.code ?? "response_invalid", status });
+    const response = parse(text);
+    if (status === 200 || status === 201) return response;
+    throw new SendError(response.error ?? `The service answered with status ${status}`, {
+      code: response.code ?? "response_invalid",
+      status,
+    });
   }
 }
 

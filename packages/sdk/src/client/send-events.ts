@@ -1,6 +1,6 @@
 /**
- * Sends events to the service. Transport failures, 429 and 5xx are retried with the same seed, so an event whose
- * response was lost is not stored twice; any other failure throws a SendError at once.
+ * Sends events to the service. Transport failures that may be temporary, 429 and 5xx are retried with the same seed, so an event
+ * whose response was lost is not stored twice; any other failure throws a SendError at once.
  */
 
 import { SendError } from "../errors.ts";
@@ -8,7 +8,8 @@ import type { EventPayload } from "../events/event-types.ts";
 import { SDK_NAME } from "../version.ts";
 import { HEADER } from "../wire/headers.ts";
 import { randomSeed } from "./event-seed.ts";
-import { readSendAnswer } from "./read-send-answer.ts";
+import { permanentFault } from "./permanent-fault.ts";
+import { readSendResponse } from "./read-send-response.ts";
 import type { Settings } from "./settings.ts";
 
 const ATTEMPTS_MAX = 5;
@@ -60,11 +61,12 @@ async function attemptSend(
       return { status: response.status, text: await response.text(), retryAfter: response.headers.get(HEADER.retryAfter) };
     });
   } catch (cause) {
-    const message = `No answer from ${settings.baseUrl}: ${withoutKey(reasonOf(cause), settings)}`;
+    const permanent = permanentFault(cause);
+    const message = `No response from ${settings.baseUrl}: ${permanent ?? withoutKey(reasonOf(cause), settings)}`;
     const holdsKey = withoutKey(String(cause), settings) !== String(cause);
-    return { error: new SendError(message, { code: "connection_failed", ...(!holdsKey && { cause }) }), retryable: true };
+    return { error: new SendError(message, { code: "connection_failed", ...(!holdsKey && { cause }) }), retryable: !permanent };
   }
-  const read = readSendAnswer(answer.status, withoutKey(answer.text, settings), count);
+  const read = readSendResponse(answer.status, withoutKey(answer.text, settings), count);
   if (Array.isArray(read)) return read;
   const waitMs = retryAfterMs(answer.retryAfter);
   const retryable = answer.status >= 500 || (answer.status === 429 && (waitMs ?? 0) <= RETRY_AFTER_MS_MAX);

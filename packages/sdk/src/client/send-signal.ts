@@ -8,25 +8,25 @@ import type { Settings } from "./settings.ts";
 const NOBODY_WAITS = "signal_not_found";
 
 export async function sendSignal(settings: Settings, { signal, data = null }: SentSignal): Promise<{ runId: string | null }> {
-  const answer = await askService(settings, { method: "POST", path: "/v1/signals", body: JSON.stringify({ signal, data }) });
-  const { data: sent, code, error } = parse(answer.text);
-  if (answer.status === 200 && typeof sent?.run_id === "string") return { runId: sent.run_id };
-  if (answer.status === 404 && code === NOBODY_WAITS) return { runId: null };
-  throw new SendError(error ?? `The service answered with status ${answer.status}`, {
+  const response = await askService(settings, { method: "POST", path: "/v1/signals", body: JSON.stringify({ signal, data }) });
+  const { data: sent, code, error } = parse(response.text);
+  if (response.status === 200 && typeof sent?.run_id === "string") return { runId: sent.run_id };
+  if (response.status === 404 && code === NOBODY_WAITS) return { runId: null };
+  throw new SendError(error ?? `The service answered with status ${response.status}`, {
     code: code ?? "response_invalid",
-    status: answer.status,
+    status: response.status,
   });
 }
 
-interface SignalAnswer {
+interface SignalResponse {
   data?: { run_id?: unknown };
   code?: string;
   error?: string;
 }
 
-function parse(text: string): SignalAnswer {
+function parse(text: string): SignalResponse {
   try {
-    return (JSON.parse(text) as SignalAnswer | null) ?? {};
+    return (JSON.parse(text) as SignalResponse | null) ?? {};
   } catch {
     return {};
   }

@@ -6,7 +6,7 @@ import { EnvironmentName } from "./environment-name.ts";
 export const DEV_BASE_URL = "http://localhost:8288";
 
 /** The part of `fetch` that the SDK uses, so that any implementation works. */
-export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 export interface FetchInit {
   method: string;
@@ -15,7 +15,7 @@ export interface FetchInit {
   signal?: AbortSignal;
 }
 
-export interface FetchAnswer {
+export interface FetchResponse {
   status: number;
   headers: { get(name: string): string | null };
   text(): Promise<string>;
@@ -99,5 +99,9 @@ function readEnvironment({ env, variables }: SettingsOptions, logger: Logger): E
 function checkedUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text))
     throw new TypeError(`Not the address of a service: "${text}" (baseUrl or INLET_BASE_URL)`);
+  const { username, password } = new URL(text);
+  // The fetch standard refuses such a URL. It is not repeated, since it contains a password.
+  if (username || password)
+    throw new TypeError("The address of the service must not contain a user name or password (baseUrl or INLET_BASE_URL)");
   return text.replace(/\/+$/, "");
 }

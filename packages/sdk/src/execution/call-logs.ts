@@ -1,5 +1,5 @@
 /**
- * The lines that a function writes through `ctx.logger` during one call. They are sent with the answer, so they are bounded: the first
+ * The lines that a function writes through `ctx.logger` during one call. They are sent with the response, so they are bounded: the first
  * lines are kept and the number of the others is reported. Recording never throws and never changes what the app's own logger gets.
  *
  * A line is recorded in the form in which it reaches the client's own logger, so what middleware masks or adds is masked or added here

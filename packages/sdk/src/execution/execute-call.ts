@@ -123,7 +123,7 @@ class CallExecution implements Execution {
       if (memo) step.input = memo.input;
       this.#begin(step);
     } else if (!this.#isScheduled && this.#replay.isSimplyNext({ ...step, memo })) {
-      this.#handOver(step, memo);
+      this.#settleStep(step, memo);
     } else {
       this.#replay.add({ ...step, memo });
       this.#schedule();
@@ -185,12 +185,12 @@ class CallExecution implements Execution {
     const next = wanted ? undefined : this.#replay.take();
     if (wanted) void this.#run(wanted);
     else if (next) {
-      this.#handOver(next, next.memo);
+      this.#settleStep(next, next.memo);
       this.#schedule();
     } else if (this.#fresh.length > 0) this.#actOnNewSteps();
   }
 
-  #handOver(step: FoundStep, memo: Memo): void {
+  #settleStep(step: FoundStep, memo: Memo): void {
     this.#replay.handedOut();
     if (memo.kind === "error" || step.revive) step.promise.ignoreRejection();
     if (memo.kind === "error") step.reject(new StepError(step.id, memo.error));

@@ -21,7 +21,7 @@ export interface InferOptions {
 
 export interface AiTools {
   /** The service makes the request and stores the provider's response. Statuses other than 2xx are retried; the last one throws a StepError. */
-  infer<Answer = Jsonified<unknown>>(id: string, options: InferOptions): Promise<Answer>;
+  infer<Output = Jsonified<unknown>>(id: string, options: InferOptions): Promise<Output>;
   /** Runs a call of an AI library once, like `step.run`, and stores its arguments with the result. */
   wrap<Args extends unknown[], Result>(id: string, call: (...args: Args) => Result, ...args: Args): Promise<StepResult<Awaited<Result>>>;
 }

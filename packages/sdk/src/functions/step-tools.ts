@@ -26,7 +26,7 @@ export interface ApprovalOptions {
   /** Any JSON value, shown with the question. */
   data?: unknown;
   timeout: Duration | Date;
-  /** Whether the page asks again before it rejects. */
+  /** Whether the page asks for confirmation before it rejects. */
   confirmReject?: boolean | undefined;
 }
 

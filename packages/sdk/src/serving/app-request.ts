@@ -19,14 +19,14 @@ export interface AppRequest {
   body: () => AppBody | Promise<AppBody>;
 }
 
-export interface AppAnswer {
+export interface AppResponse {
   status: number;
   headers: Record<string, string>;
   /** JSON text. */
   body: string;
 }
 
-export function jsonAnswer(status: number, body: string, headers?: Record<string, string>): AppAnswer {
+export function jsonResponse(status: number, body: string, headers?: Record<string, string>): AppResponse {
   return {
     status,
     headers: { "content-type": "application/json", [HEADER.sdk]: SDK_NAME, [HEADER.requestVersion]: String(REQUEST_VERSION), ...headers },
@@ -35,8 +35,8 @@ export function jsonAnswer(status: number, body: string, headers?: Record<string
 }
 
 /** An error of the endpoint itself, in the common form of Inlet's errors. */
-export function errorAnswer(status: number, code: string, error: string, headers?: Record<string, string>): AppAnswer {
-  return jsonAnswer(status, JSON.stringify({ error, code, status }), headers);
+export function errorResponse(status: number, code: string, error: string, headers?: Record<string, string>): AppResponse {
+  return jsonResponse(status, JSON.stringify({ error, code, status }), headers);
 }
 
 /** Query parameters of a path or URL. */

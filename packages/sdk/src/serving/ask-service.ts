@@ -17,12 +17,12 @@ export interface ServiceRequest {
 export async function askService(settings: Settings, request: ServiceRequest): Promise<{ status: number; text: string }> {
   if (!settings.baseUrl) throw new Error("Where is the service? Set INLET_BASE_URL or pass baseUrl; INLET_DEV=1 means a local dev server");
   const keys = settings.signingKeys;
-  let answer = await ask(settings, request, keys[0]);
+  let response = await ask(settings, request, keys[0]);
   for (const key of keys.slice(1)) {
-    if (answer.status !== 401) break;
-    answer = await ask(settings, request, key);
+    if (response.status !== 401) break;
+    response = await ask(settings, request, key);
   }
-  return answer;
+  return response;
 }
 
 async function ask(
@@ -40,7 +40,7 @@ async function ask(
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body === undefined ? {} : { body }),
     };
-    const answer = await settings.fetch(`${settings.baseUrl}${path}`, init);
-    return { status: answer.status, text: await answer.text() };
+    const response = await settings.fetch(`${settings.baseUrl}${path}`, init);
+    return { status: response.status, text: await response.text() };
   });
 }

@@ -11,7 +11,7 @@ import { type CallBody, readCallBody } from "../wire/call-body.ts";
 import { HEADER } from "../wire/headers.ts";
 import { hashStepId } from "../wire/sha1.ts";
 import { toWireError } from "../wire/wire-error.ts";
-import { type AppAnswer, errorAnswer, jsonAnswer } from "./app-request.ts";
+import { type AppResponse, errorResponse, jsonResponse } from "./app-request.ts";
 import { fetchRunState } from "./fetch-run-state.ts";
 import type { ServedApp } from "./served-app.ts";
 
@@ -20,19 +20,19 @@ const DISCOVERY = "step";
 /** Identifies the function itself in operations. */
 const FUNCTION_STEP = hashStepId("complete");
 
-export async function callFunction(app: ServedApp, query: URLSearchParams, parsed: unknown): Promise<AppAnswer> {
+export async function callFunction(app: ServedApp, query: URLSearchParams, parsed: unknown): Promise<AppResponse> {
   const id = query.get("fnId");
   const fn = id === null ? undefined : app.byId.get(id);
   if (!fn) return functionMissing(app, id);
   let body = readCallBody(parsed);
-  if (typeof body === "string") return errorAnswer(400, "body_invalid", `Not a call of a function: ${body}`);
+  if (typeof body === "string") return errorResponse(400, "body_invalid", `Not a call of a function: ${body}`);
   if (body.useApi) body = await fetchRunState(app.settings, body);
   const stepId = query.get("stepId");
   const requestedStep = stepId === null || stepId === "" || stepId === DISCOVERY ? null : stepId;
   const logs = body.takesLogs && app.settings.sendLogs ? new CallLogs() : undefined;
   const { middleware } = app.client;
-  const answer = answerFor(await encodedCall(middleware, fn, body, { requestedStep, logs }), body);
-  return logs && logs.lines.length > 0 ? withLogs(answer, await logText(middleware, logs)) : answer;
+  const response = answerFor(await encodedCall(middleware, fn, body, { requestedStep, logs }), body);
+  return logs && logs.lines.length > 0 ? withLogs(response, await logText(middleware, logs)) : response;
 }
 
 /** A value that cannot be decoded or encoded, for example without its key, fails the attempt. */
@@ -49,9 +49,9 @@ async function encodedCall(
   }
 }
 
-/** The lines stand behind the answer: status and body of the answer itself are the same with and without them. */
-function withLogs(answer: AppAnswer, text: string): AppAnswer {
-  return { ...answer, headers: { ...answer.headers, [HEADER.logs]: String(text.length) }, body: answer.body + text };
+/** The lines stand behind the response: status and body of the response itself are the same with and without them. */
+function withLogs(response: AppResponse, text: string): AppResponse {
+  return { ...response, headers: { ...response.headers, [HEADER.logs]: String(text.length) }, body: response.body + text };
 }
 
 /** In ASCII, so that the number of characters is also the number of bytes. Lines that cannot be encoded are left out: they fail no attempt. */
@@ -62,16 +62,16 @@ async function logText(middleware: readonly Middleware[], { lines, dropped }: Ca
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-function functionMissing({ byId, client }: ServedApp, id: string | null): AppAnswer {
-  if (id === null) return errorAnswer(400, "function_id_missing", "The query parameter fnId is missing");
+function functionMissing({ byId, client }: ServedApp, id: string | null): AppResponse {
+  if (id === null) return errorResponse(400, "function_id_missing", "The query parameter fnId is missing");
   const known = [...byId.keys()].join(", ") || "none";
   // An older version of the app may respond while a newer one has registered the function.
-  return errorAnswer(404, "function_not_found", `App "${client.id}" has no function "${id}". It has: ${known}`, {
+  return errorResponse(404, "function_not_found", `App "${client.id}" has no function "${id}". It has: ${known}`, {
     [HEADER.noRetry]: "false",
   });
 }
 
-function answerFor(outcome: Outcome, body: CallBody): AppAnswer {
+function answerFor(outcome: Outcome, body: CallBody): AppResponse {
   const { deferred } = outcome;
   switch (outcome.kind) {
     case "returned":
@@ -79,9 +79,9 @@ function answerFor(outcome: Outcome, body: CallBody): AppAnswer {
     case "threw":
       return threw(outcome.error, deferred);
     case "planned":
-      return jsonAnswer(206, JSON.stringify([...outcome.operations, ...deferred]));
+      return jsonResponse(206, JSON.stringify([...outcome.operations, ...deferred]));
     case "ran":
-      return jsonAnswer(
+      return jsonResponse(
         206,
         `[${[outcome.step.text, ...deferred.map((one) => JSON.stringify(one))].join()}]`,
         outcome.step.retry && retryHeaders(outcome.step.retry),
@@ -92,34 +92,34 @@ function answerFor(outcome: Outcome, body: CallBody): AppAnswer {
 }
 
 /** Deferred functions can only be sent as operations: the end of the function is then one of them. */
-function returned(data: unknown, deferred: Outcome["deferred"]): AppAnswer {
+function returned(data: unknown, deferred: Outcome["deferred"]): AppResponse {
   try {
-    if (deferred.length === 0) return jsonAnswer(200, JSON.stringify(data) ?? "null");
-    return jsonAnswer(206, JSON.stringify([...deferred, { op: "RunComplete", id: FUNCTION_STEP, data: data ?? null }]));
+    if (deferred.length === 0) return jsonResponse(200, JSON.stringify(data) ?? "null");
+    return jsonResponse(206, JSON.stringify([...deferred, { op: "RunComplete", id: FUNCTION_STEP, data: data ?? null }]));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return threw(new NonRetriableError(`What the function returned cannot be kept as JSON: ${reason}`, { cause }), []);
   }
 }
 
-function threw(error: unknown, deferred: Outcome["deferred"]): AppAnswer {
+function threw(error: unknown, deferred: Outcome["deferred"]): AppResponse {
   const final = isFinal(error);
   const headers = retryHeaders({ isFinal: final, afterSeconds: retryAfterSeconds(error) });
   const failure = { op: final ? "StepFailed" : "StepError", id: FUNCTION_STEP, error: toWireError(error) };
-  if (deferred.length > 0) return jsonAnswer(206, JSON.stringify([...deferred, failure]), headers);
-  return jsonAnswer(final ? 400 : 500, JSON.stringify(toWireError(error)), headers);
+  if (deferred.length > 0) return jsonResponse(206, JSON.stringify([...deferred, failure]), headers);
+  return jsonResponse(final ? 400 : 500, JSON.stringify(toWireError(error)), headers);
 }
 
 function retryHeaders({ isFinal, afterSeconds }: { isFinal: boolean; afterSeconds: number | undefined }): Record<string, string> {
   return { [HEADER.noRetry]: String(isFinal), ...(afterSeconds === undefined ? {} : { [HEADER.retryAfter]: String(afterSeconds) }) };
 }
 
-function stepMissing({ requested, found }: { requested: string; found: string[] }, { runId }: CallBody): AppAnswer {
+function stepMissing({ requested, found }: { requested: string; found: string[] }, { runId }: CallBody): AppResponse {
   const error = {
     name: "StepNotFoundError",
-    message: `Run ${runId} wants the step ${requested}, but the function did not come to it. Was its code changed, or is it not deterministic?`,
+    message: `Run ${runId} wants the step ${requested}, but the function did not reach it. Was its code changed, or is it not deterministic?`,
     requestedStep: requested,
     foundSteps: found,
   };
-  return jsonAnswer(500, JSON.stringify(error), { [HEADER.noRetry]: "false" });
+  return jsonResponse(500, JSON.stringify(error), { [HEADER.noRetry]: "false" });
 }

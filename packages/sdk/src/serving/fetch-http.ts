@@ -1,6 +1,6 @@
 /** Requests and responses of the Fetch standard: Bun, Deno, edge runtimes, Next, Hono. */
 
-import { type AppAnswer, type AppBody, type AppRequest, BODY_BYTES_MAX } from "./app-request.ts";
+import { type AppBody, type AppRequest, type AppResponse, BODY_BYTES_MAX } from "./app-request.ts";
 
 export function fromFetch(request: Request, readBody: () => Promise<ArrayBuffer> = () => request.arrayBuffer()): AppRequest {
   return {
@@ -12,7 +12,7 @@ export function fromFetch(request: Request, readBody: () => Promise<ArrayBuffer>
   };
 }
 
-export function toFetch({ status, headers, body }: AppAnswer): Response {
+export function toFetch({ status, headers, body }: AppResponse): Response {
   return new Response(body, { status, headers });
 }
 

@@ -3,7 +3,7 @@
 import { canonicalJson } from "../wire/canonical-json.ts";
 import { HEADER } from "../wire/headers.ts";
 import { verifySignature } from "../wire/signing.ts";
-import { type AppAnswer, type AppBody, type AppRequest, BODY_BYTES_MAX, errorAnswer, jsonAnswer, queryOf } from "./app-request.ts";
+import { type AppBody, type AppRequest, type AppResponse, BODY_BYTES_MAX, errorResponse, jsonResponse, queryOf } from "./app-request.ts";
 import { callFunction } from "./call-function.ts";
 import { introspect } from "./introspect.ts";
 import { register } from "./register.ts";
@@ -16,45 +16,45 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
 /** Never throws: an unexpected error becomes a 500 that the service retries. */
-export async function handleRequest(app: ServedApp, request: AppRequest): Promise<AppAnswer> {
+export async function handleRequest(app: ServedApp, request: AppRequest): Promise<AppResponse> {
   try {
     return await answerTo(app, request);
   } catch (error) {
     app.settings.logger.error("inlet: the endpoint failed", error);
-    return errorAnswer(500, "internal_error", error instanceof Error ? error.message : String(error), RETRY);
+    return errorResponse(500, "internal_error", error instanceof Error ? error.message : String(error), RETRY);
   }
 }
 
-async function answerTo(app: ServedApp, request: AppRequest): Promise<AppAnswer> {
+async function answerTo(app: ServedApp, request: AppRequest): Promise<AppResponse> {
   const { method } = request;
   if (method !== "POST" && method !== "PUT" && method !== "GET") {
-    return errorAnswer(405, "method_not_allowed", `${method} is not supported here`, { allow: "GET, POST, PUT" });
+    return errorResponse(405, "method_not_allowed", `${method} is not supported here`, { allow: "GET, POST, PUT" });
   }
   const body = method === "GET" ? new Uint8Array() : await request.body();
   if (body === "too-large" || (body instanceof Uint8Array && body.length > BODY_BYTES_MAX)) {
-    return errorAnswer(413, "body_too_large", `The body is larger than ${BODY_BYTES_MAX} bytes`, { connection: "close" });
+    return errorResponse(413, "body_too_large", `The body is larger than ${BODY_BYTES_MAX} bytes`, { connection: "close" });
   }
   const refusal = app.settings.isDev ? null : await signatureFault(app, request, body);
   if (method === "GET") return introspect(app, { isTrusted: refusal === null });
   // With a fixed URL there is nothing to forge: anyone may sync such an app, with a plain `curl -X PUT`.
   if (refusal && !(method === "PUT" && app.serveOrigin)) return refusal;
   const parsed = parse(body);
-  if (!parsed.ok) return errorAnswer(400, "body_invalid", parsed.reason);
+  if (!parsed.ok) return errorResponse(400, "body_invalid", parsed.reason);
   if (method === "PUT") return register(app, request, { body: parsed.value, isTrusted: refusal === null });
   const query = queryOf(request.url);
-  if (query.get("probe") === "trust") return jsonAnswer(200, "null");
+  if (query.get("probe") === "trust") return jsonResponse(200, "null");
   return callFunction(app, query, parsed.value);
 }
 
-async function signatureFault(app: ServedApp, request: AppRequest, body: Exclude<AppBody, "too-large">): Promise<AppAnswer | null> {
+async function signatureFault(app: ServedApp, request: AppRequest, body: Exclude<AppBody, "too-large">): Promise<AppResponse | null> {
   const keys = app.settings.signingKeys;
   if (keys.length === 0) {
     const message = "No signing key. Set INLET_SIGNING_KEY or pass signingKey; with a local dev server set INLET_DEV=1 instead";
-    return errorAnswer(500, "signing_key_missing", message, RETRY);
+    return errorResponse(500, "signing_key_missing", message, RETRY);
   }
   const bytes = body instanceof Uint8Array ? body : encoder.encode(canonicalJson(body.parsed));
-  const verdict = await verifySignature(request.header(HEADER.signature), bytes, keys);
-  return verdict.ok ? null : errorAnswer(401, "signature_invalid", `Refused: ${verdict.reason}`, RETRY);
+  const verified = await verifySignature(request.header(HEADER.signature), bytes, keys);
+  return verified.ok ? null : errorResponse(401, "signature_invalid", `Refused: ${verified.reason}`, RETRY);
 }
 
 function parse(body: Exclude<AppBody, "too-large">): { ok: true; value: unknown } | { ok: false; reason: string } {

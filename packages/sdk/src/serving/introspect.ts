@@ -1,10 +1,10 @@
 /** GET: describes this endpoint, for people and for the service's discovery. Never contains a secret; function names require authentication. */
 
 import { SDK_NAME } from "../version.ts";
-import { type AppAnswer, jsonAnswer } from "./app-request.ts";
+import { type AppResponse, jsonResponse } from "./app-request.ts";
 import type { ServedApp } from "./served-app.ts";
 
-export function introspect({ client, settings, byId, framework }: ServedApp, { isTrusted }: { isTrusted: boolean }): AppAnswer {
+export function introspect({ client, settings, byId, framework }: ServedApp, { isTrusted }: { isTrusted: boolean }): AppResponse {
   const summary = {
     message: "An Inlet app. The service calls it with POST; PUT registers its functions.",
     app: client.id,
@@ -19,5 +19,5 @@ export function introspect({ client, settings, byId, framework }: ServedApp, { i
       ? { baseUrl: settings.baseUrl ?? null, environment: settings.environment.name ?? null, functions: [...byId.keys()] }
       : {}),
   };
-  return jsonAnswer(200, JSON.stringify(summary));
+  return jsonResponse(200, JSON.stringify(summary));
 }

@@ -1,6 +1,6 @@
 /** Node's requests and responses, and those of frameworks built on them. Described structurally: needs no types of Node or a framework. */
 
-import { type AppAnswer, type AppBody, type AppRequest, BODY_BYTES_MAX } from "./app-request.ts";
+import { type AppBody, type AppRequest, type AppResponse, BODY_BYTES_MAX } from "./app-request.ts";
 
 export interface NodeRequest {
   method?: string | undefined;
@@ -37,7 +37,7 @@ export function fromNode(request: NodeRequest): AppRequest {
   };
 }
 
-export function toNode(response: NodeResponse, { status, headers, body }: AppAnswer): void {
+export function toNode(response: NodeResponse, { status, headers, body }: AppResponse): void {
   response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
   response.end(body);
 }

@@ -3,7 +3,7 @@
 import { registrationOf } from "../functions/registration.ts";
 import { SDK_NAME } from "../version.ts";
 import { HEADER } from "../wire/headers.ts";
-import { type AppAnswer, type AppRequest, errorAnswer, jsonAnswer, queryOf } from "./app-request.ts";
+import { type AppRequest, type AppResponse, errorResponse, jsonResponse, queryOf } from "./app-request.ts";
 import { askService } from "./ask-service.ts";
 import type { ServedApp } from "./served-app.ts";
 
@@ -11,14 +11,14 @@ export async function register(
   app: ServedApp,
   request: AppRequest,
   { body, isTrusted }: { body: unknown; isTrusted: boolean },
-): Promise<AppAnswer> {
+): Promise<AppResponse> {
   const url = appUrl(app, request, isTrusted ? body : undefined);
-  if (url === undefined) return errorAnswer(400, "url_unknown", "Under which address is this app reached? Set serveOrigin");
+  if (url === undefined) return errorResponse(400, "url_unknown", "Under which address is this app reached? Set serveOrigin");
   const deployId = queryOf(request.url).get("deployId");
   const kind = request.header(HEADER.serverKind);
-  let answer: { status: number; text: string };
+  let response: { status: number; text: string };
   try {
-    answer = await askService(app.settings, {
+    response = await askService(app.settings, {
       method: "POST",
       path: `/fn/register${deployId ? `?deployId=${encodeURIComponent(deployId)}` : ""}`,
       body: JSON.stringify(registrationBody(app, url, deployId)),
@@ -26,9 +26,9 @@ export async function register(
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return errorAnswer(502, "service_unreachable", `The service at ${app.settings.baseUrl} could not be reached: ${reason}`);
+    return errorResponse(502, "service_unreachable", `The service at ${app.settings.baseUrl} could not be reached: ${reason}`);
   }
-  return report(app, url, answer);
+  return report(app, url, response);
 }
 
 function registrationBody(app: ServedApp, url: string, deployId: string | null): Record<string, unknown> {
@@ -45,16 +45,16 @@ function registrationBody(app: ServedApp, url: string, deployId: string | null):
   };
 }
 
-function report(app: ServedApp, url: string, { status, text }: { status: number; text: string }): AppAnswer {
+function report(app: ServedApp, url: string, { status, text }: { status: number; text: string }): AppResponse {
   const reply = parse(text);
   if (status >= 200 && status < 300) {
     const modified = reply?.modified === true;
     const message = modified ? "Registered" : "Already registered, nothing has changed";
-    return jsonAnswer(200, JSON.stringify({ message, modified, url, functions: app.byId.size }));
+    return jsonResponse(200, JSON.stringify({ message, modified, url, functions: app.byId.size }));
   }
   const reason = typeof reply?.error === "string" ? reply.error : text.slice(0, 200);
   const code = typeof reply?.code === "string" ? reply.code : "registration_refused";
-  return errorAnswer(status, code, `The service refused the registration: ${reason || status}`);
+  return errorResponse(status, code, `The service refused the registration: ${reason || status}`);
 }
 
 /**

@@ -134,7 +134,9 @@ test("signals, requests and inference need mocks; what is sent is collected", as
       approval: (signal: string) => ({ signal, data: { by: "Ada" } }),
       never: null,
       boss: ({ prompt, data }: { prompt: string; data: { n: number } }) => ({
-        ...{ decision: "approved", by: prompt, comment: null },
+        decision: "approved",
+        by: prompt,
+        comment: null,
         data: { sum: data.n + 1 },
       }),
       late: null,
@@ -145,8 +147,14 @@ test("signals, requests and inference need mocks; what is sent is collected", as
   });
   assert.equal(error, undefined);
   assert.deepEqual(result, {
-    ...{ by: "Ada", missing: null, asked: ["approved", "Go?", null, 2], late: null },
-    ...{ status: 201, rate: "GET", words: 2, tax: 3 },
+    by: "Ada",
+    missing: null,
+    asked: ["approved", "Go?", null, 2],
+    late: null,
+    status: 201,
+    rate: "GET",
+    words: 2,
+    tax: 3,
   });
   assert.deepEqual(signals, [{ signal: "done", data: { words: 2 } }]);
   assert.deepEqual(

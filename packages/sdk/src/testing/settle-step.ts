@@ -126,7 +126,7 @@ async function settleByRunning(
   for (let attempt = 0; ; attempt++) {
     const outcome = await runCall(fn, { ...body, attempt }, { requestedStep: operation.id, capture });
     if (outcome.kind !== "ran")
-      throw new Error(`Step "${ran.id}" was planned, but the function did not come to it again: is its code deterministic?`);
+      throw new Error(`Step "${ran.id}" was planned, but the function did not reach it again: is its code deterministic?`);
     const result = JSON.parse(outcome.step.text) as { data?: unknown; error?: WireError };
     if (!result.error) return { memo: { data: result.data }, ran: { ...ran, data: result.data } };
     if (outcome.step.retry?.isFinal || attempt >= retries) return failed(ran, result.error);

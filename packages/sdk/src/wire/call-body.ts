@@ -14,7 +14,7 @@ export interface CallBody {
   disableImmediateExecution: boolean;
   /** Events and steps were too large to include: they have to be fetched. */
   useApi: boolean;
-  /** The service keeps log lines that are sent with the answer. */
+  /** The service keeps log lines that are sent with the response. */
   takesLogs: boolean;
 }
 

@@ -7,7 +7,7 @@ export const HEADER = {
   signature: "x-service-signature",
   run: "x-service-run",
   runId: "x-service-run-id",
-  /** The number of characters at the end of an answer that are not part of it: log lines, as JSON in ASCII. */
+  /** The number of characters at the end of a response that are not part of it: log lines, as JSON in ASCII. */
   logs: "x-service-logs",
   noRetry: "x-service-no-retry",
   retryAfter: "retry-after",

@@ -47,6 +47,6 @@ test("the bearer token is the hash of the decoded key, with its prefix", async (
   await assert.rejects(bearerToken("signkey-prod-secret"), /INLET_SIGNING_KEY is not a signing key/);
 });
 
-function reason(verdict: Awaited<ReturnType<typeof verifySignature>>): string {
-  return verdict.ok ? assert.fail("was accepted") : verdict.reason;
+function reason(verified: Awaited<ReturnType<typeof verifySignature>>): string {
+  return verified.ok ? assert.fail("was accepted") : verified.reason;
 }

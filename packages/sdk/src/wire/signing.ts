@@ -16,7 +16,7 @@ const importedKeys = new Map<string, Promise<ImportedKey>>();
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-type SignatureVerdict = { ok: true } | { ok: false; reason: string };
+type SignatureResult = { ok: true } | { ok: false; reason: string };
 
 /** Whether one of the keys signed these bytes, at a time within five minutes of now in either direction: clocks differ. */
 export async function verifySignature(
@@ -24,7 +24,7 @@ export async function verifySignature(
   body: Uint8Array,
   keys: readonly string[],
   nowMs: number = Date.now(),
-): Promise<SignatureVerdict> {
+): Promise<SignatureResult> {
   if (!header) return { ok: false, reason: "the call is not signed" };
   const match = /^t=(\d{1,12})&s=([0-9a-fA-F]{64})$/.exec(header.trim());
   if (!match?.[1] || !match[2]) return { ok: false, reason: "the signature is malformed" };

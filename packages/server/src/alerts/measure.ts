@@ -27,6 +27,8 @@ export interface MeasureParts {
   silences: Pick<Silences, "measure">;
   /** How much of the quota that is used most, in percent; 0 if no quota is set. */
   quotaUsed(environmentId: AlertRule["environmentId"]): Promise<number>;
+  /** Of the database that the environment is on. */
+  archiveFailingSince(environmentId: AlertRule["environmentId"]): Promise<number | null>;
   now(): number;
 }
 
@@ -64,6 +66,8 @@ function figureOf(parts: MeasureParts, rule: WindowRule): Promise<number> {
       return unmatchedEvents(parts, rule);
     case "quota_used":
       return parts.quotaUsed(rule.environmentId);
+    case "archive_failing":
+      return archiveFailing(parts, rule);
     case "schema_drift":
       return schemaDrift(parts, rule);
     case "missed_webhooks":
@@ -122,6 +126,11 @@ function schemaDrift(parts: MeasureParts, rule: WindowRule): Promise<number> {
 /** Items that passes of reconciliation recovered. */
 function missedWebhooks({ store, now }: MeasureParts, { environmentId, windowMs }: WindowRule): Promise<number> {
   return store.reconciliationRecovered({ environmentId, since: now() - windowMs });
+}
+
+async function archiveFailing({ archiveFailingSince, now }: MeasureParts, { environmentId }: WindowRule): Promise<number> {
+  const since = await archiveFailingSince(environmentId);
+  return since === null ? 0 : Math.max(0, (now() - since) / 1_000);
 }
 
 function countedEvents(

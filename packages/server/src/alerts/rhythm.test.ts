@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ActiveHour } from "../store/contract/index.ts";
-import { PART_MS, RHYTHM_MS, Rhythm } from "./rhythm.ts";
+import { PART_MS } from "../store/contract/index.ts";
+import { RHYTHM_MS, Rhythm } from "./rhythm.ts";
 
 const [MINUTE_MS, HOUR_MS, DAY_MS, WEEK_MS] = [60_000, 3_600_000, 86_400_000, 604_800_000];
 /** A Monday, 00:00 UTC. */

@@ -5,10 +5,9 @@
  * silence is measured by what was usual in its own week.
  */
 
-import { type ActiveHour, PARTS_PER_HOUR } from "../store/contract/index.ts";
+import { type ActiveHour, PART_MS, PARTS_PER_HOUR } from "../store/contract/index.ts";
 
 const HOUR_MS = 3_600_000;
-export const PART_MS = HOUR_MS / PARTS_PER_HOUR;
 const HOURS_PER_WEEK = 168;
 const WEEK_MS = HOURS_PER_WEEK * HOUR_MS;
 const DAY_MS = 86_400_000;

@@ -31,9 +31,9 @@ const FOUND = shape(
   {
     kind: { type: "string", enum: ["event", "run", "job", "request"] },
     id: TEXT,
-    name: { ...TEXT, description: "Of the event, of the run's function, of the job's kind or of the webhook." },
+    name: { ...TEXT, description: "The name of the event, of the run's function, of the job's kind or of the webhook." },
     webhook: { ...TEXT, description: "The id of the webhook that a request was sent to." },
-    dedupId: { ...TEXT, description: "Of an event that was found by its sender's id." },
+    dedupId: { ...TEXT, description: "The sender's id, if an event was found by it." },
   },
   { optional: ["webhook", "dedupId"], title: "Found" },
 );

@@ -2,6 +2,7 @@
 
 import { Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
+import { iso } from "../observe/run-view.ts";
 import { type NamedReplicaReport, replicaReports, type Store } from "../store/contract/index.ts";
 import { sendRefusal } from "./rest-errors.ts";
 
@@ -9,10 +10,10 @@ import { sendRefusal } from "./rest-errors.ts";
 const PROBE_EVERY_MS = 1_000;
 
 export interface HealthParts {
-  store: Pick<Store, "storeProbe" | "storeReport" | "storeNode" | "storeDatabases" | "queueDepths">;
+  store: Pick<Store, "storeProbe" | "storeReport" | "storeNode" | "storeDatabases" | "queueDepths" | "retentionArchiveFailingSince">;
   isDraining(): boolean;
   /** Null: nothing is archived. */
-  archive: { failure: { since: number } | null } | null;
+  archive: object | null;
   now: () => number;
 }
 
@@ -28,7 +29,7 @@ interface Cluster {
   nodes: { name: string; version: string; since: string; lastSeen: string; state: "alive" | "gone" }[];
   /** Read replicas as this node sees them. Why one is not used is in the log: it may name addresses. */
   replicas: Pick<NamedReplicaReport, "database" | "state" | "lagMs">[];
-  /** Since when this node cannot write the archive; null: it can, or has nothing to write. Absent without an archive. Why is in the log. */
+  /** Since when what is to be archived waits; null: nothing does. Absent without an archive. Why is in the log. */
   archive?: { failingSince: string | null };
 }
 
@@ -37,7 +38,8 @@ export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, 
 
   async function probe(): Promise<Cluster> {
     await store.storeProbe();
-    const [{ nodes, ...kept }, depths] = await Promise.all([store.storeReport(), store.queueDepths()]);
+    const failing = archive && store.retentionArchiveFailingSince();
+    const [{ nodes, ...kept }, depths, failingSince] = await Promise.all([store.storeReport(), store.queueDepths(), failing]);
     const oldest = Math.min(...depths.map(({ oldestDueAt }) => oldestDueAt ?? Number.POSITIVE_INFINITY));
     return {
       store: kept,
@@ -52,7 +54,7 @@ export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, 
         state: isGone ? "gone" : "alive",
       })),
       replicas: replicaReports(store).map(({ database, state, lagMs }) => ({ database, state, lagMs })),
-      ...(archive && { archive: { failingSince: archive.failure && new Date(archive.failure.since).toISOString() } }),
+      ...(archive && { archive: { failingSince: iso(failingSince) } }),
     };
   }
 

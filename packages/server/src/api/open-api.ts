@@ -87,7 +87,7 @@ export function openApiDocument(routes: readonly DocumentedRoute[], version: str
       version,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       description:
-        'The REST API of Inlet. Answers are `{"data": …}`; lists are newest first and add `page.next`, the `cursor` of the next page. Unknown parameters and fields are refused, never ignored.',
+        'The REST API of Inlet. Responses are `{"data": …}`; lists are newest first and add `page.next`, the `cursor` of the next page. Unknown parameters and fields are refused, never ignored.',
     },
     servers: [{ url: "/" }],
     security: [{ apiKey: [] }, { session: [] }],
@@ -99,7 +99,7 @@ export function openApiDocument(routes: readonly DocumentedRoute[], version: str
           type: "apiKey",
           in: "cookie",
           name: SESSION_COOKIE,
-          description: "What the dashboard has after `POST /v1/session`; over https its name begins with `__Host-`.",
+          description: "The cookie that `POST /v1/session` sets. Over HTTPS its name begins with `__Host-`.",
         },
       },
       schemas: Object.fromEntries([...named].sort(([a], [b]) => a.localeCompare(b))),

@@ -6,13 +6,14 @@ import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./acce
 import { type IdempotencyParts, registerIdempotency } from "./access/idempotency.ts";
 import { type KeysRoutesParts, registerKeysRoutes } from "./access/keys-routes.ts";
 import { registerAccess } from "./access/rest-access.ts";
+import { type RoleRulesRouteParts, registerRoleRulesRoute } from "./access/role-rules-route.ts";
 import { registerNoStore } from "./access/security-headers.ts";
 import { registerSessionRoutes, type SessionRoutesParts } from "./access/session-routes.ts";
 import { type AlertsRoutesParts, registerAlertsRoutes } from "./alerts/alerts-routes.ts";
 import { type RhythmRoutesParts, registerRhythmRoutes } from "./alerts/rhythm-routes.ts";
 import { type ApprovalsRoutesParts, registerApprovalsRoutes } from "./approvals/approvals-routes.ts";
 import { registerLinkMask } from "./approvals/mask-links.ts";
-import { registerCompression } from "./compress-answers.ts";
+import { registerCompression } from "./compress-responses.ts";
 import { type DatabasesRoutesParts, registerDatabasesRoutes } from "./databases/databases-routes.ts";
 import { type EventSchemaRoutesParts, registerEventSchemaRoutes } from "./events/event-schema-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./events/event-stream.ts";
@@ -73,6 +74,7 @@ export type RestApiParts = EventsRoutesParts &
   WebhookStatsRouteParts &
   TransformsRoutesParts &
   SessionRoutesParts &
+  RoleRulesRouteParts &
   AuditRoutesParts &
   IdempotencyParts &
   EventTypesRoutesParts &
@@ -129,6 +131,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerDrillRoute(api, parts);
       registerTransformsRoutes(api, parts);
       registerSessionRoutes(api, parts);
+      registerRoleRulesRoute(api, parts);
       registerAuditRoutes(api, parts);
       registerEventTypesRoutes(api, parts);
       registerEventSchemaRoutes(api, parts);

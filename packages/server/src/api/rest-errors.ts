@@ -3,7 +3,7 @@
 import { ERRORS, type ErrorCode, errorBody, type Fault, Refusal, type RefusalDetails } from "@inlet/protocol";
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import type { Logger } from "pino";
-import { StoreUnavailable } from "../store/contract/index.ts";
+import { ArchiveUnusable, StoreUnavailable } from "../store/contract/index.ts";
 
 /** Thrown by handlers to respond with a refusal. */
 export class RestRefusal extends Error {
@@ -35,6 +35,7 @@ export function registerRestErrors(app: FastifyInstance, log: Logger): void {
 /** The response to an error of a handler or of the framework. */
 export function refusalFor(error: FastifyError): Refusal {
   if (error instanceof RestRefusal) return error.refusal;
+  if (error instanceof ArchiveUnusable) return new Refusal("store_unavailable", archiveText(error));
   if (error instanceof StoreUnavailable)
     return new Refusal("store_unavailable", "The store cannot be used right now. Try again in a moment.");
   if (error.validation) return invalidRequest(faultsOf(error.validation));
@@ -68,4 +69,10 @@ export function faultsOf(errors: readonly ValidationFault[]): Fault[] {
     if (extra) return { field, message: "is not known here" };
     return { field, message: missing ? "is required" : (message ?? "is not valid") };
   });
+}
+
+/** Why is in the log: it may name addresses. */
+function archiveText({ file }: ArchiveUnusable): string {
+  const what = file === null ? "The archive cannot be read right now." : `The file ${file} of the archive cannot be read.`;
+  return `${what} The log of the service says why.`;
 }

@@ -14,7 +14,7 @@ const strict = new Ajv({ ...OPTIONS, coerceTypes: false });
 const fromText = new Ajv({ ...OPTIONS, coerceTypes: true });
 
 /** Deeper than any data that may be sent. What is deeper would overflow the stack of whoever reads it. */
-const BODY_DEPTH_MAX = DATA_DEPTH_MAX + 50;
+export const BODY_DEPTH_MAX = DATA_DEPTH_MAX + 50;
 
 export function registerRequestChecks(app: FastifyInstance): void {
   app.removeContentTypeParser("application/json");

@@ -64,7 +64,7 @@ type UsageEntry = Record<string, string | number>;
 const PARAMETERS = closed({
   from: {
     type: "string",
-    description: "Start time, taken back to the beginning of its interval: ISO 8601 or milliseconds; default: 30 days or 24 hours.",
+    description: "Start time, rounded down to the beginning of its interval: ISO 8601 or milliseconds; default: 30 days or 24 hours ago.",
   },
   to: { type: "string", description: "End time (exclusive): ISO 8601 or milliseconds; default: now." },
   by: { type: "string", enum: USAGE_KINDS, default: "environment" },
@@ -88,7 +88,7 @@ export function registerUsageRoute(app: FastifyInstance, parts: UsageRouteParts)
   const schema = {
     summary: "Get usage over time",
     description:
-      "Of all environments that the caller may see, or of the one that `x-service-env` names. Intervals without usage are left out. Accepted events, duplicates, bytes and runs are exact at once; the others are shown within 10 s. With `Accept: text/csv`, the same as CSV.",
+      "Covers all environments that the caller may see, or the one that `x-service-env` names. Intervals without usage are left out. Accepted events, duplicates, bytes and runs are exact at once; the others are shown within 10 s. With `Accept: text/csv`, the same as CSV.",
     querystring: PARAMETERS,
     response: { 200: shape({ data: listOf(ENTRY), page: shape({ unreachable: UNREACHABLE }) }) },
     errors: ["environment_not_found"] as const,

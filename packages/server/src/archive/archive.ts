@@ -9,6 +9,7 @@ import {
   type ArchivedDay,
   type ArchivedRow,
   type ArchivedTable,
+  ArchiveUnusable,
   type CompileWhere,
   type Environment,
   type EnvironmentStore,
@@ -16,37 +17,35 @@ import {
   type EventPage,
   type EventStore,
   type PartitionArchive,
-  StoreUnavailable,
 } from "../store/contract/index.ts";
 import { payloadFilters } from "../store/events/rows/event-pages.ts";
 import type { ArchiveLease, CheckLease } from "./archive-lease.ts";
 import { type EraseArchivedParams, eraseArchived } from "./erase-events.ts";
 import { fileName } from "./file-names.ts";
+import { FileSurvey } from "./file-survey.ts";
 import { mergeRows } from "./files/merge-rows.ts";
-import { checksumOf, rowsOf } from "./files/read-file.ts";
+import { type ArchiveStorage, checksumOf, rowsOf } from "./files/read-file.ts";
 import { writeFile } from "./files/write-file.ts";
 import { type ArchivedListParams, listArchivedEvents } from "./list-events.ts";
-import { type ArchiveTarget, ArchiveUnavailable } from "./targets/archive-target.ts";
+import { ArchiveUnavailable, FileUnreadable } from "./targets/archive-target.ts";
 
-export interface ArchiveParts {
-  target: ArchiveTarget;
+export interface ArchiveParts extends ArchiveStorage {
   lease: ArchiveLease;
   store: Pick<EnvironmentStore, "environmentList"> & Pick<EventStore, "eventGet" | "eventList">;
   compileWhere: CompileWhere;
   log: Logger;
-  now(): number;
   /** Aborted when the service stops: a file under way is left out. */
   stopping: AbortSignal;
 }
 
-/** Null while all goes well. */
+/** What this node met. Since when partitions wait is in the store, for all nodes. */
 export interface ArchiveFailure {
-  since: number;
   reason: string;
 }
 
 export class Archive implements PartitionArchive {
   readonly #parts: ArchiveParts;
+  readonly #survey: FileSurvey;
   #failure: ArchiveFailure | null = null;
   #check: CheckLease = () => {
     throw new Error("the archive is written without its lease");
@@ -54,15 +53,21 @@ export class Archive implements PartitionArchive {
 
   constructor(parts: ArchiveParts) {
     this.#parts = parts;
+    this.#survey = new FileSurvey(parts);
   }
 
-  /** Throws StoreUnavailable if the archive cannot be read. */
+  /** What is being read fails, and nothing can be read after that. */
+  stop(): void {
+    this.#parts.decoder.stop();
+  }
+
+  /** Throws ArchiveUnusable if the archive cannot be read. */
   eventList(environment: Environment, params: ArchivedListParams): Promise<EventPage> {
-    return available(() => listArchivedEvents(this.#parts.target, environment, params));
+    return this.#available(() => listArchivedEvents(this.#parts, environment, params));
   }
 
-  /** As the list of events in the store does, with all of its filters. */
-  eventFind(environment: Environment, params: EventListParams): Promise<EventPage> {
+  /** As the list of events in the store does, with all of its filters, or one event. */
+  eventFind(environment: Environment, params: EventListParams & Pick<ArchivedListParams, "id">): Promise<EventPage> {
     const { dedupId } = params;
     const filters = payloadFilters(params, this.#parts.compileWhere);
     if (dedupId !== undefined) filters.push((event) => event.dedupId === dedupId);
@@ -71,12 +76,12 @@ export class Archive implements PartitionArchive {
 
   /** Overwrites the content of events and what followed from them. False: somebody else writes the archive at the moment. */
   eventErase(params: EraseArchivedParams): Promise<boolean> {
-    const { target, store } = this.#parts;
-    const replace = this.replace.bind(this);
-    return available(() => this.#run(() => eraseArchived({ target, store, replace }, params)));
+    const { target, decoder, store } = this.#parts;
+    const parts = { target, decoder, survey: this.#survey, store, replace: this.replace.bind(this) };
+    return this.#available(() => this.#run(() => eraseArchived(parts, params)));
   }
 
-  /** Why nothing is archived at present. */
+  /** Why the last file could not be written; null: it could. */
   get failure(): ArchiveFailure | null {
     return this.#failure;
   }
@@ -92,6 +97,18 @@ export class Archive implements PartitionArchive {
     }
   }
 
+  async #available<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ArchiveUnavailable)) throw error;
+      const { log, target } = this.#parts;
+      log.warn({ err: error, target: target.description }, "the archive cannot be read");
+      const file = error instanceof FileUnreadable ? error.file : null;
+      throw new ArchiveUnusable(`the archive cannot be used: ${error.message}`, file, error);
+    }
+  }
+
   async #run(work: () => Promise<void>): Promise<boolean> {
     const { lease, stopping } = this.#parts;
     if (stopping.aborted) return false;
@@ -103,19 +120,19 @@ export class Archive implements PartitionArchive {
     return done === true;
   }
 
-  async write(day: ArchivedDay): Promise<boolean> {
-    const { log, target, now, stopping } = this.#parts;
+  async write(day: ArchivedDay): ReturnType<PartitionArchive["write"]> {
+    const { log, target, stopping } = this.#parts;
     try {
       const file = await this.#add(day);
       if (this.#failure) log.info({ target: target.description }, "the archive can be written again");
       this.#failure = null;
       log.info(file, "archived a day");
-      return true;
+      return "written";
     } catch (error) {
-      if (stopping.aborted) return false;
-      this.#failure = { since: this.#failure?.since ?? now(), reason: (error as Error).message };
+      if (stopping.aborted) return "stopped";
+      this.#failure = { reason: (error as Error).message };
       log.error({ err: error, target: target.description }, "the archive cannot be written: what is to be archived stays in the store");
-      return false;
+      return "failed";
     }
   }
 
@@ -124,9 +141,10 @@ export class Archive implements PartitionArchive {
     const environment = await this.#nameOf(environmentId);
     const file = fileName(environment, table, day);
     const named = withEnvironment(rows(), environment);
-    const existing = await this.#parts.target.open(file);
+    const { target, decoder } = this.#parts;
+    const existing = await target.open(file);
     try {
-      const all = existing ? mergeRows(table, rowsOf(table, existing), named) : named;
+      const all = existing ? mergeRows(table, rowsOf(decoder, table, existing), named) : named;
       return { file, content: await this.replace(file, table, all) };
     } finally {
       await existing?.close();
@@ -136,10 +154,11 @@ export class Archive implements PartitionArchive {
   /** Within `alone`. Writes a file, whole, and reads it back. Returns count and checksum of its rows. */
   async replace(name: string, table: ArchivedTable, rows: AsyncIterable<ArchivedRow>): Promise<string> {
     const expected = await this.#upload(name, table, rows);
-    const file = await this.#parts.target.open(name);
+    const { target, decoder } = this.#parts;
+    const file = await target.open(name);
     if (!file) throw new ArchiveUnavailable(`${name} was written and cannot be found`);
     try {
-      const found = await checksumOf(table, file);
+      const found = await checksumOf(decoder, table, file);
       if (found !== expected) throw new ArchiveUnavailable(`${name} should have ${expected}, but has ${found}`);
     } finally {
       await file.close();
@@ -169,15 +188,6 @@ export class Archive implements PartitionArchive {
     const found = (await this.#parts.store.environmentList()).find(({ id }) => id === environmentId);
     if (!found) throw new Error(`the environment ${environmentId} has rows, but is not known`);
     return found.name;
-  }
-}
-
-async function available<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ArchiveUnavailable) throw new StoreUnavailable(`the archive cannot be used: ${error.message}`, error);
-    throw error;
   }
 }
 

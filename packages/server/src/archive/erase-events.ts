@@ -6,10 +6,9 @@
 import type { EventId } from "@inlet/protocol";
 import { ARCHIVED_TABLES, type ArchivedRow, type ArchivedTable, type Environment, type EventStore } from "../store/contract/index.ts";
 import { ERASED_DATA, ERASED_ERROR, ERASED_FAILURE, ERASED_RESULT, REPEATING_EVENT_NAMES } from "../store/erasure/policy.ts";
-import { ArchivedScope, type ErasedInStore, eachRow, followArchive } from "./erasure-scope.ts";
-import { tablePrefix } from "./file-names.ts";
-import { rowsOf } from "./files/read-file.ts";
-import type { ArchiveTarget } from "./targets/archive-target.ts";
+import { ArchivedScope, type ArchiveFiles, type ErasedInStore, eachRow, followArchive } from "./erasure-scope.ts";
+import type { SurveyedFile } from "./file-survey.ts";
+import { type ArchiveStorage, rowsOf } from "./files/read-file.ts";
 
 export interface EraseArchivedParams extends ErasedInStore {
   environment: Environment;
@@ -17,8 +16,7 @@ export interface EraseArchivedParams extends ErasedInStore {
   eraseInStore(sequences: readonly number[], archivedIds: readonly EventId[]): Promise<ErasedInStore>;
 }
 
-export interface EraseArchivedParts {
-  target: ArchiveTarget;
+export interface EraseArchivedParts extends ArchiveFiles {
   store: Pick<EventStore, "eventGet" | "eventList">;
   replace(name: string, table: ArchivedTable, rows: AsyncIterable<ArchivedRow>): Promise<string>;
 }
@@ -26,19 +24,22 @@ export interface EraseArchivedParts {
 /** More internal events are not written about one run. */
 const EVENTS_OF_RUN_MAX = 100;
 
-export async function eraseArchived({ target, store, replace }: EraseArchivedParts, params: EraseArchivedParams): Promise<void> {
+export async function eraseArchived(
+  { survey, store, replace, ...storage }: EraseArchivedParts,
+  params: EraseArchivedParams,
+): Promise<void> {
   const { environment, eraseInStore } = params;
   const scope = new ArchivedScope(params);
   for (let size = -1; size !== scope.size; ) {
     size = scope.size;
-    await followArchive(target, environment, scope);
+    await followArchive({ ...storage, survey }, environment, scope);
     for (const sequence of await followersIn(store, environment, scope)) scope.sequences.add(sequence);
     const erased = await eraseInStore([...scope.sequences], [...scope.eventIds] as EventId[]);
     scope.add(erased);
   }
   for (const table of ARCHIVED_TABLES)
-    for (const name of await target.list(tablePrefix(environment.name, table)))
-      if (await isCovered(target, table, name, scope)) await eraseFile(target, replace, { table, name, scope });
+    for (const file of await survey.files(environment, table))
+      if (await isCovered(storage, file, scope)) await eraseFile(storage, replace, file, scope);
 }
 
 /** Events of the store that follow from what is in the archive: those of invocations, and those about the ends of runs. */
@@ -67,18 +68,19 @@ const IDENTIFYING: Readonly<Record<ArchivedTable, readonly string[]>> = {
   steps: ["run_id", "kind", "event_id"],
 };
 
-async function isCovered(target: ArchiveTarget, table: ArchivedTable, name: string, scope: ArchivedScope): Promise<boolean> {
+async function isCovered(storage: ArchiveStorage, file: SurveyedFile, scope: ArchivedScope): Promise<boolean> {
   let isFound = false;
-  await eachRow(target, table, name, IDENTIFYING[table], (row) => {
-    isFound ||= scope.has(table, row);
+  await eachRow(storage, file, scope, IDENTIFYING[file.table], (row) => {
+    isFound ||= scope.has(file.table, row);
   });
   return isFound;
 }
 
 async function eraseFile(
-  target: ArchiveTarget,
+  { target, decoder }: ArchiveStorage,
   replace: EraseArchivedParts["replace"],
-  { table, name, scope }: { table: ArchivedTable; name: string; scope: ArchivedScope },
+  { table, name }: SurveyedFile,
+  scope: ArchivedScope,
 ): Promise<void> {
   const file = await target.open(name);
   if (!file) return;
@@ -86,7 +88,7 @@ async function eraseFile(
     for await (const row of from) yield scope.has(table, row) ? { ...row, ...erased(table, row, scope) } : row;
   }
   try {
-    await replace(name, table, rows(rowsOf(table, file)));
+    await replace(name, table, rows(rowsOf(decoder, table, file)));
   } finally {
     await file.close();
   }

@@ -1,13 +1,13 @@
 /**
  * What an erasure covers in the archive: as in the store, events, the runs that they started or resumed, internal events about these runs,
- * events with which they invoked others, and so on. Found in passes over the few columns that say so, until a pass finds nothing new.
+ * events with which they invoked others, and so on. Found in passes over the few columns that say so, until a pass finds nothing new. Only files
+ * and groups of rows whose bounds include one of the keys are read.
  */
 
 import type { EventId, RunId } from "@inlet/protocol";
-import type { ArchivedRow, ArchivedTable, Environment } from "../store/contract/index.ts";
-import { tablePrefix } from "./file-names.ts";
-import { groupsOf } from "./files/read-file.ts";
-import type { ArchiveTarget } from "./targets/archive-target.ts";
+import { ARCHIVED_TABLES, type ArchivedRow, type ArchivedTable, type Environment } from "../store/contract/index.ts";
+import type { Bounded, FileSurvey, SurveyedFile } from "./file-survey.ts";
+import { type ArchiveStorage, groupsOf, mayHold } from "./files/read-file.ts";
 
 /** What the store erased. */
 export interface ErasedInStore {
@@ -35,6 +35,18 @@ export class ArchivedScope {
 
   get size(): number {
     return this.sequences.size + this.eventIds.size + this.runIds.size + this.runs.size;
+  }
+
+  /** Whether there may be a row that `has` or `follow` takes. */
+  mayHave(table: ArchivedTable, { bounds }: Bounded): boolean {
+    const [ofSequences, ofEvents, ofRuns] = SCOPED[table];
+    // A batch is a JSON array, whose bounds tell nothing of its numbers.
+    if (table === "runs" && this.sequences.size > 0 && bounds("event_sequences") !== "none") return true;
+    return (
+      mayHold(bounds(ofRuns), this.runIds) ||
+      (ofSequences !== null && mayHold(bounds(ofSequences), this.sequences)) ||
+      (ofEvents !== null && mayHold(bounds(ofEvents), this.eventIds))
+    );
   }
 
   has(table: ArchivedTable, row: ArchivedRow): boolean {
@@ -77,35 +89,47 @@ export class ArchivedScope {
   }
 }
 
+/** The columns with sequences and ids of events, and with ids of runs. */
+const SCOPED: Readonly<Record<ArchivedTable, readonly [string | null, string | null, string]>> = {
+  events: ["sequence", "event_id", "source_run_id"],
+  runs: ["event_sequence", null, "run_id"],
+  steps: [null, "event_id", "run_id"],
+};
+
 const FOLLOWED: Readonly<Record<ArchivedTable, readonly string[]>> = {
   events: ["sequence", "event_id", "source_kind", "source_run_id"],
   runs: ["run_id", "event_sequence", "event_sequences", "ended_at"],
   steps: ["run_id", "kind", "event_id"],
 };
 
+export interface ArchiveFiles extends ArchiveStorage {
+  survey: FileSurvey;
+}
+
 /** Extends the scope by what the archive has. */
-export async function followArchive(target: ArchiveTarget, { name }: Environment, scope: ArchivedScope): Promise<void> {
+export async function followArchive({ survey, ...storage }: ArchiveFiles, environment: Environment, scope: ArchivedScope): Promise<void> {
+  const files = [];
+  for (const table of ARCHIVED_TABLES) files.push(...(await survey.files(environment, table)));
   for (let size = -1; size !== scope.size; ) {
     size = scope.size;
-    for (const table of ["events", "runs", "steps"] as const) {
-      for (const file of await target.list(tablePrefix(name, table))) {
-        await eachRow(target, table, file, FOLLOWED[table], (row) => scope.follow(table, row));
-      }
-    }
+    for (const file of files) await eachRow(storage, file, scope, FOLLOWED[file.table], (row) => scope.follow(file.table, row));
   }
 }
 
-/** Group by group. */
+/** Group by group, without those that have nothing of the scope. */
 export async function eachRow(
-  target: ArchiveTarget,
-  table: ArchivedTable,
-  name: string,
+  { target, decoder }: ArchiveStorage,
+  { table, name, bounds }: SurveyedFile,
+  scope: ArchivedScope,
   columns: readonly string[],
   work: (row: ArchivedRow) => void,
 ): Promise<void> {
+  if (!scope.mayHave(table, { bounds })) return;
   const file = await target.open(name);
   try {
-    if (file) for (const group of await groupsOf(table, file)) for (const row of await group.read(columns)) work(row);
+    if (file)
+      for (const group of await groupsOf(decoder, table, file))
+        if (scope.mayHave(table, group)) for (const row of await group.read(columns)) work(row);
   } finally {
     await file?.close();
   }

@@ -13,5 +13,6 @@ test("each environment has one folder of its own inside of the archive, whatever
     assert.equal(dayOfFile(file), 20_000);
   }
   assert.equal(fileName("production", "runs", 20_000), "production/runs/2024-10-04.parquet");
-  assert.equal(dayOfFile("production/runs/.2024-10-04.parquet.1.part"), null);
+  for (const other of [".2024-10-04.parquet.1.part", "2024-13-04.parquet", "2024-10-04.parquet.gz", "x.parquet", "12024-10-04.parquet"])
+    assert.equal(dayOfFile(`production/runs/${other}`), null, other);
 });

@@ -24,6 +24,7 @@ export function tablePrefix(environment: string, table: ArchivedTable): string {
 
 /** Null: not a file of the archive. */
 export function dayOfFile(name: string): number | null {
-  const [, day] = FILE.exec(name) ?? [];
-  return day === undefined ? null : Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+  const [, text] = FILE.exec(name) ?? [];
+  const day = Date.parse(`${text}T00:00:00Z`) / DAY_MS;
+  return Number.isNaN(day) ? null : day;
 }

@@ -4,13 +4,16 @@
  * empty, and says where to continue.
  */
 
+import type { EventId } from "@inlet/protocol";
 import type { Environment, EventCursor, EventListParams, EventPage, StoredEvent } from "../store/contract/index.ts";
 import { bytesOfEvent, type EventRow, toStoredEvent } from "../store/events/rows/event-rows.ts";
 import { dayOfFile, tablePrefix } from "./file-names.ts";
-import { type FileGroup, groupsOf } from "./files/read-file.ts";
+import { type ArchiveStorage, type FileGroup, groupsOf, mayHold } from "./files/read-file.ts";
 import type { ArchiveTarget } from "./targets/archive-target.ts";
 
 export interface ArchivedListParams extends Pick<EventListParams, "name" | "from" | "to" | "after" | "limit"> {
+  /** Of these, only the one with this id. */
+  id?: EventId;
   /** What else an event has to fulfil. */
   filters?: readonly ((event: StoredEvent) => boolean)[];
 }
@@ -18,17 +21,21 @@ export interface ArchivedListParams extends Pick<EventListParams, "name" | "from
 const DAY_MS = 86_400_000;
 const PAGE_MS_MAX = 2_000;
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-const FIRST_COLUMNS = ["name", "received_at", "sequence"] as const;
+const FIRST_COLUMNS = ["event_id", "name", "received_at", "sequence"] as const;
 
-type Reached = Pick<EventRow, "name" | "received_at" | "sequence">;
+type Reached = Pick<EventRow, "event_id" | "name" | "received_at" | "sequence">;
 
-export async function listArchivedEvents(target: ArchiveTarget, environment: Environment, params: ArchivedListParams): Promise<EventPage> {
+export async function listArchivedEvents(
+  { target, decoder }: ArchiveStorage,
+  environment: Environment,
+  params: ArchivedListParams,
+): Promise<EventPage> {
   const page = new Page(environment, params);
   for (const { name, day } of await filesOf(target, environment, params)) {
     if (page.isFull) break;
     const file = await target.open(name);
     try {
-      if (file) await page.takeFrom(await groupsOf("events", file));
+      if (file) await page.takeFrom(await groupsOf(decoder, "events", file));
     } finally {
       await file?.close();
     }
@@ -45,7 +52,7 @@ async function filesOf(
 ) {
   const until = Math.min(to, (after?.receivedAt ?? Number.MAX_SAFE_INTEGER) + 1);
   return (await target.list(tablePrefix(name, "events")))
-    .map((file) => ({ name: file, day: dayOfFile(file) }))
+    .map((file) => ({ name: file.name, day: dayOfFile(file.name) }))
     .filter((file): file is { name: string; day: number } => file.day !== null)
     .filter(({ day }) => day * DAY_MS < until && (day + 1) * DAY_MS > from)
     .reverse();
@@ -89,8 +96,7 @@ class Page {
   }
 
   async #takeGroup(group: FileGroup): Promise<void> {
-    const span = group.span("received_at");
-    if (span && !this.#overlaps(span)) return;
+    if (!this.#mayHold(group)) return;
     const rough = (await group.read(FIRST_COLUMNS)) as unknown as Reached[];
     if (rough.some((row) => this.#isWanted(row))) this.#takeRows((await group.read()) as unknown as EventRow[]);
     const [first] = rough;
@@ -112,13 +118,18 @@ class Page {
     }
   }
 
-  #overlaps({ first, last }: { first: number; last: number }): boolean {
-    const { from = 0, to = Number.MAX_SAFE_INTEGER, after } = this.#params;
-    return last >= from && first < to && (!after || first <= after.receivedAt);
+  /** By what the file says about the group. */
+  #mayHold(group: FileGroup): boolean {
+    const { id, from = 0, to = Number.MAX_SAFE_INTEGER, after } = this.#params;
+    if (id !== undefined && !mayHold(group.bounds("event_id"), [id])) return false;
+    const times = group.bounds("received_at");
+    if (typeof times === "string") return times === "unknown";
+    return Number(times.last) >= from && Number(times.first) < Math.min(to, (after?.receivedAt ?? Number.MAX_SAFE_INTEGER) + 1);
   }
 
-  #isWanted({ name: found, received_at, sequence }: Reached): boolean {
-    const { name, from = 0, to = Number.MAX_SAFE_INTEGER, after } = this.#params;
+  #isWanted({ event_id, name: found, received_at, sequence }: Reached): boolean {
+    const { id, name, from = 0, to = Number.MAX_SAFE_INTEGER, after } = this.#params;
+    if (id !== undefined && event_id !== id) return false;
     if (received_at < from || received_at >= to) return false;
     if (after && (received_at > after.receivedAt || (received_at === after.receivedAt && sequence >= after.sequence))) return false;
     return name === undefined || (name.endsWith("*") ? found.startsWith(name.slice(0, -1)) : found === name);

@@ -79,7 +79,7 @@ export const SETTINGS = {
     default: null,
     secret: true,
     sentence:
-      "Read replica of the database (a streaming standby) for lists, searches and figures. They still contain every write that was answered before; the primary answers while the replica is behind or away.",
+      "Read replica of the database (a streaming standby) for lists, searches and figures. Their results still include every write that was confirmed before. While the replica is behind or cannot be reached, the primary answers.",
   }),
   archive: setting<string | null>({
     reading: archiveUrl(),
@@ -90,14 +90,14 @@ export const SETTINGS = {
   databaseConnections: setting({
     reading: integer(2, 1_000),
     default: 10,
-    sentence: "Maximum number of connections of this node to PostgreSQL, plus one for LISTEN. As many to a read replica.",
+    sentence: "Maximum number of connections of this node to PostgreSQL, plus one for LISTEN. A read replica gets the same number.",
   }),
   databaseTimeout: setting({
     reading: duration(500, 60_000),
     default: 5_000,
     shown: "5s",
     sentence:
-      "How long a transaction of events or runs may take on PostgreSQL, which ends it then. A node that stands still keeps its locks for less.",
+      "How long a transaction of events or runs may take on PostgreSQL before PostgreSQL ends it. A node that hangs loses its locks earlier.",
   }),
   eventKey: setting<string[]>({
     reading: list(key()),
@@ -110,7 +110,7 @@ export const SETTINGS = {
     default: [],
     secret: true,
     sentence:
-      "Signing key that is valid in every environment, `signkey-<environment>-<hex>` or hexadecimal, instead of generated ones. Of several, the last one signs. Keys of an environment go first.",
+      "Signing key that is valid in every environment, `signkey-<environment>-<hex>` or hexadecimal, instead of generated ones. Of several, the last one signs. Keys of an environment take precedence.",
   }),
   apiKey: setting<string[]>({
     reading: list(key()),
@@ -135,7 +135,7 @@ export const SETTINGS = {
     reading: duration(1_000, 366 * DAY_MS),
     default: DAY_MS,
     shown: "24h",
-    sentence: "How long realtime messages are kept for subscribers that come back; at most 10,000 of a channel.",
+    sentence: "How long realtime messages are kept for subscribers that reconnect; at most 10,000 per channel.",
   }),
   bodyLimit: setting({
     reading: size(1, 256 * MIB),
@@ -242,7 +242,7 @@ export const SETTINGS = {
     reading: oneOf("read", "write", "off"),
     default: "read",
     sentence:
-      "What agents may do by the Model Context Protocol at /mcp, within the role of their API key: read, or also change things (write). off: there is no /mcp.",
+      "What agents may do with the Model Context Protocol at /mcp, within the role of their API key: read, or also change things (write). off: there is no /mcp.",
   }),
   metricsListen: setting<ListenAddress | null>({
     reading: listenAddress(),
@@ -293,7 +293,7 @@ export const SETTINGS = {
     default: 30_000,
     shown: "30s",
     sentence:
-      "How long the work of a node that died stays with it, before another node that shares the database takes it over. Nodes renew their leases four times in this time.",
+      "How long other nodes that share the database wait before they take over the work of a node that crashed. Nodes renew their leases four times in this time.",
   }),
   pollInterval: setting({
     reading: duration(100, 60_000),
@@ -316,7 +316,7 @@ export const SETTINGS = {
     reading: duration(0, 600_000),
     default: 0,
     shown: "0s",
-    sentence: "How long the service goes on accepting requests after SIGTERM, while /ready answers 503, so that load balancers notice.",
+    sentence: "How long the service continues to accept requests after SIGTERM, while /ready answers 503, so that load balancers notice.",
   }),
   drainTimeout: setting({
     reading: duration(0, 600_000),

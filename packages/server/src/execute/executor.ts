@@ -10,6 +10,7 @@ import type { EnvironmentId, EventIdGenerator, FunctionNo, LeaseId } from "@inle
 import type { Logger } from "pino";
 import {
   type ClaimedEntry,
+  DIRECTORY_NO,
   LEASE_WITHOUT_END,
   type Lease,
   type RunChange,
@@ -94,6 +95,10 @@ export class Executor {
       claim: (lane, limit, limits) =>
         store.queueClaimMany({ environmentId: environmentOf(lane), lane, limit, limits, now: clock.now(), lease: lease() }),
       rulesOf,
+      databaseOf(lane) {
+        const environmentId = environmentOf(lane);
+        return environmentId === undefined ? DIRECTORY_NO : store.storeDatabaseOf(environmentId);
+      },
       release,
       limitsOf: (entry) => rulesOf(limitedLane(entry) ?? entry.lane).limits,
       takeSlots: (calls) => untilWritten(() => store.queueTakeSlots({ calls })).catch((error) => this.#noteUncounted(error)),

@@ -6,15 +6,15 @@ import { appAddress } from "./call/app-address.ts";
 import type { AppCaller } from "./call/call-app.ts";
 import { type CallTarget, type FunctionRequest, functionRequest, type Signing, type SigningKey } from "./call/function-request.ts";
 import { HEADER_NAMES } from "./call/header-names.ts";
-import { NoAnswer } from "./call/no-answer.ts";
-import { type AppAnswer, failed, type ReadAnswer, readAnswer, statusOf } from "./call/read-answer.ts";
+import { NoResponse } from "./call/no-response.ts";
 import { readLogs, splitLogs } from "./call/read-logs.ts";
-import { shownAnswer } from "./call/shown-answer.ts";
+import { type AppResponse, failed, type ReadResponse, readResponse, statusOf } from "./call/read-response.ts";
+import { RESPONSE_UNITS_KEPT, shownResponse } from "./call/shown-response.ts";
 import type { Clock } from "./clock.ts";
 import { readGateway } from "./gateway/read-gateway.ts";
 import type { Backoff } from "./queue/backoff.ts";
-import type { Answer, CallFacts } from "./steps/answers.ts";
-import { decideAnswer } from "./steps/decide-answer.ts";
+import type { CallFacts, CallResponse } from "./steps/call-response.ts";
+import { decideResponse } from "./steps/decide-response.ts";
 import { type Operation, readError } from "./steps/operations.ts";
 import type { EndEvents } from "./steps/run-changes.ts";
 
@@ -57,13 +57,13 @@ export interface FunctionCall {
 /** A call that was made, and its response. */
 export interface MadeCall extends FunctionCall {
   request: FunctionRequest;
-  received: AppAnswer | NoAnswer;
+  received: AppResponse | NoResponse;
   /** Log lines that came with the response, as the SDK wrote them. */
   logText: string | null;
   startedAt: number;
   endedAt: number;
   /** False if the app could not be reached, or did not respond. */
-  hasAnswer: boolean;
+  hasResponse: boolean;
 }
 
 type Sent = Pick<MadeCall, "request" | "received" | "logText">;
@@ -91,12 +91,13 @@ export class FunctionCalls {
     const { clock } = this.#parts;
     const startedAt = clock.now();
     const sent = await this.#sendSigned(call, signal);
-    return { ...call, ...sent, startedAt, endedAt: clock.now(), hasAnswer: !(sent.received instanceof NoAnswer) };
+    return { ...call, ...sent, startedAt, endedAt: clock.now(), hasResponse: !(sent.received instanceof NoResponse) };
   }
 
   async #sendSigned(call: FunctionCall, signal: AbortSignal): Promise<Sent> {
     const signing = this.#parts.signing(call.entry.environmentId);
-    if (signing.kind === "impossible") return { request: this.#request(call, null), received: new NoAnswer(signing.reason), logText: null };
+    if (signing.kind === "impossible")
+      return { request: this.#request(call, null), received: new NoResponse(signing.reason), logText: null };
     const [first = null, ...further] = signing.kind === "signed" ? signing.keys : [];
     let sent = await this.#send(call, first, signal);
     // An app that does not have the first key yet refuses before it runs anything: during rotation, the others are tried.
@@ -114,27 +115,27 @@ export class FunctionCalls {
   async #send(call: FunctionCall, signingKey: SigningKey | null, signal: AbortSignal): Promise<Sent> {
     const request = { ...this.#request(call, signingKey), signal };
     const received = await this.#parts.caller.call(request).catch((error: unknown) => {
-      if (error instanceof NoAnswer) return error;
+      if (error instanceof NoResponse) return error;
       throw error;
     });
-    if (received instanceof NoAnswer) return { request, received, logText: null };
+    if (received instanceof NoResponse) return { request, received, logText: null };
     return { request, ...splitLogs(call.target.app.headers, received) };
   }
 
   /** Interprets the response. */
   read(call: MadeCall): FunctionCallOutcome {
     const { target, received, endedAt } = call;
-    const read: ReadAnswer =
-      received instanceof NoAnswer
-        ? { answer: failed("NoAnswer", received.message, null, true), requestVersion: null }
-        : readAnswer(target.app.headers, received, endedAt);
+    const read: ReadResponse =
+      received instanceof NoResponse
+        ? { answer: failed("NoResponse", received.message, null, true), requestVersion: null }
+        : readResponse(target.app.headers, received, endedAt);
     const { answer } = read;
     const record = callRecord(call, answer);
-    const { hasAnswer } = call;
+    const { hasResponse } = call;
     return {
-      result: hasAnswer ? (errorIn(answer) ? "error" : "ok") : "unreachable",
+      result: hasResponse ? (errorIn(answer) ? "error" : "ok") : "unreachable",
       decide: (state) => {
-        const change = decideAnswer(state, answer, this.#facts(call, read));
+        const change = decideResponse(state, answer, this.#facts(call, read));
         const isError = change.attempts?.length || change.end?.status === "failed";
         return { ...change, call: { ...record, outcome: isError ? "error" : "ok" } };
       },
@@ -149,7 +150,7 @@ export class FunctionCalls {
     };
   }
 
-  #facts({ entry, context, target, request, startedAt }: MadeCall, { requestVersion }: ReadAnswer): CallFacts {
+  #facts({ entry, context, target, request, startedAt }: MadeCall, { requestVersion }: ReadResponse): CallFacts {
     const { backoff, endEvents, steps, clock } = this.#parts;
     const now = clock.now();
     return {
@@ -171,12 +172,12 @@ export class FunctionCalls {
   }
 }
 
-function isUnauthorized({ app }: ExecutedFunction, received: AppAnswer | NoAnswer): boolean {
-  return !(received instanceof NoAnswer) && statusOf(app.headers, received) === 401;
+function isUnauthorized({ app }: ExecutedFunction, received: AppResponse | NoResponse): boolean {
+  return !(received instanceof NoResponse) && statusOf(app.headers, received) === 401;
 }
 
 /** The error in the app, if any. */
-function errorIn(answer: Answer): RunError | null {
+function errorIn(answer: CallResponse): RunError | null {
   if (answer.kind === "failed") return answer.error;
   const failing = answer.kind === "operations" ? answer.operations.find(({ error }) => error !== null) : undefined;
   return failing ? readError(failing.error, "The step failed.") : null;
@@ -190,18 +191,15 @@ function secretsInOperation(operation: Operation): string[] {
   return [...(typeof request === "string" ? [] : secretsOf(request)), ...(typeof key === "string" && key !== "" ? [key] : [])];
 }
 
-/** How much of a response is stored. */
-const ANSWER_UNITS_KEPT = 4_000;
-
-function callRecord(call: MadeCall, read: Answer): Omit<CallRecord, "outcome"> {
+function callRecord(call: MadeCall, read: CallResponse): Omit<CallRecord, "outcome"> {
   const { entry, context, target, request, received, logText, startedAt, endedAt } = call;
   const path = appAddress(request.url)?.path ?? request.url;
   const asked = { stepId: entry.stepId, attempt: entry.attempt, path, stepsGiven: context.steps.length };
-  if (received instanceof NoAnswer) return { ...asked, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0, logs: null };
+  if (received instanceof NoResponse) return { ...asked, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0, logs: null };
   const { status, body, headers } = received;
   const isSdk = headers[HEADER_NAMES[target.app.headers].sdk] !== undefined;
   const secrets = read.kind === "operations" ? read.operations.flatMap(secretsInOperation) : [];
-  const answer = isSdk ? withoutSecrets(body, secrets, ANSWER_UNITS_KEPT) : shownAnswer(body);
+  const answer = isSdk ? withoutSecrets(body, secrets, RESPONSE_UNITS_KEPT) : shownResponse(body);
   const logs = logText === null ? null : readLogs(logText, secrets, endedAt);
   return { ...asked, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length, logs };
 }

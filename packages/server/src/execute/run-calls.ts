@@ -41,7 +41,7 @@ export interface CallingNode {
 
 /** A call that was made. */
 interface AskedCall {
-  hasAnswer: boolean;
+  hasResponse: boolean;
   endedAt: number;
   span: CallSpan | undefined;
   read(): FunctionCallOutcome;
@@ -82,7 +82,7 @@ export class RunCalls {
       return this.#ask({ entry, context, target }, request, signal);
     });
     if (!call) return this.#setAside(entry, runNo);
-    if (signal.aborted || (isStopping() && !call.hasAnswer)) {
+    if (signal.aborted || (isStopping() && !call.hasResponse)) {
       call.span?.end(call.endedAt, "The call was given up.");
       return release([entry]);
     }
@@ -113,11 +113,11 @@ export class RunCalls {
     const span = this.#parts.tracing?.call(call.entry, call.context);
     if (request) {
       const asked = { ...call, ...request, retries: call.target.retries };
-      const { hasAnswer, outcome } = await this.#gateway.ask(asked, signal);
-      return { hasAnswer, endedAt: this.#parts.clock.now(), span, read: () => outcome };
+      const { hasResponse, outcome } = await this.#gateway.ask(asked, signal);
+      return { hasResponse, endedAt: this.#parts.clock.now(), span, read: () => outcome };
     }
     const made = await this.#calls.ask({ ...call, traceparent: span?.traceparent }, signal);
-    return { hasAnswer: made.hasAnswer, endedAt: made.endedAt, span, read: () => this.#calls.read(made) };
+    return { hasResponse: made.hasResponse, endedAt: made.endedAt, span, read: () => this.#calls.read(made) };
   }
 
   async #conclude(entry: ClaimedEntry, runNo: RunNo, call: AskedCall): Promise<void> {

@@ -6,7 +6,7 @@ import type { Clock } from "./clock.ts";
 import type { UntilWritten } from "./queue/until-written.ts";
 import type { RunAdvances } from "./run-advances.ts";
 import type { EndEvents } from "./steps/run-changes.ts";
-import { arrivedMeanwhile, timerChange } from "./steps/timer-change.ts";
+import { arrivedMeanwhile, hasTimedOut, timerChange } from "./steps/timer-change.ts";
 
 /** How long the timeout of a wait is put off while events received before it have yet to be matched with the wait. */
 const PENDING_MATCH_MS = 100;
@@ -47,8 +47,8 @@ export class RunTimers {
   }
 
   /** An event that came in time resumes the run, although other waits are matched with it first. */
-  async #isPending({ environmentId, kind, stepId, eventSequence, endedRunNo, outcome }: ClaimedEntry, runNo: RunNo): Promise<boolean> {
-    const hasTimedOut = kind === "timeout" && eventSequence === null && endedRunNo === null && outcome === null;
-    return hasTimedOut && stepId !== null && this.#parts.store.waitIsPending({ environmentId, runNo, stepId });
+  async #isPending(entry: ClaimedEntry, runNo: RunNo): Promise<boolean> {
+    const { environmentId, stepId } = entry;
+    return hasTimedOut(entry) && stepId !== null && this.#parts.store.waitIsPending({ environmentId, runNo, stepId });
   }
 }

@@ -1,6 +1,6 @@
 /** What an event starts: a run of every subscribed function, or a start request if the function has rules about its starts. */
 
-import type { EnvironmentId, EventIdGenerator, RunId } from "@inlet/protocol";
+import { type EnvironmentId, type EventIdGenerator, type RunId, YEAR_MS } from "@inlet/protocol";
 import { HELD_UNTIL, type NewEvent, type NewRun, type NewStart, type NewWait, RANK_SHIFT_MAX_MS } from "../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
 import { type KeyHash, laneOf, orderKeyOf } from "./lanes.ts";
@@ -8,10 +8,7 @@ import type { RegisteredFunction, Registry } from "./registry.ts";
 import { firingTrigger } from "./triggers.ts";
 import { eventValue, newWait } from "./waits.ts";
 
-/** An event dated further ahead than this is not delayed. */
-const START_DELAY_MAX_MS = 366 * 86_400_000;
 const PRIORITY_MAX_S = RANK_SHIFT_MAX_MS / 1_000;
-const CANCEL_LIFE_MS = 366 * 86_400_000;
 
 export interface FanOutParts {
   registry: Registry;
@@ -100,12 +97,12 @@ export function hasStartRules({ config }: RegisteredFunction): boolean {
 }
 
 function dueTime(ts: number, now: number): number {
-  return ts > now && ts <= now + START_DELAY_MAX_MS ? ts : now;
+  return ts > now && ts <= now + YEAR_MS ? ts : now;
 }
 
 function cancelsOf({ config }: RegisteredFunction, value: () => EventValue, now: number): NewWait[] {
   return config.cancelOn.flatMap(({ event, expression, timeoutMs }) => {
-    const expiresAt = now + (timeoutMs ?? CANCEL_LIFE_MS);
+    const expiresAt = now + (timeoutMs ?? YEAR_MS);
     const wait = newWait({ kind: "cancel", eventName: event, expression, stepId: null, since: 0, expiresAt }, value);
     return typeof wait === "string" ? [] : [wait];
   });

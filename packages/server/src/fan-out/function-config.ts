@@ -4,6 +4,7 @@
  * unknown fields are kept in `raw`. Settings that cannot be honoured are refused, with a sentence for each fault.
  */
 
+import { YEAR_MS } from "@inlet/protocol";
 import { Fields } from "./fields.ts";
 import {
   type BatchConfig,
@@ -28,7 +29,6 @@ const FUNCTION_ID_LENGTH_MAX = 255;
 const RETRIES_DEFAULT = 4;
 const RETRIES_MAX = 20;
 const CANCELLATIONS_MAX = 5;
-const YEAR_MS = 366 * 86_400_000;
 
 export interface FunctionConfig {
   /** `<app>-<function>`: its id in the wire protocol. */

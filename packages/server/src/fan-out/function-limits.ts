@@ -1,4 +1,4 @@
-/** Limits of a function that people set without a deploy. They go before those that its app registered, with the same keys. */
+/** Limits of a function that people set without a deploy. They take precedence over those that its app registered with the same keys. */
 
 import { parseDuration } from "@inlet/protocol";
 import type { FunctionLimits, LimitedRate } from "../store/contract/index.ts";

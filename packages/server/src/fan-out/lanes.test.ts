@@ -113,6 +113,23 @@ test("limits of runs and throttles whose key is null, false or without a value a
   assert.equal(gateOfLane(throttled, laneIn(throttled, 1))?.throttle, null);
 });
 
+test("a limit without a key that is set after a run was created counts all runs together, whatever other limits the lane has values of", async () => {
+  const throttle = { limit: 1, period: "1s", key: "event.data.user" };
+  const homes = async (user: string) => {
+    const lane = laneIn(await sampleRegistry({ throttle }), 1, { ...EVENT, data: { user } } as EventValue);
+    return gateOfLane(await sampleRegistry({ throttle, concurrency: { limit: 2 } }), lane)?.home ?? "";
+  };
+  const limited = await sampleRegistry({ throttle, concurrency: { limit: 2 } });
+  for (const user of ["ada", "bob"])
+    assert.deepEqual(rulesOfLane(limited, await homes(user), CALLS).limits, [{ id: "fn:1::", cap: 2 }], "calls");
+  const runs = { fn: [{ limit: 2, key: "event.data.user" }] };
+  const throttled = await sampleRegistry({ concurrency: runs, throttle: { limit: 1, period: "1s" } });
+  const waiting = laneIn(await registryOf(runs), 1);
+  assert.equal(gateOfLane(throttled, waiting)?.throttle?.key, ":", "starts");
+  const one = await sampleRegistry({ throttle, concurrency: { fn: [{ limit: 1 }] } });
+  assert.equal(gateOfLane(one, laneIn(await sampleRegistry({ throttle }), 1))?.limit?.id, "runs:1::", "runs");
+});
+
 test("a lane of a function that is gone has no limits", async () => {
   assert.deepEqual(rulesOfLane(await registryOf(), "fn:9:[null]", CALLS).limits, []);
 });

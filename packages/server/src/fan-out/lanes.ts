@@ -79,7 +79,7 @@ export function gateOfLane(registry: Registry, lane: string): Gate | null {
   const orderKey = kind === "order" && ordering ? (all[0] ?? "") : null;
   const limit = runLimit(no, concurrency, values);
   // It follows the values of the limits that applied when the run was created.
-  const throttleValue = values.at(-1) ?? "";
+  const throttleValue = valueFor(throttle?.key ?? null, values.at(-1));
   const isThrottled = throttle !== null && !limitsNothing(throttle.key, throttleValue);
   const key = isThrottled ? `${throttle.key ?? ""}:${throttleValue}` : null;
   const home = concurrency.length > 0 || !registered ? `fn:${no}:${JSON.stringify(values)}` : `app:${registered.app.no}`;
@@ -107,7 +107,7 @@ function runLimit(no: number, concurrency: FunctionConfig["concurrency"], values
   const index = concurrency.findIndex(({ counts }) => counts === "runs");
   const limit = concurrency[index];
   if (limit && limitsNothing(limit.key, values[index])) return null;
-  return limit ? { id: `runs:${no}:${limit.key ?? ""}:${values[index] ?? ""}`, cap: limit.limit } : null;
+  return limit ? { id: `runs:${no}:${limit.key ?? ""}:${valueFor(limit.key, values[index])}`, cap: limit.limit } : null;
 }
 
 export interface CallLimits {
@@ -127,7 +127,7 @@ export function rulesOfLane(registry: Registry, lane: string, calls: CallLimits)
   if (!registered) return { limits: [], app: { id: `gone:${no}`, cap: callsPerApp } };
   const limits = registered.config.concurrency.flatMap(({ limit, key, scope, counts }, index) => {
     if (counts === "runs" || limitsNothing(key, values[index])) return [];
-    const value = values[index] ?? "";
+    const value = valueFor(key, values[index]);
     if (scope === "fn") return [{ id: `fn:${no}:${key ?? ""}:${value}`, cap: limit }];
     return [{ id: `${scope === "env" ? `env:${registered.environmentId}` : "account"}:${key ?? ""}:${value}`, cap: limit }];
   });
@@ -154,6 +154,15 @@ function lowestOfEach(limits: readonly LimitRule[]): LimitRule[] {
   const lowest = new Map<string, LimitRule>();
   for (const limit of limits) if (limit.cap < (lowest.get(limit.id)?.cap ?? Number.POSITIVE_INFINITY)) lowest.set(limit.id, limit);
   return [...lowest.values()];
+}
+
+/**
+ * The value by which a limit counts, given what stands at its position in the lane of a run. The lane has the values of the limits that
+ * applied when the run was created: at the position of a limit that was set later, there may be the value of another one, such as the
+ * throttle's. A limit without a key has one count, whatever stands there.
+ */
+function valueFor(key: string | null, value: string | null | undefined): string {
+  return key === null ? "" : (value ?? "");
 }
 
 function readLane(lane: string): { kind: string; no: number; values: (string | null)[] } {

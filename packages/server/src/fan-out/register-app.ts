@@ -1,7 +1,7 @@
 /** Processes an app's registration: reads every function, and either refuses the whole with a reason for each fault, or stores it. */
 
 import { createHash } from "node:crypto";
-import { type AppId, type EnvironmentId, type Fault, Refusal } from "@inlet/protocol";
+import { type AppId, type EnvironmentId, type Fault, isDeeperThan, Refusal } from "@inlet/protocol";
 import type { App, AppStore, HeaderSet, NewFunction } from "../store/contract/index.ts";
 import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
 import type { Registry } from "./registry.ts";
@@ -26,9 +26,16 @@ export interface RegisterAppParts {
 }
 
 const FUNCTIONS_MAX = 1_000;
+/** The id of a function begins with it. */
+const NAME_UNITS_MAX = 255;
+const URL_UNITS_MAX = 8_192;
+/** Deeper than any setting of a function. What is deeper would overflow the stack of whoever writes it as JSON. */
+const DEPTH_MAX = 100;
 
 export async function registerApp(parts: RegisterAppParts, registration: Registration): Promise<{ app: App; modified: boolean } | Refusal> {
   const { environmentId, headers, sdk, framework, signingKeyId } = registration;
+  if (isDeeperThan(registration.body, DEPTH_MAX))
+    return refusal([{ field: "body", message: `A registration is nested at most ${DEPTH_MAX} deep.` }]);
   const body = readBody(withoutDeployId(registration.body));
   if (body instanceof Refusal) return body;
   const faults: Fault[] = [];
@@ -77,7 +84,10 @@ function readBody(body: unknown): { appName: string; url: string; functions: unk
   const [appName, url, functions]: unknown[] = [fields.get("appname"), fields.get("url"), fields.get("functions")];
   const faults: Fault[] = [];
   if (typeof appName !== "string" || appName === "") faults.push({ field: "appName", message: "The app's id is required." });
-  if (typeof url !== "string" || !isHttpUrl(url)) faults.push({ field: "url", message: "The app's http(s) address is required." });
+  else if (appName.length > NAME_UNITS_MAX)
+    faults.push({ field: "appName", message: `The app's id has at most ${NAME_UNITS_MAX} characters.` });
+  if (typeof url !== "string" || url.length > URL_UNITS_MAX || !isHttpUrl(url))
+    faults.push({ field: "url", message: `The app's http(s) address is required, with at most ${URL_UNITS_MAX} characters.` });
   if (!Array.isArray(functions)) faults.push({ field: "functions", message: "A list of functions is required." });
   else if (functions.length > FUNCTIONS_MAX) faults.push({ field: "functions", message: `An app has at most ${FUNCTIONS_MAX} functions.` });
   if (faults.length > 0) return refusal(faults);

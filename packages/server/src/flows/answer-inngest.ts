@@ -18,12 +18,12 @@ import type { RegisteredFunction, Registry } from "../fan-out/registry.ts";
 import { eventValue } from "../fan-out/waits.ts";
 import type { NewEvent, RunSummary, Store } from "../store/contract/index.ts";
 
-export type InngestAnswers = Pick<
+export type InngestResponses = Pick<
   PeerApiParts,
   "functionOf" | "functionNamed" | "functionWithId" | "expressionFault" | "cancelMany" | "apps" | "functions" | "invoke"
 > & { start(): void; stop(): Promise<void> };
 
-export interface InngestAnswersParts {
+export interface InngestResponsesParts {
   store: Store;
   registry: Registry;
   fanOut: FanOut;
@@ -39,7 +39,7 @@ export interface InngestAnswersParts {
 const START_WAIT_MS = 1_000;
 const START_POLL_MS = 20;
 
-export function createInngestAnswers(parts: InngestAnswersParts): InngestAnswers {
+export function createInngestResponses(parts: InngestResponsesParts): InngestResponses {
   const { store, registry, executor, endEvents, clock, log } = parts;
   const cancellations = new BulkCancellations({
     store,
@@ -98,7 +98,7 @@ async function matches(store: Store, expression: string, { environmentId, eventS
 }
 
 async function invoke(
-  { store, registry, fanOut, executor, eventIds, dedupWindow, clock }: InngestAnswersParts,
+  { store, registry, fanOut, executor, eventIds, dedupWindow, clock }: InngestResponsesParts,
   environmentId: EnvironmentId,
   functionId: string,
   data: string,

@@ -6,7 +6,7 @@ import { mayUse, type Principal, signingPrincipal } from "../api/access/principa
 import { chooseEnvironment } from "../api/access/request-environment.ts";
 import type { IsReachable, SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
 import type { AppSync } from "../execute/apps/app-sync.ts";
-import type { InBandAnswer } from "../execute/apps/ask-to-register.ts";
+import type { InBandResponse } from "../execute/apps/ask-to-register.ts";
 import { readDeployId, type SyncScope } from "../execute/apps/deploy-id.ts";
 import { eventText, stepsText } from "../execute/call/call-body.ts";
 import type { Executor } from "../execute/executor.ts";
@@ -17,7 +17,7 @@ import type { Directory } from "../receive/senders/directory.ts";
 import type { App, Environment, RunContext, Store } from "../store/contract/index.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
 
-export interface SdkAnswersParts {
+export interface SdkResponsesParts {
   store: Store;
   registry: Registry;
   executor: Executor;
@@ -33,16 +33,16 @@ export interface SdkAnswersParts {
 const ENVIRONMENT_NAME = /^[A-Za-z0-9._/-]{1,128}$/;
 const RESERVED_ENVIRONMENTS: readonly string[] = ["production", "dev", "branch"];
 
-export interface SdkAnswers extends RoutesAnswers {
+export interface SdkResponses extends RoutesResponses {
   /** Registers the functions that an app returned when it was asked to register; a sentence if they are refused. */
-  registerInBand(home: Environment, answer: InBandAnswer, environments: SyncScope["environments"]): Promise<App | string | Refusal>;
+  registerInBand(home: Environment, response: InBandResponse, environments: SyncScope["environments"]): Promise<App | string | Refusal>;
 }
 
-type RoutesAnswers = SdkRoutesParts["sdk"];
+type RoutesResponses = SdkRoutesParts["sdk"];
 
-export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
+export function createSdkResponses(parts: SdkResponsesParts): SdkResponses {
   const { store, registry, sync, log, now } = parts;
-  const answers: RoutesAnswers = {
+  const answers: RoutesResponses = {
     environment: (app, name, deployId, { mustExist }) =>
       environmentFor(parts, app, name, deployId === null ? null : readDeployId(deployId), { mustExist }),
     async register({ environment, headers, body, sdk, framework, deployId, signingKeyId }) {
@@ -70,7 +70,7 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   return {
     ...answers,
     async registerInBand(home, { environment: name, registration, signingKey, ...sdk }, environments) {
-      const app = principalOfAnswer(parts, signingKey);
+      const app = principalOfResponse(parts, signingKey);
       const environment = name === null ? home : await environmentFor(parts, app, name, { home: home.name, environments });
       if (environment instanceof Refusal) return environment.code === "environment_forbidden" ? environment : environment.message;
       const outcome = await answers.register({ ...sdk, environment, body: registration, deployId: null, signingKeyId: signingKey.id });
@@ -80,14 +80,14 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
 }
 
 /** An app that answered with its functions, as the holder of the key that it signed them with. */
-function principalOfAnswer({ directory }: SdkAnswersParts, { id, environmentId }: InBandAnswer["signingKey"]): Principal {
+function principalOfResponse({ directory }: SdkResponsesParts, { id, environmentId }: InBandResponse["signingKey"]): Principal {
   const home = environmentId === null ? undefined : directory.environment(environmentId);
   return signingPrincipal({ id, name: id }, home, () => true);
 }
 
 /** The environment in which an app registers; a missing branch environment is created, unless it must exist. `asked`: the sync it registers in answer to. */
 async function environmentFor(
-  { store, directory, defaultEnvironment, now }: SdkAnswersParts,
+  { store, directory, defaultEnvironment, now }: SdkResponsesParts,
   app: Principal,
   name: string | null,
   asked: SyncScope | null,
@@ -113,7 +113,7 @@ async function environmentFor(
 }
 
 /** Null if there is no such run among those that the request may reach. */
-async function contextOf({ store, directory }: SdkAnswersParts, id: RunId, isReachable: IsReachable): Promise<RunContext | null> {
+async function contextOf({ store, directory }: SdkResponsesParts, id: RunId, isReachable: IsReachable): Promise<RunContext | null> {
   const run = await store.runFind({ id });
   const environment = run && directory.environment(run.environmentId);
   if (!environment || !isReachable(environment)) return null;

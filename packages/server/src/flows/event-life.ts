@@ -31,8 +31,8 @@ import type { Tracing } from "../observe/telemetry/tracing.ts";
 import type { Traffic } from "../observe/traffic.ts";
 import { contentTypeRefusal } from "../receive/bodies/event-content-type.ts";
 import { parseEvents } from "../receive/bodies/parse-events.ts";
-import { ABORTED, bodyTooLarge } from "../receive/bodies/read-body.ts";
-import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
+import { ABORTED, bodyTooLarge, overloaded } from "../receive/bodies/read-body.ts";
+import type { InboundRequest, ReceiveOutcome, RequestSpan } from "../receive/inbound-request.ts";
 import type { QuotaLedger } from "../receive/quotas/quota-ledger.ts";
 import { checkNames } from "../receive/senders/check-names.ts";
 import { environmentConcerned, sourceConcerned } from "../receive/senders/environment-concerned.ts";
@@ -84,7 +84,7 @@ export interface SendingRun {
   trace(): Promise<string | null>;
 }
 
-export type EventLife = (request: InboundRequest) => Promise<Answer>;
+export type EventLife = (request: InboundRequest) => Promise<ReceiveOutcome>;
 
 export function createEventLife(parts: EventLifeParts): EventLife {
   const webhooks = webhookLifeParts(parts);
@@ -126,10 +126,11 @@ function keyTooLong({ refusals, metrics }: EventLifeParts): Refusal {
 }
 
 /** The Event API: the body contains the events themselves. */
-async function fromClient(parts: EventLifeParts, request: InboundRequest): Promise<Answer> {
+async function fromClient(parts: EventLifeParts, request: InboundRequest): Promise<ReceiveOutcome> {
   const sender = identifySender(parts.senders, request);
   if (sender instanceof Refusal) return sender;
   if (sender.key?.ips && !ipAllowed(sender.key.ips, request.ip)) return ipDenied(request.ip);
+  if (!request.memory.isFor(parts.store.storeDatabaseOf(sender.environment.id))) return overloaded();
 
   const body = await request.readBody(sender.environment.bodyBytesMax ?? parts.bodyBytesMax);
   if (body === ABORTED || body instanceof Refusal) return body;
@@ -275,7 +276,7 @@ function sentTrace({ headers }: InboundRequest): string | null {
 }
 
 /** A correctly refused request is not a failure of the service. */
-function endSpan(span: RequestSpan, outcome: Answer): void {
+function endSpan(span: RequestSpan, outcome: ReceiveOutcome): void {
   if (outcome === ABORTED) return span.end({ "inlet.outcome": "aborted" });
   if (outcome instanceof Refusal) return span.end({ "inlet.outcome": outcome.code }, outcome.status >= 500 ? outcome.message : undefined);
   if ("handshake" in outcome) return span.end({ "inlet.outcome": "handshake" });

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { type EnvironmentId, type EventId, Refusal, seededEventId, type WebhookId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
-import { mirroredSource, type PendingMirror, type Store, type StoredEvent } from "../store/contract/index.ts";
+import { inEachDatabase, mirroredSource, type PendingMirror, type Store, type StoredEvent } from "../store/contract/index.ts";
 import { type AppendParts, appendWithinQuotas } from "./append-within-quotas.ts";
 import type { FunctionsPart } from "./event-life.ts";
 import type { CataloguePart } from "./webhook-life.ts";
@@ -20,7 +20,7 @@ const AT_ONCE = 50;
 const ENTROPY_BYTES = 10;
 
 export interface EventMirrorParts {
-  store: Pick<Store, "eventAppend" | "eventCountNew" | "eventGet" | "mirrorList" | "mirrorRemove" | "leadershipTake" | "storeNode">;
+  store: Store;
   functions: Pick<FunctionsPart, "plan" | "lease" | "take">;
   catalogue: CataloguePart;
   dedupWindow: DedupWindow;
@@ -82,13 +82,18 @@ export class EventMirror {
   /** False if another node has the leadership. */
   async #copyPending(): Promise<boolean> {
     const { store, now } = this.#parts;
-    for (;;) {
-      const pending = await store.mirrorList({ limit: AT_ONCE });
-      if (pending.length === 0 || this.#isStopped) return true;
+    let isLeader = true;
+    const copySome: Parameters<typeof inEachDatabase>[1] = async ({ mirrorList }, isHeld) => {
+      const pending = (await mirrorList({ limit: AT_ONCE })).filter(isHeld);
+      if (pending.length === 0 || this.#isStopped) return false;
       const leadership = { work: "mirrors", node: store.storeNode, now: now(), until: now() + LEADERSHIP_MS };
-      if (!(await store.leadershipTake(leadership))) return false;
-      for (const one of pending) await this.#copy(one);
-    }
+      isLeader = await store.leadershipTake(leadership);
+      if (isLeader) for (const one of pending) await this.#copy(one);
+      return isLeader;
+    };
+    // Those recorded in one database that cannot be used hold up none of the others.
+    while (await inEachDatabase(store, copySome));
+    return isLeader;
   }
 
   async #copy({ environmentId, eventId, webhookId, targets }: PendingMirror): Promise<void> {

@@ -37,20 +37,21 @@ export interface ReconcileItemParts extends WebhookLifeParts {
 const ID_UNITS_MAX = 200;
 /** Faults of the service, not of the item: it is taken again later. */
 const SERVER_FAULTS = 500;
-const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined };
+const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined, isFor: () => true };
 /** A listed item came from no client. */
 const NO_ADDRESS = "";
 
 export interface ItemIntake {
   /** What would become of the item. `key` is the same for items that are one. Stores nothing. */
-  look(webhook: Webhook, item: ListedItem): Promise<TakenItem & { key: string }>;
+  examine(webhook: Webhook, item: ListedItem): Promise<TakenItem & { key: string }>;
   /** `seed` fixes the Event ID. */
   take(webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem>;
 }
 
 export function createItemIntake(parts: ReconcileItemParts): ItemIntake {
   return {
-    async look(webhook, item) {
+    async examine(webhook, item) {
+      if (item.fault !== undefined) return { kind: "failed", message: item.fault, key: `fault:${item.id}` };
       const { received, event } = await read(parts, webhook, item, null);
       if (event instanceof Refusal) return { kind: "failed", message: event.message, key: `failed:${bodyKeyOf(item.body)}` };
       const { key } = event;
@@ -68,6 +69,7 @@ interface ReadEvent extends MadeEvent {
 }
 
 async function take(parts: ReconcileItemParts, webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem> {
+  if (item.fault !== undefined) return { kind: "failed", message: item.fault };
   const { received, event, transformed } = await read(parts, webhook, item, seed);
   if (event instanceof Refusal || !transformed) return refuseOnce(parts, received, item, transformed, event as Refusal);
   const parsed = parseEventIdSeed(seed);

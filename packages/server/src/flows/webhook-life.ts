@@ -20,8 +20,8 @@ import {
 import type { Metrics } from "../observe/metrics/metrics.ts";
 import type { Usage } from "../observe/usage.ts";
 import { bodyKeyOf, type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "../observe/webhook-record.ts";
-import { ABORTED } from "../receive/bodies/read-body.ts";
-import type { Answer, InboundRequest, RequestSpan } from "../receive/inbound-request.ts";
+import { ABORTED, overloaded } from "../receive/bodies/read-body.ts";
+import type { InboundRequest, ReceiveOutcome, RequestSpan } from "../receive/inbound-request.ts";
 import { mirrorTargets } from "../receive/mirror-targets.ts";
 import { routeWebhook } from "../receive/route-webhook.ts";
 import { checkNames } from "../receive/senders/check-names.ts";
@@ -34,6 +34,7 @@ import {
   type EventBatch,
   type NewEvent,
   reconciledSource,
+  type Store,
   StoreUnavailable,
   type WebhookRequestStore,
   type WebhookStore,
@@ -47,7 +48,7 @@ export interface WebhookLifeParts {
   maskedHeaders: ReadonlySet<string>;
   /** Of the service, for signatures over the URL; null: the address that the client connected to. */
   publicUrl: string | null;
-  store: WebhookRequestStore & WebhookStore;
+  store: WebhookRequestStore & WebhookStore & Pick<Store, "storeDatabaseOf">;
   catalogue: CataloguePart;
   /** Whether there is room for a body of this size. Null: the disk has no budget. */
   disk: { reserve(bytes: number): Refusal | null } | null;
@@ -83,9 +84,10 @@ export interface Received {
 /** Of an item that a provider lists, which has no signature. */
 export const UNVERIFIED: Authentication = { isVerified: false, logs: [], durationMs: 0 };
 
-export async function fromWebhook(parts: WebhookLifeParts, request: InboundRequest, target: WebhookTarget): Promise<Answer> {
+export async function fromWebhook(parts: WebhookLifeParts, request: InboundRequest, target: WebhookTarget): Promise<ReceiveOutcome> {
   const { webhook } = target;
   if (webhook.deletedAt !== null) return webhookClosed();
+  if (!request.memory.isFor(parts.store.storeDatabaseOf(webhook.environmentId))) return overloaded();
   const bytesMax = parts.directory.environment(webhook.environmentId)?.bodyBytesMax ?? parts.bodyBytesMax;
   const bytes = await request.readBody(bytesMax);
   if (bytes === ABORTED) return bytes;
@@ -110,7 +112,7 @@ async function toEvent(
   received: Received,
   authentication: Authentication,
   verifiedAt: number | null,
-): Promise<Answer> {
+): Promise<ReceiveOutcome> {
   const { seen } = received;
   const { webhook } = seen;
   const { transformed, made } = await examine(parts, received, authentication);
@@ -207,10 +209,10 @@ async function transform(
 }
 
 /** A handshake creates no event. A secret that the provider sent is stored before it is accepted. */
-async function shake(parts: WebhookLifeParts, received: Received, authentication: Authentication): Promise<Answer> {
+async function shake(parts: WebhookLifeParts, received: Received, authentication: Authentication): Promise<ReceiveOutcome> {
   const { seen } = received;
   const { answer, handedOver } = authentication;
-  if (!answer) throw new Error("a handshake without an answer is none");
+  if (!answer) throw new Error("a handshake without a response is none");
   try {
     const refused = handedOver === undefined ? null : await keepHandedOver(parts, seen.webhook.id, handedOver);
     if (refused) return refuse(parts, seen, halted(received, authentication), { refused });

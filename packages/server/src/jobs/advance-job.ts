@@ -3,7 +3,7 @@
  * kind's last step is taken. Each is one transaction.
  */
 
-import type { Environment, Job, JobStore } from "../store/contract/index.ts";
+import type { Environment, Job, JobLeaseParams, JobStore } from "../store/contract/index.ts";
 import type { JobFilter, JobKind } from "./job-kind.ts";
 
 export interface AdvanceJobParts {
@@ -26,23 +26,14 @@ export function advanceJob(parts: AdvanceJobParts, kind: JobKind, job: Job, filt
   return job.done < job.total ? workBatch(parts, kind, job) : settle(parts, kind, job);
 }
 
-async function addPage(
-  { store, environment, leaseEnd, stopping, now }: AdvanceJobParts,
-  kind: JobKind,
-  job: Job,
-  filter: JobFilter,
-): Promise<Job | null> {
-  const { id, environmentId, total, listCursor } = job;
-  const home = environment(environmentId);
+async function addPage(parts: AdvanceJobParts, kind: JobKind, job: Job, filter: JobFilter): Promise<Job | null> {
+  const { store, environment, stopping } = parts;
+  const home = environment(job.environmentId);
   if (!home) throw new Error("the environment of the job is not known here");
-  const { found, next, error } = await kind.find(home, filter, listCursor, stopping);
+  const { found, next, error } = await kind.find(home, filter, job.listCursor, stopping);
   return store.jobItemsAdd({
-    id,
-    environmentId,
-    node: store.storeNode,
-    now: now(),
-    until: leaseEnd(),
-    after: total,
+    ...leaseOf(parts, job),
+    after: job.total,
     items: found.map(({ item }) => item),
     listCursor: next,
     error: error === undefined ? undefined : { item: null, message: error },
@@ -50,17 +41,14 @@ async function addPage(
   });
 }
 
-async function workBatch({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKind, job: Job): Promise<Job | null> {
+async function workBatch(parts: AdvanceJobParts, kind: JobKind, job: Job): Promise<Job | null> {
+  const { store } = parts;
   const { id, environmentId, total, done } = job;
   const limit = Math.min(Math.max(Math.ceil(job.rate / BATCHES_PER_S), 1), kind.batchMax ?? BATCH_MAX);
   const items = await store.jobItems({ id, environmentId, before: total - done, limit });
   const { starts, failures, report, tally } = await kind.work(job, items);
   return store.jobAdvance({
-    id,
-    environmentId,
-    node: store.storeNode,
-    now: now(),
-    until: leaseEnd(),
+    ...leaseOf(parts, job),
     after: done,
     worked: items.length,
     starts,
@@ -71,20 +59,20 @@ async function workBatch({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKin
   });
 }
 
-async function settle({ store, leaseEnd, now }: AdvanceJobParts, kind: JobKind, job: Job): Promise<Job | null> {
-  const { id, environmentId, done } = job;
+async function settle(parts: AdvanceJobParts, kind: JobKind, job: Job): Promise<Job | null> {
   const { waits = false, failures = [], report } = (await kind.settle?.(job)) ?? {};
-  return store.jobAdvance({
-    id,
-    environmentId,
-    node: store.storeNode,
-    now: now(),
-    until: leaseEnd(),
-    after: done,
+  return parts.store.jobAdvance({
+    ...leaseOf(parts, job),
+    after: job.done,
     worked: 0,
     starts: [],
     failures,
     ...(report !== undefined && { report }),
     staysOpen: waits,
   });
+}
+
+/** The lease that a step needs, and how long it is renewed with it. */
+function leaseOf({ store, leaseEnd, now }: AdvanceJobParts, { id, environmentId }: Job): JobLeaseParams {
+  return { id, environmentId, node: store.storeNode, now: now(), until: leaseEnd() };
 }

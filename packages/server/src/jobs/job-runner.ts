@@ -108,7 +108,7 @@ export class JobRunner {
         if (!this.#working.has(job.id)) void this.#track(job.id, this.#work(job));
       }
     } catch (error) {
-      log.debug({ err: error }, "jobs could not be looked for; this is tried again");
+      log.debug({ err: error }, "jobs could not be claimed; this is tried again");
     }
   }
 

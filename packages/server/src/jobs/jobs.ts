@@ -24,7 +24,7 @@ export interface JobsParts {
 /** Lists of the store wait for nothing that a stop could end. */
 const NEVER = new AbortController().signal;
 const SAMPLES_MAX = 5;
-/** An answer waits this long for the last item, so that the `total` it gives is that of the whole list, unless the list is very long. */
+/** A response waits this long for the last item, so that the `total` it gives is that of the whole list, unless the list is very long. */
 const COLLECT_WAIT_MS = 10_000;
 
 export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts): JobsPart {
@@ -62,6 +62,7 @@ export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts
         items: found.map(({ item }) => item),
         listCursor: next,
         series: null,
+        isScheduled: false,
       },
       request.filter,
     );

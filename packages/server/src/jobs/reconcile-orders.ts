@@ -9,7 +9,7 @@ import { FIRST_PAGE, RECONCILE_KIND, type ReconcileFilter, type ReconcileWebhook
 
 export interface ReconcileOrdersParts extends Pick<ReconcileWebhookParts, "listPage"> {
   /** What would become of an item; `key` is the same for items that are one. */
-  look(webhook: Webhook, item: Parameters<ReconcileWebhookParts["look"]>[1]): Promise<TakenItem & { key: string }>;
+  examine(webhook: Webhook, item: Parameters<ReconcileWebhookParts["examine"]>[1]): Promise<TakenItem & { key: string }>;
   runner: Pick<JobRunner, "enqueue">;
   /** Items per second. */
   rate: number;
@@ -44,6 +44,7 @@ export function createReconcileOrders(parts: ReconcileOrdersParts): ReconcileOrd
         items: [],
         listCursor: FIRST_PAGE,
         series: seriesOf(webhook),
+        isScheduled,
       });
     },
     preview: (webhook, range) => preview(parts, webhook, range),
@@ -51,7 +52,7 @@ export function createReconcileOrders(parts: ReconcileOrdersParts): ReconcileOrd
 }
 
 async function preview(
-  { listPage, look, stopping }: ReconcileOrdersParts,
+  { listPage, examine, stopping }: ReconcileOrdersParts,
   webhook: Webhook,
   range: ReconcileRange,
 ): Promise<ReconcileCounts> {
@@ -63,7 +64,7 @@ async function preview(
     counts.listed += page.items.length + page.seen;
     counts.seen += page.seen;
     for (const item of page.items) {
-      const { kind, key } = await look(webhook, item);
+      const { kind, key } = await examine(webhook, item);
       // The second of two equal items is known by then.
       counts[kind === "recovered" && known.has(key) ? "seen" : kind]++;
       known.add(key);

@@ -17,7 +17,7 @@ function guardOf(sizes: { file: number; used?: number; log?: number }, budgetByt
 }
 
 /** Requests of a megabyte until one is refused. */
-function admitted(guard: DiskGuard): number {
+function acceptedBy(guard: DiskGuard): number {
   for (let count = 0; ; count++) if (guard.reserve(MB)) return count;
 }
 
@@ -26,7 +26,7 @@ test("requests are refused before they could pass the limit, and accepted again 
   const guard = guardOf(sizes);
   await guard.measure();
   // Of 25 MB of room, each takes two and a half for the log and the file.
-  assert.equal(admitted(guard), 9);
+  assert.equal(acceptedBy(guard), 9);
   assert.equal(guard.reserve(MB)?.code, "disk_full");
   sizes.file = 114 * MB;
   await guard.measure();
@@ -35,7 +35,7 @@ test("requests are refused before they could pass the limit, and accepted again 
   // What was accepted between the last two measurements may not have been written yet.
   await guard.measure();
   await guard.measure();
-  assert.equal(admitted(guard), 17);
+  assert.equal(acceptedBy(guard), 17);
 });
 
 test("what is accepted asks for a measurement before the room is used up", async () => {
@@ -58,5 +58,5 @@ test("the log is given back before anything is refused; in a file that was too l
   assert.equal(guard.reserve(MB), null);
   const shrunk = guardOf({ file: 900 * MB, used: 70 * MB });
   await shrunk.measure();
-  assert.equal(admitted(shrunk), 13);
+  assert.equal(acceptedBy(shrunk), 13);
 });

@@ -1,5 +1,6 @@
-/** Sweeper: removes jobs that ended long ago. */
+/** Sweeper: removes jobs that ended long ago, those that came by themselves before the others. */
 
+import { SCHEDULED_JOB_DAYS } from "@inlet/protocol";
 import type { JobStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
@@ -8,12 +9,13 @@ export interface ExpireJobsParts extends SweeperSettings {
   now(): number;
 }
 
-const KEPT_MS = 90 * 86_400_000;
+const DAY_MS = 86_400_000;
+const KEPT_MS = 90 * DAY_MS;
 
 export function expireJobs({ store, now, ...parts }: ExpireJobsParts): Sweeper {
   return new Sweeper({
     ...parts,
     what: "old jobs",
-    removeSome: (limit) => store.jobExpireMany({ endedUntil: now() - KEPT_MS, limit }),
+    removeSome: (limit) => store.jobExpireMany({ endedUntil: now() - KEPT_MS, scheduledUntil: now() - SCHEDULED_JOB_DAYS * DAY_MS, limit }),
   });
 }

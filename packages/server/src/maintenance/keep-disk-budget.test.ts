@@ -2,10 +2,13 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { pino } from "pino";
-import { freshDatabase, whyNoPostgres } from "../../test/support/postgres.ts";
+import { archiveFolder, archiveOf } from "../../test/support/archive-scene.ts";
+import { migratedDatabase, whyNoPostgres } from "../../test/support/postgres.ts";
 import { makeScene, SAMPLE_RULES, sampleLease, sampleRun } from "../store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../store/conformance/samples.ts";
 import type { NewRun } from "../store/contract/index.ts";
@@ -20,7 +23,7 @@ const EVENTS_A_DAY = 3;
 
 async function filledStore(t: TestContext) {
   const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
-  const store = await openPostgresStore({ url: await freshDatabase(t), ...hooks });
+  const store = await openPostgresStore({ url: await migratedDatabase(t), ...hooks });
   t.after(() => store.stop());
   const scene = await makeScene(store);
   const environmentId = scene.environment.id;
@@ -42,7 +45,8 @@ async function filledStore(t: TestContext) {
   };
   const logged: string[] = [];
   const log = pino({ level: "warn" }, { write: (line: string) => void logged.push(JSON.parse(line).msg) });
-  const sweep = (budgetBytes: number) => keepDiskBudget({ store, budgetBytes, now: () => Date.now() + 4 * DAY_MS, log }).sweep();
+  const sweep = (budgetBytes: number, archive: ReturnType<typeof archiveOf> | null = null) =>
+    keepDiskBudget({ store, budgetBytes, now: () => Date.now() + 4 * DAY_MS, log, archive }).sweep();
   return { store, scene, fill, eventsOf, logged, sweep };
 }
 
@@ -59,7 +63,20 @@ test("postgres: the oldest partitions go until the database is within its budget
   assert.deepEqual([logged, await eventsOf(1)], [[], EVENTS_A_DAY], "within nine tenths nothing goes");
 
   const budget = used * 1.05;
-  await sweep(budget);
+  const folder = await archiveFolder(t);
+  await writeFile(join(folder, "production"), "in the way");
+  await sweep(budget, archiveOf(store, folder));
+  assert.deepEqual(await Promise.all([1, 2, 3].map(eventsOf)), [EVENTS_A_DAY, EVENTS_A_DAY, EVENTS_A_DAY], "nothing is archived");
+  assert.match(
+    logged.splice(0).join(),
+    /^the store exceeds --disk-budget, and nothing can be removed, because the archive cannot be written$/,
+  );
+  assert.ok(await store.retentionArchiveFailingSince());
+
+  await rm(join(folder, "production"));
+  await sweep(budget, archiveOf(store, folder));
+  assert.equal(await store.retentionArchiveFailingSince(), null);
+  assert.equal((await readdir(join(folder, "production", "events"))).length, 1, "what goes is archived");
   assert.deepEqual(await Promise.all([1, 2, 3].map(eventsOf)), [0, EVENTS_A_DAY, EVENTS_A_DAY]);
   assert.ok((await store.retentionUsedBytes()) <= budget * 0.9);
   assert.match(logged.splice(0).join(), /^the store reached --disk-budget: the oldest events, runs and webhook requests were removed$/);

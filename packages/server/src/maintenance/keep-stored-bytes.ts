@@ -4,21 +4,17 @@
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import {
-  type EnvironmentStore,
-  type Removal,
-  type RemovalParams,
-  reachableOnly,
-  STORED_KINDS,
-  type Store,
-  type StoredKind,
-} from "../store/contract/index.ts";
+import { type EnvironmentStore, type Removal, reachableOnly, STORED_KINDS, type Store, type StoredKind } from "../store/contract/index.ts";
 import { type StoredBytes, type StoredBytesMeter, totalOf } from "./stored-bytes.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 const EVERY_MS = 5_000;
 const LEFT_SHARE = 0.9;
 const PER_TRANSACTION = 100;
+/** Many unfinished runs are not passed one by one. */
+const EXAMINED_MIN = 10;
+/** Measuring reads every row of the environment. */
+const ROUNDS_MAX = 5;
 
 type QuotaStore = Pick<Store, "eventExpireMany" | "runExpireMany" | "webhookRequestExpireMany" | "retentionOldestRows"> &
   Pick<EnvironmentStore, "environmentList"> &
@@ -31,6 +27,18 @@ export interface KeepStoredBytesParts extends SweeperSettings {
 }
 
 export function keepStoredBytes({ store, meter, now, ...parts }: KeepStoredBytesParts): Sweeper {
+  /** Where the oldest rows belong to unfinished runs, a round may remove too little: as long as something goes, there is another. */
+  async function removeUntilWithin(limitBytes: number, id: EnvironmentId, stored: StoredBytes): Promise<number> {
+    let left = stored;
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const before = totalOf(left);
+      await removeOldest(store, id, left, limitBytes, now());
+      left = await meter.measure(id);
+      if (totalOf(left) <= limitBytes || totalOf(left) >= before) break;
+    }
+    return totalOf(left);
+  }
+
   return new Sweeper({
     ...parts,
     everyMs: Math.min(parts.everyMs ?? EVERY_MS, EVERY_MS),
@@ -40,8 +48,7 @@ export function keepStoredBytes({ store, meter, now, ...parts }: KeepStoredBytes
         const limitBytes = quotas.storedBytes;
         const stored = limitBytes === null ? null : await meter.beyond(id, limitBytes);
         if (limitBytes === null || stored === null) continue;
-        await removeOldest(store, id, stored, limitBytes, now());
-        const leftBytes = totalOf(await meter.measure(id));
+        const leftBytes = await removeUntilWithin(limitBytes, id, stored);
         const facts = { environment: name, limitBytes, storedBytes: totalOf(stored), leftBytes };
         if (leftBytes > limitBytes)
           parts.log.debug(
@@ -71,12 +78,31 @@ async function removeOldest(
 }
 
 async function removeRows(store: QuotaStore, environmentId: EnvironmentId, kind: StoredKind, rows: number, until: number): Promise<void> {
+  if (rows === 0) return;
   if (kind === "requests") return removeRequests(store, environmentId, rows, until);
-  const remove: (params: RemovalParams) => Promise<Removal> = kind === "events" ? store.eventExpireMany : store.runExpireMany;
+  if (kind === "runs") return removeRuns(store, environmentId, rows, until);
   let after: string | null = null;
-  for (let left = rows; left > 0; left -= PER_TRANSACTION) {
-    after = (await remove({ environmentId, until, after, limit: Math.min(left, PER_TRANSACTION) })).next;
-    if (after === null) return;
+  let removed = 0;
+  // If all of them belong to unfinished runs, those that follow are examined, until some of them were removed: the next round measures again.
+  for (let examined = 0; examined < rows || removed === 0; ) {
+    const limit = Math.min(examined < rows ? rows - examined : rows, PER_TRANSACTION);
+    const removal: Removal = await store.eventExpireMany({ environmentId, until, after, limit });
+    if (removal.next === null) return;
+    after = removal.next;
+    examined += limit;
+    removed += removal.removed;
+  }
+}
+
+/** Unfinished runs between them are not counted: they may be far smaller. */
+async function removeRuns(store: QuotaStore, environmentId: EnvironmentId, rows: number, until: number): Promise<void> {
+  let after: string | null = null;
+  for (let left = rows; left > 0; ) {
+    const limit = Math.min(Math.max(left, EXAMINED_MIN), PER_TRANSACTION);
+    const removal: Removal = await store.runExpireMany({ environmentId, until, after, limit });
+    if (removal.next === null) return;
+    after = removal.next;
+    left -= removal.removed;
   }
 }
 

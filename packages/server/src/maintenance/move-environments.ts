@@ -56,7 +56,7 @@ export class MoveEnvironments {
         if (failure !== null) log.warn({ job: move.jobId, reason: failure }, "a step of moving an environment failed; it is tried again");
       }
     } catch (error) {
-      log.debug({ err: error }, "moves of environments could not be looked for; this is tried again");
+      log.debug({ err: error }, "moves of environments could not be read; this is tried again");
     }
   }
 }

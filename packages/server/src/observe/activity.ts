@@ -8,7 +8,7 @@ import {
   type ActiveHour,
   type ActivityStore,
   type ActivitySubject,
-  PARTS_PER_HOUR,
+  PART_MS,
   type Store,
   writeByDatabase,
 } from "../store/contract/index.ts";
@@ -16,7 +16,6 @@ import { FlushLoop } from "./flush-loop.ts";
 
 const FLUSH_EVERY_MS = 5_000;
 const HOUR_MS = 3_600_000;
-const PART_MS = HOUR_MS / PARTS_PER_HOUR;
 /** Bounds the memory used while the store is not writable, or by a sender of very many names. */
 const HOURS_MAX = 20_000;
 

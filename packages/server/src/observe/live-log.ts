@@ -3,6 +3,7 @@
 import { styleText } from "node:util";
 import type { EnvironmentId, Refusal, RunId } from "@inlet/protocol";
 import type { EventAppendResult, EventBatch, RunEnd } from "../store/contract/index.ts";
+import { LABEL_UNITS } from "./log-lines.ts";
 
 export interface LiveLog {
   kept(batch: Pick<EventBatch, "environmentId" | "events">, result: Pick<EventAppendResult, "ids">): void;
@@ -22,7 +23,6 @@ export interface LiveLogParts {
 
 /** A batch shows its first events, then how many more there were. */
 const EVENTS_SHOWN_MAX = 10;
-const LABEL_UNITS = 9;
 
 export function createLiveLog({ environmentShown, write, now }: LiveLogParts): LiveLog {
   const line = (label: string, colour: "green" | "yellow" | "red", text: string) => {

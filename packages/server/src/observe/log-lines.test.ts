@@ -11,8 +11,8 @@ function lineOf(write: (log: ReturnType<typeof pino>) => void): string {
 }
 
 test("a line has the time, the level, the message and what it is about", () => {
-  const line = lineOf((log) => log.warn({ url: "http://localhost:3000", fault: "no answer" }, "an app could not be synced"));
-  assert.equal(line, "<time>  warning    an app could not be synced: url http://localhost:3000, fault no answer\n");
+  const line = lineOf((log) => log.warn({ url: "http://localhost:3000", fault: "no response" }, "an app could not be synced"));
+  assert.equal(line, "<time>  warning    an app could not be synced: url http://localhost:3000, fault no response\n");
   assert.equal(
     lineOf((log) => log.info("stopping")),
     "<time>  info       stopping\n",

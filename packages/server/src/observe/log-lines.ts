@@ -2,7 +2,7 @@
 
 import { styleText } from "node:util";
 
-const LABEL_UNITS = 9;
+export const LABEL_UNITS = 9;
 /** Values of pino's levels. */
 const [WARN, ERROR] = [40, 50];
 const OWN_FIELDS = new Set(["level", "time", "msg", "err", "pid", "hostname"]);

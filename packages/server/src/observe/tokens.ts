@@ -7,11 +7,11 @@ export interface Tokens {
 }
 
 /** Larger responses are not parsed: this is done whenever a run is shown. */
-const ANSWER_UNITS_MAX = 1_000_000;
+const RESPONSE_UNITS_MAX = 1_000_000;
 
 /** `answer` is JSON text. Null if it contains no token usage. */
 export function tokensIn(answer: string): Tokens | null {
-  if (answer.length > ANSWER_UNITS_MAX || !/usage/i.test(answer)) return null;
+  if (answer.length > RESPONSE_UNITS_MAX || !/usage/i.test(answer)) return null;
   const value: unknown = JSON.parse(answer);
   const usage = fieldOf(value, "usage") ?? fieldOf(value, "usageMetadata") ?? fieldOf(fieldOf(value, "response"), "usage");
   const count = (...names: string[]) =>

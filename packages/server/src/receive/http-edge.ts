@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import { Refusal } from "@inlet/protocol";
 import type { BodyBudget, BodyShare } from "./bodies/body-budget.ts";
 import { type Body, overloaded, readBody } from "./bodies/read-body.ts";
@@ -11,11 +12,13 @@ import type { ClientIp } from "./connections/client-ip.ts";
 import { closeLingering, hasLargeRest } from "./connections/close-lingering.ts";
 import type { DevGuard } from "./connections/dev-guard.ts";
 import { keyTextOf, queryOf, TARGET_START } from "./connections/target.ts";
-import { type AnswerParts, answerTo, type HttpAnswer, METHODS_ALLOWED, refusedAnswer } from "./http-answer.ts";
+import { answerTo, type HttpResponse, METHODS_ALLOWED, type ResponseParts, refusedResponse } from "./http-response.ts";
 import type { InboundRequest } from "./inbound-request.ts";
+import type { RefusalPacer } from "./quotas/refusal-pacer.ts";
 
-export interface HttpEdgeParts extends AnswerParts {
+export interface HttpEdgeParts extends ResponseParts {
   budget: BodyBudget;
+  pacer: RefusalPacer;
   clientIp: ClientIp;
   /** On a dev server: refuses requests from pages of other sites. Null: keys are required instead. */
   guard: DevGuard | null;
@@ -39,7 +42,11 @@ export function createHttpEdge(parts: HttpEdgeParts): HttpHandler {
     else if (request.method === "OPTIONS") answerPreflight(request, response);
     else if (isRead(request) && parts.hasHandshake(keyTextOf(request.url ?? ""))) serveContained(parts, request, response);
     else
-      write(request, response, refusedAnswer(new Refusal("method_not_allowed", `Events are sent with POST, not with ${request.method}.`)));
+      write(
+        request,
+        response,
+        refusedResponse(new Refusal("method_not_allowed", `Events are sent with POST, not with ${request.method}.`)),
+      );
   };
 }
 
@@ -57,9 +64,12 @@ function serveContained(parts: HttpEdgeParts, request: IncomingMessage, response
 
 async function serve(parts: HttpEdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const share = parts.budget.enter();
-  if (!share) return write(request, response, refusedAnswer(overloaded()));
-  const answer = await answerTo(parts, new EdgeRequest(request, share, parts.clientIp));
+  if (!share) return write(request, response, refusedResponse(overloaded()));
+  const inbound = new EdgeRequest(request, share, parts.clientIp);
+  const answer = await answerTo(parts, inbound);
   share.release();
+  const delayMs = answer?.isOverQuota ? parts.pacer.delayOf(inbound.keyText) : 0;
+  if (delayMs > 0) await delay(delayMs);
   if (answer) write(request, response, answer, parts.isDraining() ? CLOSE : []);
 }
 
@@ -100,10 +110,10 @@ class EdgeRequest implements InboundRequest {
 }
 
 export function writeRefusal(request: IncomingMessage, response: ServerResponse, refused: Refusal): void {
-  write(request, response, refusedAnswer(refused));
+  write(request, response, refusedResponse(refused));
 }
 
-function write(request: IncomingMessage, response: ServerResponse, answer: HttpAnswer, more: readonly string[] = []): void {
+function write(request: IncomingMessage, response: ServerResponse, answer: HttpResponse, more: readonly string[] = []): void {
   const leave = hasLargeRest(request);
   response.writeHead(answer.status, [...answer.headers, ...(leave ? CLOSE : more)]);
   response.end(answer.body);

@@ -18,7 +18,12 @@ export interface InboundRequest {
   ip: string;
   readBody(bytesMax: number): Promise<Body>;
   /** The request's part of the memory budget, for data derived from the body. */
-  memory: { take(bytes: number): boolean; give(bytes: number): void };
+  memory: {
+    take(bytes: number): boolean;
+    give(bytes: number): void;
+    /** Called when it is known which database the request is for. False: requests for it hold too much memory already. */
+    isFor(databaseNo: number): boolean;
+  };
   /** For a replayed request: when it was originally received, and the result of verification then. */
   receipt?: { at: number; wasVerified: boolean };
   /** It was found in what the provider lists, or is the replay of one that was: it is not verified. */
@@ -38,7 +43,7 @@ export interface RequestSpan {
   end(attributes: Record<string, string | number>, error?: string): void;
 }
 
-export type Answer = Accepted | Answered | Refusal | typeof ABORTED;
+export type ReceiveOutcome = Accepted | Answered | Refusal | typeof ABORTED;
 
 export interface Accepted {
   /** One id per event, in order. */

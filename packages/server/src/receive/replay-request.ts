@@ -3,7 +3,7 @@
 import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
 import type { WebhookRequest } from "../store/contract/index.ts";
 import { targetOf } from "./connections/target.ts";
-import type { Answer, InboundRequest } from "./inbound-request.ts";
+import type { InboundRequest, ReceiveOutcome } from "./inbound-request.ts";
 
 /** Headers that describe the transfer of the body. */
 const OF_THE_JOURNEY: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
@@ -11,15 +11,15 @@ const OF_THE_JOURNEY: ReadonlySet<string> = new Set(["content-length", "transfer
 const OF_THE_COPY = EVENT_ID_SEED_HEADER;
 
 /** Replays are started by hand, or by a job that does a few at a time. */
-const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined };
+const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined, isFor: () => true };
 
 export function replayRequest(
-  receive: (request: InboundRequest) => Promise<Answer>,
+  receive: (request: InboundRequest) => Promise<ReceiveOutcome>,
   record: WebhookRequest,
   token: string,
   /** Determines the id of the event: repeating the replay creates the same event. */
   seed?: string,
-): Promise<Answer> {
+): Promise<ReceiveOutcome> {
   const rawHeaders = withoutHeaders(JSON.parse(record.headers) as string[]);
   return receive({
     method: record.method,

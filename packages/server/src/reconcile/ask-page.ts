@@ -1,13 +1,13 @@
 /**
  * Makes the request of one page: under the address rules of apps, at most 1 MB and 30 s. 429 and 503 with `Retry-After` are waited for, up
- * to 60 s for a page; any other answer is for the reader. Throws an Error whose message may be shown.
+ * to 60 s for a page; any other response is for the reader. Throws an Error whose message may be shown.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { PageAnswer, PageRequest } from "./page-reader.ts";
+import type { PageRequest, PageResponse } from "./page-reader.ts";
 
 export interface AskPageParts {
-  /** Throws an Error that says why there is no answer. */
+  /** Throws an Error that says why there is no response. */
   fetch(request: PageRequest & { bytesMax: number; signal: AbortSignal }): Promise<{
     status: number;
     headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -28,14 +28,14 @@ export const PAGE_LIMITS: PageLimits = { bytesMax: 1_048_576, timeoutMs: 30_000,
 const LATER: ReadonlySet<number> = new Set([429, 503]);
 
 /** `stopping` ends it with an error. */
-export async function askPage(parts: AskPageParts, request: PageRequest, stopping: AbortSignal): Promise<PageAnswer> {
+export async function askPage(parts: AskPageParts, request: PageRequest, stopping: AbortSignal): Promise<PageResponse> {
   const limits = { ...PAGE_LIMITS, ...parts.limits };
   for (let waitLeftMs = limits.waitMs; ; ) {
-    const answer = await askOnce(parts, request, limits, stopping);
-    const retryMs = LATER.has(answer.status) ? retryAfterMs(answer.headers["retry-after"], parts.now()) : null;
-    if (retryMs === null) return answer;
+    const response = await askOnce(parts, request, limits, stopping);
+    const retryMs = LATER.has(response.status) ? retryAfterMs(response.headers["retry-after"], parts.now()) : null;
+    if (retryMs === null) return response;
     if (waitLeftMs <= 0)
-      throw new Error(`The provider still answered ${answer.status} after ${limits.waitMs / 1_000} s of waiting as it asked.`);
+      throw new Error(`The provider still answered ${response.status} after ${limits.waitMs / 1_000} s of waiting as it asked.`);
     const waitMs = Math.min(retryMs, waitLeftMs);
     // Also without a wait, so that a provider that never says how long is not asked for ever.
     waitLeftMs -= Math.max(waitMs, WAIT_COUNTED_MS);
@@ -45,7 +45,7 @@ export async function askPage(parts: AskPageParts, request: PageRequest, stoppin
 
 const WAIT_COUNTED_MS = 1_000;
 
-async function askOnce({ fetch }: AskPageParts, request: PageRequest, limits: PageLimits, stopping: AbortSignal): Promise<PageAnswer> {
+async function askOnce({ fetch }: AskPageParts, request: PageRequest, limits: PageLimits, stopping: AbortSignal): Promise<PageResponse> {
   const timeout = AbortSignal.timeout(limits.timeoutMs);
   try {
     const { status, headers, body } = await fetch({ ...request, bytesMax: limits.bytesMax, signal: AbortSignal.any([timeout, stopping]) });

@@ -5,13 +5,15 @@
 
 import { withoutSecrets } from "@inlet/protocol";
 import { type AskPageParts, askPage, Stopped } from "./ask-page.ts";
-import { type ListedItem, readItem } from "./listed-item.ts";
+import { itemWithFault, type ListedItem, readItem } from "./listed-item.ts";
 import type { ItemReference, ListRange, PageCursor, PageReader, ReconcilingWebhook } from "./page-reader.ts";
+import type { PageTokens } from "./page-tokens.ts";
 import { presetReader } from "./presets/presets.ts";
 import { type SourceRunner, sourceReader } from "./source-reader.ts";
 
 export interface ListPageParts extends AskPageParts {
   runner: SourceRunner;
+  tokens: PageTokens;
   /** Whether an event with this id is stored, for items that are listed without their bodies. */
   isStored(webhook: ReconcilingWebhook, eventId: string): Promise<boolean>;
 }
@@ -56,7 +58,8 @@ export async function listPage(
     return await readOne(parts, webhook, range, before, stopping);
   } catch (error) {
     if (error instanceof Stopped || stopping.aborted) throw error;
-    return ended(withoutSecrets((error as Error).message, webhook.secrets.reconcile, MESSAGE_UNITS_MAX));
+    const secrets = [...webhook.secrets.reconcile, ...parts.tokens.drop(webhook)];
+    return ended(withoutSecrets((error as Error).message, secrets, MESSAGE_UNITS_MAX));
   }
 }
 
@@ -70,15 +73,17 @@ async function readOne(
   const reader = readerOf(parts, webhook);
   const single = before.waiting?.items[0];
   const cursor = single ? single.cursor : before.cursor;
-  const request = await reader.request({ ...range, cursor, secrets: webhook.secrets.reconcile });
-  const answer = await askPage(parts, request, stopping);
-  const page = await reader.read({ ...answer, ...range, cursor });
-  const items = page.items.map(readItem);
+  const secrets = reader.signIn ? [await parts.tokens.get(parts, webhook, reader.signIn, stopping)] : webhook.secrets.reconcile;
+  const request = await reader.request({ ...range, cursor, secrets });
+  const response = await askPage(parts, request, stopping);
+  const page = await reader.read({ ...response, ...range, cursor });
   const unknown: ItemReference[] = [];
   for (const reference of page.references ?? []) if (!(await parts.isStored(webhook, reference.id))) unknown.push(reference);
   const seen = (page.references?.length ?? 0) - unknown.length;
-  const after = single ? advanced(before) : { ...before, ...following(unknown, page.cursor) };
-  return { items, seen, ...nextOf({ ...after, pages: before.pages + 1 }) };
+  const lost = unknown.flatMap(({ id, fault }) => (fault === undefined ? [] : [itemWithFault(id, fault)]));
+  const waiting = unknown.filter(({ fault }) => fault === undefined);
+  const after = single ? advanced(before) : { ...before, ...following(waiting, page.cursor) };
+  return { items: [...page.items.map(readItem), ...lost], seen, ...nextOf({ ...after, pages: before.pages + 1 }) };
 }
 
 /** After the body of one item. */

@@ -12,6 +12,8 @@ export interface ListedItem {
   headers: readonly (readonly [name: string, value: string])[];
   /** The id that the provider gives it; null: it has none. */
   id: string | null;
+  /** Why it cannot be taken: the provider lists it without its body. */
+  fault?: string;
 }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
@@ -32,6 +34,11 @@ export function readItem(given: unknown, index: number): ListedItem {
     headers: hasType || !isJson ? named : [["Content-Type", JSON_TYPE], ...named],
     id: readId(id, index),
   };
+}
+
+/** An item of which the provider has no body. */
+export function itemWithFault(id: string, fault: string): ListedItem {
+  return { body: "", headers: [], id, fault };
 }
 
 function readHeaders(headers: unknown, index: number): [string, string][] {
@@ -61,8 +68,8 @@ function isJsonText(text: string): boolean {
 }
 
 /** As an item of a job: texts only, so that it can be stored. */
-export function writeItem({ body, headers, id }: ListedItem): string {
-  return JSON.stringify({ body, headers, id });
+export function writeItem({ body, headers, id, fault }: ListedItem): string {
+  return JSON.stringify({ body, headers, id, fault });
 }
 
 export function readWrittenItem(text: string): ListedItem {

@@ -22,7 +22,7 @@ export interface PageRequest {
   body: string | null;
 }
 
-export interface PageAnswer {
+export interface PageResponse {
   status: number;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
@@ -43,12 +43,21 @@ export interface ItemReference {
   /** The id that the event of such an item has, as the catalogue's transform makes it. */
   id: string;
   /** With which cursor its body is asked for. */
-  cursor: PageCursor;
+  cursor?: PageCursor;
+  /** Why there is no body to ask for. */
+  fault?: string;
+}
+
+/** A token that expires, for APIs that want one: pages are asked for with it in place of the secrets. */
+export interface SignIn {
+  request(secrets: readonly string[]): PageRequest;
+  read(response: PageResponse): { token: string; expiresInSeconds: number };
 }
 
 export interface PageReader {
+  signIn?: SignIn;
   request(params: ListRange & { cursor: PageCursor; secrets: readonly string[] }): Promise<PageRequest> | PageRequest;
-  read(params: PageAnswer & ListRange & { cursor: PageCursor }): Promise<ReadPage> | ReadPage;
+  read(params: PageResponse & ListRange & { cursor: PageCursor }): Promise<ReadPage> | ReadPage;
 }
 
 /** The part of a webhook that says how its provider is asked. */

@@ -18,18 +18,20 @@ export interface OpenArchiveParts {
 }
 
 /** Null: nothing is archived. */
-export async function openArchive({ config, store, variables, ...parts }: OpenArchiveParts): Promise<Archive | null> {
+export async function openArchive({ config, store, variables, now, ...parts }: OpenArchiveParts): Promise<Archive | null> {
   if (config.archive === null) return null;
   if (config.databaseUrl === null)
     throw new StartRefused("--archive needs --database-url: only PostgreSQL has partitions, which are archived before they are dropped");
-  const [{ openTarget }, { ArchiveLease }, { Archive }] = await Promise.all([
+  const [{ openTarget }, { DecoderProcess }, { ArchiveLease }, { Archive }] = await Promise.all([
     import("../archive/targets/open-target.ts"),
+    import("../archive/files/decoder-process.ts"),
     import("../archive/archive-lease.ts"),
     import("../archive/archive.ts"),
   ]);
   try {
     const target = openTarget(config.archive, variables);
-    return new Archive({ ...parts, target, lease: new ArchiveLease({ store, now: parts.now }), store, compileWhere });
+    const lease = new ArchiveLease({ store, now });
+    return new Archive({ ...parts, target, decoder: new DecoderProcess(), lease, store, compileWhere });
   } catch (error) {
     throw new StartRefused((error as Error).message, error);
   }

@@ -3,13 +3,11 @@
  * keys; and, once it listens, at least one key of each kind if keys are required. Runs at every start and changes nothing that exists.
  */
 
-import { isSigningKey } from "@inlet/protocol";
+import { BRANCH_SCOPE, isSigningKey } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { adoptKey, type IssuedKey, issueKey } from "../receive/senders/issue-key.ts";
 import type { Environment, EnvironmentKind, Key, KeyKind, Store } from "../store/contract/index.ts";
-
-export const SHARED_SCOPE = "branch";
 
 /** A key that was just generated; its text is shown once. */
 export interface NewKey {
@@ -26,7 +24,7 @@ export function defaultEnvironmentOf(config: Config): string {
 /** Returns the function that creates the missing keys. Their texts are shown once: it is called when nothing can keep them from being shown. */
 export async function bootstrap(store: Store, config: Config, log: Logger, now: () => number): Promise<() => Promise<NewKey[]>> {
   const environment = await ensureEnvironment(store, defaultEnvironmentOf(config), "default", now);
-  const shared = await ensureEnvironment(store, SHARED_SCOPE, "shared", now);
+  const shared = await ensureEnvironment(store, BRANCH_SCOPE, "shared", now);
   const keys = await retireUnusable(store, log, now);
 
   // One after the other: of several signing keys the last one signs.

@@ -40,12 +40,12 @@ export function registerBodyBudget(app: FastifyInstance, budget: BodyBudget): vo
 /** Thirty pages of the maximum size. */
 const ANSWERS_BYTES_MAX = 128 * 1024 * 1024;
 /** Smaller responses are not counted: a connection costs more. */
-const SMALL_ANSWER_BYTES = 64 * 1024;
+const SMALL_RESPONSE_BYTES = 64 * 1024;
 
-export function registerAnswerBudget(app: FastifyInstance, budget = new BodyBudget(ANSWERS_BYTES_MAX)): void {
+export function registerResponseBudget(app: FastifyInstance, budget = new BodyBudget(ANSWERS_BYTES_MAX)): void {
   app.addHook("onSend", async (_request, reply, payload) => {
     const bytes = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
-    if (bytes <= SMALL_ANSWER_BYTES) return payload;
+    if (bytes <= SMALL_RESPONSE_BYTES) return payload;
     const share = budget.enter();
     reply.raw.once("close", () => share?.release());
     if (!share?.take(bytes)) throw new RestRefusal("overloaded", "Too many large responses are unread. Retry in a moment.");

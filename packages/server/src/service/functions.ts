@@ -3,7 +3,7 @@
 import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId, type RunNo } from "@inlet/protocol";
 import { approvalUrl } from "../api/approvals/approval-url.ts";
 import type { ApprovalsPart } from "../api/approvals/approvals-part.ts";
-import type { FunctionsRoutesParts, ShownFunction } from "../api/runs/functions-routes.ts";
+import type { FunctionsRoutesParts } from "../api/runs/functions-routes.ts";
 import type { RunCopyRoutesParts } from "../api/runs/run-copy-routes.ts";
 import type { RunsRoutesParts } from "../api/runs/runs-routes.ts";
 import type { SignalsRoutesParts } from "../api/runs/signals-routes.ts";
@@ -11,33 +11,22 @@ import type { SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
 import type { Executor } from "../execute/executor.ts";
 import { askApproval } from "../execute/steps/approval-events.ts";
 import { createEndEvents, internalBatch } from "../execute/steps/end-events.ts";
-import { cancelRun, failedResult, resolveStep, wakeStep } from "../execute/steps/run-changes.ts";
+import { cancelRun, failedResult, resolveStep } from "../execute/steps/run-changes.ts";
 import { FanOut } from "../fan-out/fan-out.ts";
-import { rateLimitFault } from "../fan-out/function-limits.ts";
-import { type RegisteredFunction, Registry } from "../fan-out/registry.ts";
+import { Registry } from "../fan-out/registry.ts";
 import { FunctionStarts, type FunctionStartsParts } from "../fan-out/starts/function-starts.ts";
-import { createInngestAnswers, type InngestAnswers } from "../flows/answer-inngest.ts";
-import { createSdkAnswers, type SdkAnswers } from "../flows/answer-sdks.ts";
+import { createInngestResponses, type InngestResponses } from "../flows/answer-inngest.ts";
+import { createSdkResponses, type SdkResponses } from "../flows/answer-sdks.ts";
 import { copyOfRun, startCopy } from "../flows/copy-run.ts";
 import { createApprovals } from "../flows/decide-approvals.ts";
 import type { SendingRun } from "../flows/event-life.ts";
 import { PauseFunctions } from "../flows/pause-functions.ts";
-import { repeatedRun, rerunRun } from "../flows/rerun-run.ts";
+import { repeatedRun } from "../flows/rerun-run.ts";
 import { SyncApps } from "../flows/sync-apps.ts";
-import { whyRunWaits } from "../flows/why-run-waits.ts";
 import { RunSpans } from "../observe/telemetry/run-spans.ts";
-import type {
-  ClaimedEntry,
-  Environment,
-  Lease,
-  NewEvent,
-  NewRun,
-  RunState,
-  RunSummary,
-  Store,
-  StoredEvent,
-} from "../store/contract/index.ts";
+import type { ClaimedEntry, Environment, Lease, NewEvent, NewRun, RunSummary, Store, StoredEvent } from "../store/contract/index.ts";
 import { createFunctionExecutor } from "./function-executor.ts";
+import { functionNosOf, registryOfRoutes, runsOfRoutes } from "./functions-of-routes.ts";
 import type { FunctionsParts } from "./functions-parts.ts";
 
 export interface Functions {
@@ -54,7 +43,7 @@ export interface Functions {
   /** The display name of the function with this id, in any environment. */
   functionName(id: string): string;
   sdk: SdkRoutesParts["sdk"];
-  inngest: Omit<InngestAnswers, "start" | "stop">;
+  inngest: Omit<InngestResponses, "start" | "stop">;
   runs: RunsRoutesParts["runs"];
   runCopies: RunCopyRoutesParts["runCopies"];
   /** False if the run has already ended. */
@@ -131,33 +120,13 @@ export function createFunctions(parts: FunctionsParts): Functions {
     ...parts,
     registry,
     now,
-    register: (home, answer, environments) => sdk.registerInBand(home, answer, environments),
+    register: (home, response, environments) => sdk.registerInBand(home, response, environments),
     watched: { urls: config.appUrl, discovers: config.discover === "on", asksAgain: config.mode === "dev" },
   });
-  const sdk: SdkAnswers = createSdkAnswers({ ...parts, registry, executor, sync: apps.sync, now });
-  const inngest = createInngestAnswers({ ...parts, registry, fanOut, executor, endEvents });
-  const cancelByHand: Functions["cancelRun"] = (run) =>
-    executor.change(run, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand."));
-  const wake: Functions["runs"]["wake"] = async (run, stepId) => {
-    let isWoken = false;
-    const wakes = (state: RunState) => {
-      const change = wakeStep(state, stepId, now());
-      isWoken = change.steps !== undefined;
-      return change;
-    };
-    return (await executor.change(run, wakes)) && isWoken;
-  };
-  registry.onRefresh((hasChanged) => {
-    if (hasChanged) executor.refresh();
-    holds.refresh();
-  });
-  let callQuotas = quotasOf(directory);
-  directory.onRefresh(() => {
-    holds.refresh();
-    const changed = quotasOf(directory);
-    if (changed !== callQuotas) executor.refresh();
-    callQuotas = changed;
-  });
+  const sdk: SdkResponses = createSdkResponses({ ...parts, registry, executor, sync: apps.sync, now });
+  const inngest = createInngestResponses({ ...parts, registry, fanOut, executor, endEvents });
+  const runs = runsOfRoutes({ store, registry, fanOut, executor, endEvents, now });
+  followRefreshes({ registry, directory, executor, holds });
 
   return {
     plan,
@@ -168,18 +137,11 @@ export function createFunctions(parts: FunctionsParts): Functions {
     functionsWaitingSince: () => executor.functionsWaitingSince(),
     sdk,
     inngest,
-    cancelRun: cancelByHand,
+    cancelRun: runs.cancel,
     ...namesOfFunctions(registry),
     approvals: createApprovals({ store, plan, lease, eventIds, now, take: (entries) => executor.take(entries) }),
     ...storedWork({ store, plan, lease, eventIds, functionId, now, take: (entries) => executor.take(entries) }),
-    runs: {
-      functionName: (no) => shownFunction(registry, no),
-      functionNos: ({ id }, wanted) => functionNosOf(registry, id, wanted),
-      cancel: cancelByHand,
-      wake,
-      waiting: (run, environment) => whyRunWaits({ store, registry, now }, run, environment),
-      rerun: (run, from) => rerunRun({ store, registry, fanOut, executor, now }, run, from),
-    },
+    runs,
     runCopies: {
       of: (run) => copyOfRun(store, run, functionId(run.functionNo)),
       start: (environment, copy) => startCopy({ store, registry, fanOut, executor, eventIds, now }, environment.id, copy),
@@ -206,22 +168,33 @@ export function createFunctions(parts: FunctionsParts): Functions {
   };
 }
 
+interface RefreshParts extends Pick<FunctionsParts, "directory"> {
+  registry: Registry;
+  executor: Executor;
+  holds: PauseFunctions;
+}
+
+/** Changed functions, environments and quotas apply to work that waits. */
+function followRefreshes({ registry, directory, executor, holds }: RefreshParts): void {
+  registry.onRefresh((hasChanged) => {
+    if (hasChanged) executor.refresh();
+    holds.refresh();
+  });
+  let callQuotas = quotasOf(directory);
+  directory.onRefresh(() => {
+    holds.refresh();
+    const changed = quotasOf(directory);
+    if (changed !== callQuotas) executor.refresh();
+    callQuotas = changed;
+  });
+}
+
 /** The quotas on calls, to be compared. */
 function quotasOf(directory: Pick<FunctionsParts["directory"], "environments">): string {
   return directory
     .environments()
     .map(({ id, quotas }) => `${id}:${quotas.callsAtOnce}`)
     .join(" ");
-}
-
-function functionNosOf(registry: Registry, environmentId: Environment["id"], functionId: string | null): FunctionNo[] {
-  const known = registry.everyFunction(environmentId);
-  return known.filter(({ id }) => functionId === null || id === functionId).map(({ no }) => no);
-}
-
-function shownFunction(registry: Registry, no: FunctionNo): { id: string; name: string; app: string } {
-  const known = registry.function(no);
-  return { id: known?.id ?? "unknown", name: known?.name ?? "unknown", app: known?.app.name ?? "unknown" };
 }
 
 function namesOfFunctions(registry: Registry): Pick<Functions, "functionId" | "functionName" | "functionNos" | "subscribersOf"> {
@@ -262,37 +235,11 @@ function storedWork(parts: StoredWorkParts): Pick<Functions, "emit" | "signals" 
       },
     },
     async sendingRun(environmentId, runId) {
-      const run = isEventId(runId) ? await store.runFind({ id: runId as string as RunId }) : null;
-      if (run?.environmentId !== environmentId) return null;
+      const run = isEventId(runId) ? await store.runFind({ id: runId as string as RunId, environmentId }) : null;
+      if (!run) return null;
       const { functionNo, eventSequence: sequence } = run;
       const trace = async () => (await store.eventAt({ environmentId, sequence }))?.trace ?? null;
       return { id: run.id, source: { kind: "function", id: functionId(functionNo) }, trace };
     },
-  };
-}
-
-interface RegistryOfRoutesParts {
-  registry: Registry;
-  store: Store;
-  holds: PauseFunctions;
-  apps: SyncApps;
-}
-
-function shownRegistration({ stored, app, config }: RegisteredFunction): ShownFunction {
-  return { stored, app, url: config.url, config: config.raw, rateLimitFault: rateLimitFault(config) };
-}
-
-function registryOfRoutes({ registry, store, holds, apps }: RegistryOfRoutesParts): Functions["registry"] {
-  return {
-    apps: ({ id }) => registry.apps(id),
-    functions: ({ id }) => registry.functions(id).map(shownRegistration),
-    refresh: () => registry.refresh(),
-    sync: (home, url, environments) => apps.syncIn(home, url, environments),
-    async held({ id }) {
-      const held = await store.queueHeld({ environmentId: id });
-      return new Map(held.map(({ functionNo, runs }) => [functionNo, runs]));
-    },
-    pause: (environment, id) => holds.pause(environment, id),
-    resume: (environment, id, held) => holds.resume(environment, id, held),
   };
 }

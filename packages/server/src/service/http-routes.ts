@@ -19,8 +19,8 @@ import { registerDashboardFiles } from "../api/dashboard-files.ts";
 import { registerDocsRoutes } from "../api/docs/docs-routes.ts";
 import { createDocumentationReader } from "../api/docs/documentation.ts";
 import { type HealthParts, registerHealthRoutes } from "../api/health-routes.ts";
-import { environmentUuid } from "../api/inngest/answers.ts";
 import { registerPeerApi } from "../api/inngest/peer-api.ts";
+import { environmentUuid } from "../api/inngest/responses.ts";
 import { registerMcpRoute } from "../api/mcp/mcp-route.ts";
 import { registerMetricsRoute } from "../api/metrics-route.ts";
 import type { DocumentedRoute } from "../api/open-api.ts";
@@ -84,6 +84,8 @@ export interface HttpRoutesParts
   isStopping: () => boolean;
   /** Of live streams; absent: the usual. */
   heartbeatMs?: number | undefined;
+  /** The build of the dashboard; absent: the one of this checkout. */
+  dashboardFolder?: string | undefined;
   log: Logger;
   now: () => number;
 }
@@ -123,7 +125,7 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
   const documentation = createDocumentationReader(DOCS_FOLDER);
   registerMcpRoute(app, { ...shared, mode: config.mcp, address, routes, documentation, version: packageFile.version });
   registerDocsRoutes(app, { folder: DOCS_FOLDER, documentation, version: packageFile.version });
-  registerDashboardFiles(app, DASHBOARD_FOLDER);
+  registerDashboardFiles(app, parts.dashboardFolder ?? DASHBOARD_FOLDER);
 }
 
 /** Routes for SDKs: our own protocol, realtime, and the REST API that the published SDKs use. */
@@ -163,6 +165,7 @@ function registerRestRoutes(app: FastifyInstance, shared: Shared): readonly Docu
     publicUrl: config.publicUrl,
     traceUrl: config.traceUrl,
     version: packageFile.version,
+    storeKind: config.databaseUrl === null ? "sqlite" : "postgres",
     checkTransform: async (source, entry) => {
       const checked = await transforms.check(source, entry);
       return checked.ok ? null : checked;

@@ -12,7 +12,7 @@ import { BadRequests } from "../receive/connections/bad-requests.ts";
 import { type ConnectionRules, guardConnections } from "../receive/connections/guard-connections.ts";
 import { SilentConnections } from "../receive/connections/silent-connections.ts";
 import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "../receive/http-edge.ts";
-import { registerAnswerBudget, registerBodyBudget } from "./framework-bodies.ts";
+import { registerBodyBudget, registerResponseBudget } from "./framework-bodies.ts";
 
 /** A client must deliver its whole request within this time. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -75,7 +75,7 @@ export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | s
   });
   registerSecurityHeaders(app);
   registerBodyBudget(app, parts.budget);
-  registerAnswerBudget(app);
+  registerResponseBudget(app);
   registerRestErrors(app, log);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0];

@@ -21,7 +21,7 @@ import { rerunRuns } from "../jobs/kinds/rerun-runs.ts";
 import type { ReconcileOrders } from "../jobs/reconcile-orders.ts";
 import type { Activity } from "../observe/activity.ts";
 import type { Directory } from "../receive/senders/directory.ts";
-import type { Environment, EventSource, Store } from "../store/contract/index.ts";
+import { databaseOf, type Environment, type EventSource, type Store } from "../store/contract/index.ts";
 import type { Functions } from "./functions.ts";
 import type { BackgroundService } from "./maintenance.ts";
 import type { ReconciliationWork } from "./reconciliation.ts";
@@ -103,7 +103,8 @@ export function createJobsAndAlerts({
   const { orders: reconciliations, schedule } = reconciliation.connect(runner);
   const { functionNos } = functions;
   const silences = new Silences({ store, activity, functionNos, now });
-  const measured = { store, now, functionNos, webhooks, silences, quotaUsed, driftEvent: DRIFT_EVENT };
+  const archiveFailingSince = (id: Environment["id"]) => databaseOf(store, id).store.retentionArchiveFailingSince();
+  const measured = { store, now, functionNos, webhooks, silences, quotaUsed, archiveFailingSince, driftEvent: DRIFT_EVENT };
   const leadership = { work: "alerts", node: store.storeNode };
   const alerts = new AlertWatch({
     store,

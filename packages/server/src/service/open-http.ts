@@ -7,7 +7,9 @@ import type { EventLife } from "../flows/event-life.ts";
 import { BodyBudget } from "../receive/bodies/body-budget.ts";
 import { createClientIp, createProxyCheck } from "../receive/connections/client-ip.ts";
 import { createDevGuard } from "../receive/connections/dev-guard.ts";
+import { RefusalPacer } from "../receive/quotas/refusal-pacer.ts";
 import type { Directory } from "../receive/senders/directory.ts";
+import type { Store } from "../store/contract/index.ts";
 import { createHttpServer } from "./http-server.ts";
 import { isLoopback } from "./loopback.ts";
 
@@ -15,11 +17,13 @@ export interface HttpParts {
   config: Config;
   directory: Directory;
   receive: EventLife;
+  store: Pick<Store, "storeDatabases">;
   isDraining: () => boolean;
   log: Logger;
+  now: () => number;
 }
 
-export function openHttp({ config, directory, receive, isDraining, log }: HttpParts): FastifyInstance {
+export function openHttp({ config, directory, receive, store, isDraining, log, now }: HttpParts): FastifyInstance {
   const guard =
     config.mode === "dev"
       ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
@@ -37,7 +41,8 @@ export function openHttp({ config, directory, receive, isDraining, log }: HttpPa
     isDraining,
     guard,
     hasHandshake: (keyText: string) => directory.webhookWithToken(keyText)?.webhook.handshake != null,
-    budget: new BodyBudget(config.queueLimit),
+    budget: new BodyBudget(config.queueLimit, () => store.storeDatabases().length > 1),
+    pacer: new RefusalPacer(now),
     clientIp: createClientIp(config.trustProxy),
     connections,
   };

@@ -6,6 +6,7 @@ import { openPlacedStore } from "../store/placement/placed-store.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "../store/postgres/postgres-store.ts";
 import { reachDatabase } from "../store/postgres/reach-database.ts";
 import type { ReplicaStatus } from "../store/postgres/replica/replica.ts";
+import { reportFaults } from "./report-faults.ts";
 
 export interface PlacedPostgresOptions extends Omit<PostgresStoreOptions, "onReplica"> {
   /** Called when the read replica of a database is used, or not used any more. */
@@ -32,13 +33,14 @@ export async function openPlacedPostgres(
       openPostgresStore({
         ...shared,
         url,
+        ...reportFaults(log, name),
         listenUrl: listenUrl === "off" ? "off" : url,
         ...(readUrl !== null && { readUrl }),
         onReplica: (status) => onReplica(status, name),
       }),
     life: ({ url }) => reachDatabase(url),
     onAway: (database, reason) =>
-      log.error({ database, reason }, "the database cannot be reached: requests of its environments are refused with 503 until it can"),
+      log.error({ database, reason }, "the database cannot be used: requests of its environments are refused with 503 until it can"),
     onReachable: (database) => log.info({ database }, "the database can be reached"),
     cacheMs,
   });

@@ -7,14 +7,14 @@ import { waitRules } from "../fan-out/waits.ts";
 import { compileWhere } from "../fan-out/where.ts";
 import type { CommitFigures, ReplicaReport, Store } from "../store/contract/index.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { reportFaults } from "./report-faults.ts";
 
 const WHERE_MODULE = new URL("../fan-out/where.ts", import.meta.url);
 
 export async function openStore(config: Config, log: Logger, onCommitted: (figures: CommitFigures) => void): Promise<Store> {
   const options = {
     rules: waitRules,
-    onFault: (reason: string) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
-    onRecovery: () => log.info("the store can be written again"),
+    ...reportFaults(log, null),
     version: packageFile.version,
     onCommitted,
     encryptionKeys: config.encryptionKey,

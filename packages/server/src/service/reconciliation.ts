@@ -11,6 +11,7 @@ import { createReconcileOrders, type ReconcileOrders, seriesOf } from "../jobs/r
 import type { Directory } from "../receive/senders/directory.ts";
 import { PAGE_LIMITS } from "../reconcile/ask-page.ts";
 import { type ListPageParts, listPage } from "../reconcile/list-page.ts";
+import { PageTokens } from "../reconcile/page-tokens.ts";
 import { ReconcileSchedule } from "../reconcile/reconcile-schedule.ts";
 import type { Store, Webhook } from "../store/contract/index.ts";
 import type { TransformRunner } from "../transform/index.ts";
@@ -45,7 +46,7 @@ export function createReconciliation(parts: ReconciliationParts): Reconciliation
   return {
     kind: reconcileWebhook({ store, ...intake, webhooks: () => directory.webhooks(), listPage: list, now }),
     connect(runner) {
-      const orders = createReconcileOrders({ look: intake.look, listPage: list, runner, rate: jobRate, stopping, newId, now });
+      const orders = createReconcileOrders({ examine: intake.examine, listPage: list, runner, rate: jobRate, stopping, newId, now });
       const schedule = new ReconcileSchedule({
         store,
         log,
@@ -63,8 +64,9 @@ export function createReconciliation(parts: ReconciliationParts): Reconciliation
 function pageParts({ store, transforms, caller, now }: ReconciliationParts): ListPageParts {
   return {
     runner: transforms,
+    tokens: new PageTokens(),
     now,
-    fetch: (request) => caller.fetch({ ...request, timeoutMs: PAGE_LIMITS.timeoutMs }),
+    fetch: (request) => caller.fetch({ ...request, timeoutMs: PAGE_LIMITS.timeoutMs, isBodySecret: true }),
     async isStored({ environmentId }, dedupId) {
       const { events } = await store.eventList({ environmentId, dedupId, limit: 1 });
       return events.length > 0;

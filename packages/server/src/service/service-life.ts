@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { listenForMetrics, type MetricsListener } from "../api/metrics-route.ts";
+import type { Archive } from "../archive/archive.ts";
 import type { Config } from "../config/config.ts";
 import type { ListenAddress } from "../config/readings.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
@@ -29,16 +30,17 @@ export interface ServiceLifeParts {
   functions: Functions;
   transforms: TransformRunner;
   app: FastifyInstance;
+  archive: Pick<Archive, "stop"> | null;
   /** Stopped while HTTP is still open, since their work may need it. */
   work: readonly BackgroundService[];
   maintenance: readonly BackgroundService[];
   createKeys(): Promise<NewKey[]>;
-  signals: StopSignals;
+  stops: StopControllers;
   log: Logger;
 }
 
 /** `stopping`: the service was asked to stop. `draining`: it accepts nothing new. */
-export interface StopSignals {
+export interface StopControllers {
   stopping: AbortController;
   draining: AbortController;
 }
@@ -90,19 +92,20 @@ export class ServiceLife {
 
   /** Requests are accepted during the delay, so that none is refused before load balancers have noticed. */
   async #stopAfterDelay(isUrgent: boolean): Promise<void> {
-    const { config, signals } = this.#parts;
-    signals.stopping.abort();
+    const { config, stops } = this.#parts;
+    stops.stopping.abort();
     if (!isUrgent && config.drainDelay > 0) await pause(config.drainDelay);
     await this.#stop();
   }
 
   async #stop(): Promise<void> {
-    const { config, store, changes, observation, functions, transforms, app, work, maintenance, signals } = this.#parts;
-    signals.draining.abort();
+    const { config, store, changes, observation, functions, transforms, app, archive, work, maintenance, stops } = this.#parts;
+    stops.draining.abort();
     // Apps that are being called still send events and checkpoints: HTTP is closed when their calls have ended.
     await Promise.all([functions.stop(), ...work.map((part) => part.stop())]);
     changes.stop();
     await closeWithin(app, config.drainTimeout);
+    archive?.stop();
     await Promise.all([...maintenance.map((part) => part.stop()), transforms.stop(), this.#metrics?.stop()]);
     observation.refusals.stop();
     // The last export of metrics reads the store.

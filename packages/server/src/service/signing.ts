@@ -1,9 +1,9 @@
 /** How calls to apps are signed: on a dev server not at all, otherwise with the keys of the app's environment. Nothing is sent unsigned for lack of a key. */
 
 import type { EnvironmentId } from "@inlet/protocol";
+import { BRANCH_SCOPE } from "@inlet/protocol";
 import type { Signing } from "../execute/call/function-request.ts";
 import type { Directory } from "../receive/senders/directory.ts";
-import { SHARED_SCOPE } from "./bootstrap.ts";
 
 export interface SigningParts {
   directory: Pick<Directory, "signingKeys" | "environment">;
@@ -16,7 +16,7 @@ export function createSigning({ directory, isDev }: SigningParts): (environmentI
     const keys = directory.signingKeys(environmentId);
     if (keys.length > 0) return { kind: "signed", keys };
     const environment = directory.environment(environmentId);
-    return { kind: "impossible", reason: keyMissing(environment?.kind === "branch" ? SHARED_SCOPE : (environment?.name ?? "")) };
+    return { kind: "impossible", reason: keyMissing(environment?.kind === "branch" ? BRANCH_SCOPE : (environment?.name ?? "")) };
   };
 }
 

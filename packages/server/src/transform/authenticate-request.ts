@@ -8,7 +8,7 @@ import type { Webhook } from "../store/contract/index.ts";
 import { bodyText } from "./body/body-text.ts";
 import { contentKind } from "./body/content-kind.ts";
 import { type DecodeMemory, decodeContent } from "./body/decode-content.ts";
-import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
+import type { HandshakeResponse } from "./handshake/handshake-response.ts";
 import { isChallenge } from "./handshake/presets.ts";
 import { type HandshakeOutcome, type HandshakeParams, runHandshake } from "./handshake/run-handshake.ts";
 import type { TransformRunner } from "./threads/transform-runner.ts";
@@ -48,7 +48,7 @@ export interface Authentication {
   /** After content decoding; absent if that failed. */
   bytes?: Buffer;
   refused?: Refusal;
-  answer?: HandshakeAnswer;
+  answer?: HandshakeResponse;
   /** A secret to store before the response is sent. */
   handedOver?: string;
   /** True if the request has a valid signature. */

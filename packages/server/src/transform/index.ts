@@ -2,7 +2,7 @@
 
 export * from "./authenticate-request.ts";
 export * from "./body/request-body.ts";
-export * from "./handshake/handshake-answer.ts";
+export * from "./handshake/handshake-response.ts";
 export * from "./threads/transform-runner.ts";
 export * from "./transform-outcome.ts";
 export * from "./transform-request.ts";

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { canonicalName, Refusal } from "@inlet/protocol";
 import { type AuthenticateParams, type AuthenticationRules, authenticateRequest, MASK, type Receipt } from "./authenticate-request.ts";
-import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
+import type { HandshakeResponse } from "./handshake/handshake-response.ts";
 import type { TransformRunner } from "./threads/transform-runner.ts";
 import { resultOf, type TransformedRequest, transformRequest } from "./transform-request.ts";
 import { signRequest } from "./verify/sign-request.ts";
@@ -47,7 +47,7 @@ export interface TrialFault {
 /** The event as JSON text, the response of the handshake, or the fault. */
 export interface Trial {
   eventJson?: string;
-  handshake?: HandshakeAnswer;
+  handshake?: HandshakeResponse;
   error?: TrialFault;
   /** The result of verification, if any. */
   verification?: { ok: boolean } & Partial<VerifyFault>;
@@ -109,7 +109,7 @@ async function runTransform(runner: TransformRunner, request: TrialRequest, { by
     const { versionKey, transform: source, queryParams } = params;
     const raw = request.bytes.length > 0 ? request.bytes.toString() : request.bodyJson;
     const outcome = await runner.run({ versionKey, source, headers, queryParams, evtJson: request.bodyJson, raw });
-    return trialOf(
+    return asTrial(
       { ...resultOf(outcome), logs: outcome.logs, durationMs: outcome.durationMs },
       outcome.ok ? outcome.eventJson : undefined,
     );
@@ -117,10 +117,10 @@ async function runTransform(runner: TransformRunner, request: TrialRequest, { by
   const { bytes, contentEncoding } = request;
   const contentType = headers["Content-Type"];
   const transformed = await transformRequest(runner, { ...params, bytes, contentType, contentEncoding, bytesMax });
-  return trialOf(transformed, transformed.eventJson);
+  return asTrial(transformed, transformed.eventJson);
 }
 
-function trialOf({ result, fault, logs, durationMs }: Omit<TransformedRequest, "body">, eventJson: string | undefined): Trial {
+function asTrial({ result, fault, logs, durationMs }: Omit<TransformedRequest, "body">, eventJson: string | undefined): Trial {
   if (result instanceof Refusal) return { error: fault ?? { code: result.code, message: result.message }, logs, durationMs };
   return { ...(eventJson !== undefined && { eventJson }), logs, durationMs };
 }

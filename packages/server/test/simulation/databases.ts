@@ -12,6 +12,7 @@ import { reachDatabase } from "../../src/store/postgres/reach-database.ts";
 import { type CuttingProxy, openCuttingProxy } from "../support/cutting-proxy.ts";
 import { inDatabase } from "../support/postgres-server.ts";
 import { readAll, type SimStores } from "./folders.ts";
+import { startMoves } from "./moves.ts";
 import { Random } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -21,8 +22,13 @@ const POLL_INTERVAL_MS = 1_000;
 /** On a busy machine, an operator waits longer for a connection than the service may. */
 const OPERATOR_TRIES = 12;
 
+/** A place is known for less long than the old one refuses writes, as in a service, and old rows go soon. */
+const CACHE_MS = 5_000;
+const MOVE_TIMING = { forgetAfterMs: 300, fenceMs: 8_000 };
+
 const OPTIONS = {
   rules: waitRules,
+  moveTiming: MOVE_TIMING,
   connectionsMax: CONNECTIONS_MAX,
   pollIntervalMs: POLL_INTERVAL_MS,
   onFault: () => undefined,
@@ -42,6 +48,7 @@ async function openAt(url: string, second: string | null): Promise<Store> {
     life: () => reachDatabase(second),
     onAway: () => undefined,
     onReachable: () => undefined,
+    cacheMs: CACHE_MS,
   });
   const environmentInsert: Store["environmentInsert"] = (params) =>
     placed.environmentInsert(params.kind === "default" ? { ...params, databaseNo: SECOND } : params);
@@ -52,6 +59,7 @@ export async function createDatabaseStores(
   url: string,
   { seed, connectionCuts = 0 }: Scenario,
   second: string | null = null,
+  { isMoving = false }: { isMoving?: boolean } = {},
 ): Promise<SimStores> {
   const random = new Random(seed, "connections");
   const proxies = new Map<Store, CuttingProxy[]>();
@@ -60,14 +68,29 @@ export async function createDatabaseStores(
   const outside = await openAt(url, second);
   if (second !== null) await outside.databaseAdd({ name: "second", url: second, readUrl: null, createdAt: 1 });
   const operator = patient(outside);
+  let moves: ReturnType<typeof startMoves> | null = null;
+  const moving: Pick<SimStores, "startMoves" | "endMoves"> = {
+    startMoves() {
+      moves = startMoves(operator, new Random(seed, "moves"));
+    },
+    async endMoves() {
+      await moves?.end();
+      const text = "SELECT count(*)::integer AS moves FROM environment_moves WHERE switched_at IS NOT NULL";
+      return (await inDatabase(url, (client) => client.query<{ moves: number }>(text))).rows[0]?.moves ?? 0;
+    },
+  };
   const leave = (store: Store) => {
     for (const proxy of of(store)) proxy.close();
     left.push(store.stop().catch(() => undefined));
   };
   return {
+    ...(isMoving && moving),
     async open() {
       const made = await Promise.all([url, ...(second === null ? [] : [second])].map((address) => openCuttingProxy(address)));
-      const store = await openAt(made[0]?.url as string, made[1]?.url ?? null);
+      const store = await openAt(made[0]?.url as string, made[1]?.url ?? null).catch((error: unknown) => {
+        for (const proxy of made) proxy.close();
+        throw error;
+      });
       proxies.set(store, made);
       return store;
     },

@@ -4,12 +4,12 @@ import { errorBody, Refusal, type RunId } from "@inlet/protocol";
 import type { EventLife } from "../../src/flows/event-life.ts";
 import type { Functions } from "../../src/service/functions.ts";
 import { type Environment, StoreUnavailable } from "../../src/store/contract/index.ts";
-import type { EdgeAnswer } from "./apps/own-app.ts";
+import type { EdgeResponse } from "./apps/own-app.ts";
 import { now } from "./virtual-time.ts";
 
 /** Apps of the simulation have no keys. */
 const EVERYWHERE = () => true;
-const ANY_AMOUNT = { take: () => true, give: () => undefined };
+const ANY_AMOUNT = { take: () => true, give: () => undefined, isFor: () => true };
 
 export class Edge {
   readonly #functions: Functions;
@@ -23,7 +23,7 @@ export class Edge {
     this.#environment = environment;
   }
 
-  async answerTo(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
+  async answerTo(path: string, headers: Record<string, string>, body: string): Promise<EdgeResponse> {
     const checkpoint = /^\/v1\/checkpoint\/([^/]+)\/async$/.exec(path);
     if (checkpoint) {
       const outcome = await this.#functions.sdk.checkpoint(checkpoint[1] as RunId, body, EVERYWHERE);
@@ -53,7 +53,7 @@ export class Edge {
     return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ids: outcome.ids, status: 200 }));
   }
 
-  async #signal({ signal, data }: { signal: string; data: unknown }): Promise<EdgeAnswer> {
+  async #signal({ signal, data }: { signal: string; data: unknown }): Promise<EdgeResponse> {
     try {
       const runId = await this.#functions.signals.send(this.#environment(null), signal, JSON.stringify(data));
       if (runId === null) return said(new Refusal("signal_not_found", "No run waits for it."), "");
@@ -65,13 +65,13 @@ export class Edge {
   }
 
   /** What a call could not carry. */
-  async #state(id: RunId, part: "batch" | "actions"): Promise<EdgeAnswer> {
+  async #state(id: RunId, part: "batch" | "actions"): Promise<EdgeResponse> {
     const { runEvents, runSteps } = this.#functions.sdk;
     const text = await (part === "batch" ? runEvents(id, EVERYWHERE) : runSteps(id, EVERYWHERE));
     return text === null ? said(new Refusal("run_state_gone", "It has ended."), "") : said(null, text);
   }
 
-  async #register(body: string, sdk: string, home: string | null): Promise<EdgeAnswer> {
+  async #register(body: string, sdk: string, home: string | null): Promise<EdgeResponse> {
     const registration = { headers: sdk as "service" | "inngest", body: JSON.parse(body) as unknown, sdk, framework: null, deployId: null };
     const outcome = await this.#functions.sdk.register({ environment: this.#environment(home), signingKeyId: null, ...registration });
     if ("handshake" in outcome) throw new Error("a send was taken for a handshake");
@@ -79,7 +79,7 @@ export class Edge {
   }
 }
 
-function said(refusal: Refusal | null, text: string): EdgeAnswer {
+function said(refusal: Refusal | null, text: string): EdgeResponse {
   const takenAt = String(now());
   const body = refusal ? errorBody(refusal) : text;
   const status = refusal ? refusal.status : 200;

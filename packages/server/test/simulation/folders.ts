@@ -31,6 +31,10 @@ export interface SimStores {
   close(store: Store): Promise<void>;
   /** Which of these numbers are still in it, in whatever place. */
   traces(store: Store, numbers: readonly number[]): Promise<number[]>;
+  /** Moves the environment of the scenario between databases until `endMoves`. Absent: it stays where it is. */
+  startMoves?(): void;
+  /** How often it changed its place. */
+  endMoves?(): Promise<number>;
   read(at: { store: Store; environmentId: EnvironmentId }): Promise<StoreContent>;
   remove(): Promise<void>;
 }

@@ -3,6 +3,7 @@
 import { generateApprovals } from "./deeds/approvals.ts";
 import { generateArchives } from "./deeds/archives.ts";
 import { generateBatches } from "./deeds/batches.ts";
+import { generateCancellations } from "./deeds/cancellations.ts";
 import { generateDecisions } from "./deeds/decisions.ts";
 import { SPAN_MS } from "./deeds/doing.ts";
 import { generateEchoes } from "./deeds/echoes.ts";
@@ -16,30 +17,38 @@ import { generateQuotas } from "./deeds/quotas.ts";
 import { generateReruns } from "./deeds/reruns.ts";
 import { generateRetentions } from "./deeds/retentions.ts";
 import { generateRotations } from "./deeds/rotations.ts";
+import { generateSchedules, scheduledFunctions } from "./deeds/schedules.ts";
 import { generateSchemas } from "./deeds/schemas.ts";
 import { generateSignals } from "./deeds/signals.ts";
 import { generateSigningRotations } from "./deeds/signing-rotations.ts";
+import { generateStreams } from "./deeds/streams.ts";
 import { generateWakes } from "./deeds/wakes.ts";
 import { CodeWriter } from "./generate-code.ts";
 import { generateFlow } from "./generate-flow.ts";
 import { Random } from "./random.ts";
-import { type NetworkFaults, type Outage, QUIET_NETWORK, type Scenario, SDKS, type SimFunction } from "./scenario.ts";
+import { type NetworkFaults, type Outage, QUIET_NETWORK, removes, type Scenario, SDKS, type SimFunction } from "./scenario.ts";
 
 export interface GenerateOptions {
   /** Events that start functions. */
   starts: number;
   functions: number;
+  /** Without what few seeds were played with: streams, reconciliation, schedules, bulk cancellations, the quota of stored bytes, limits on starts without a deploy. */
+  isNarrow?: boolean;
 }
 
-export function generateScenario(seed: number, { starts, functions: count }: GenerateOptions): Scenario {
+export function generateScenario(seed: number, { starts, functions: count, isNarrow = false }: GenerateOptions): Scenario {
   const random = new Random(seed, "scenario");
   const functions = Array.from({ length: count }, (_, index) => generateFunction(new Random(seed, "function", index), index, count));
   const schemas = generateSchemas(new Random(seed, "schemas"), functions);
   const retentions = generateRetentions(new Random(seed, "retentions"));
   // What is removed cannot be judged by what is left of it.
-  const erasures = retentions.length > 0 ? [] : generateErasures(new Random(seed, "erasures"));
-  const hooks = generateHooks(new Random(seed, "hooks"), functions);
+  const quotas = generateQuotas(new Random(seed, "quotas"), !isNarrow && retentions.length === 0);
+  const isRemoving = removes({ retentions, quotas });
+  const erasures = isRemoving ? [] : generateErasures(new Random(seed, "erasures"));
+  const hooks = generateHooks(new Random(seed, "hooks"), functions, { isReconciled: !isNarrow, isRemoving });
+  const schedules = isNarrow ? [] : generateSchedules(new Random(seed, "schedules"));
   const apart = [
+    ...scheduledFunctions(new Random(seed, "scheduled functions"), schedules),
     ...(erasures.length > 0 ? erasedFunctions(new Random(seed, "erased functions")) : []),
     ...mirroredFunctions(new Random(seed, "mirrored functions"), hooks),
   ];
@@ -56,13 +65,16 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     wakes: generateWakes(new Random(seed, "wakes")),
     approvals: generateApprovals(new Random(seed, "approvals")),
     decisions: generateDecisions(new Random(seed, "decisions"), starts),
-    quotas: generateQuotas(new Random(seed, "quotas")),
-    functionLimits: generateFunctionLimits(new Random(seed, "function limits"), functions),
+    quotas,
+    functionLimits: generateFunctionLimits(new Random(seed, "function limits"), functions, isNarrow ? ["concurrency"] : undefined),
     schemas,
     batches: generateBatches(new Random(seed, "batches"), functions, schemas),
     echoes: generateEchoes(new Random(seed, "echoes"), functions),
     retentions,
     hooks,
+    schedules,
+    cancellations: isNarrow ? [] : generateCancellations(new Random(seed, "cancellations"), functions),
+    streams: isNarrow ? [] : generateStreams(new Random(seed, "streams")),
     rotations: generateRotations(new Random(seed, "rotations")),
     signingRotations: generateSigningRotations(new Random(seed, "signing rotations")),
     erasures,

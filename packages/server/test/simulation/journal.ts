@@ -1,171 +1,37 @@
 /** What happened at the apps: every call with its fate, every body that ran. The model is held against it. */
 
 import type { KeyId } from "@inlet/protocol";
-import type { BatchedEvent, SimEcho, SimQuota, SimSchema } from "./deeds/deeds.ts";
+import type { ListedItem } from "../../src/reconcile/listed-item.ts";
+import type { BatchedEvent, SimEcho, SimSchema } from "./deeds/deeds.ts";
+import type {
+  AppRemovalNote,
+  BatchNote,
+  BodyNote,
+  CallNote,
+  CancellationNote,
+  DecisionNote,
+  EchoNote,
+  ErasureNote,
+  Fate,
+  FunctionLimitNote,
+  JobNote,
+  KeyNote,
+  PauseNote,
+  QuotaNote,
+  RemovalNote,
+  RequestNote,
+  RerunNote,
+  SchemaNote,
+  SecretNote,
+  SignalNote,
+  SpanNote,
+  StreamNote,
+} from "./journal-notes.ts";
+import { REAL_TELLING_MS } from "./scenario.ts";
 import { now } from "./virtual-time.ts";
 
 /** What the service and its apps begin with. */
 export const SIGNING_KEY = `signkey-test-${"0a".repeat(32)}`;
-
-/**
- * What became of a call. `lost`, `cut`, `hung`: the network's doing, and the service spends an attempt on it. `killed`, `stopped`: the
- * service's own, which costs no attempt.
- */
-export type Fate = "under-way" | "answered" | "lost" | "cut" | "hung" | "killed" | "stopped";
-
-export interface CallNote {
-  no: number;
-  runId: string;
-  functionId: string;
-  /** The planned step it is for; null: the function itself. */
-  stepId: string | null;
-  attempt: number;
-  dispatchId: string;
-  process: number;
-  sentAt: number;
-  fate: Fate;
-  /** When it ended for the service. */
-  endedAt: number | null;
-  /** The network delivered it to the app twice. */
-  wasDoubled: boolean;
-  status: number | null;
-  answer: string | null;
-}
-
-export interface BodyNote {
-  call: CallNote;
-  runId: string;
-  /** `<id>`, `<id>:1`, … as SDKs tell equal ids apart. */
-  step: string;
-  attempt: number;
-  /** Since when the call was entitled to run it: it was sent, or its result before was taken. */
-  permittedAt: number;
-  startedAt: number;
-  /** When the service is known to have its outcome; null: never. */
-  keptAt: number | null;
-  failed: boolean;
-}
-
-/** A function was paused: the service had said so by then, and was asked to resume it at the end. */
-export interface PauseNote {
-  /** Null: all of them, since the environment was archived. */
-  functionId: string | null;
-  pausedAt: number;
-  resumedAt: number;
-}
-
-/** A run was rerun, or may have been: the service went away before it said so. */
-export interface RerunNote {
-  sourceId: string;
-  /** The step from which on; null: the whole run. */
-  from: string | null;
-  newId: string | null;
-  doneAt: number | null;
-}
-
-/** Somebody decided an approval. Null: the service went away before it said what became of that. */
-export interface DecisionNote {
-  approvalId: string;
-  no: number;
-  decision: "approved" | "rejected";
-  by: string;
-  outcome: "decided" | "ended" | null;
-  askedAt: number;
-}
-
-/** Something held for a while: the service was asked to, and had said so; and the same of its end. */
-export interface SpanNote {
-  askedAt: number;
-  setAt: number;
-  endAskedAt: number;
-  endedAt: number;
-}
-
-export interface QuotaNote extends SpanNote {
-  quota: SimQuota["quota"];
-  limit: number;
-}
-
-export interface FunctionLimitNote extends SpanNote {
-  functionId: string;
-  limit: number;
-}
-
-/** A schema was declared: the service was asked to, and had said so; and the same of its end. */
-export interface SchemaNote {
-  name: string;
-  mode: SimSchema["mode"];
-  askedAt: number;
-  declaredAt: number;
-  removeAskedAt: number;
-  removedAt: number;
-}
-
-/** Events that were sent in one request. */
-export interface BatchNote {
-  events: readonly BatchedEvent[];
-  /** Of the request that was answered. */
-  sentAt: number;
-  answeredAt: number;
-  outcome: "accepted" | "refused" | null;
-  /** What became of a request before is not known. */
-  mayBeStored: boolean;
-}
-
-/** An event that was sent twice with one id, and the ids that were answered. */
-export interface EchoNote extends SimEcho {
-  ids: string[];
-}
-
-/** Everything about an event was erased by a job. */
-export interface ErasureNote {
-  n: number;
-  eventId: string;
-  jobId: string | null;
-  askedAt: number;
-}
-
-/** A secret that senders were given. */
-export interface SecretNote {
-  text: string;
-  revokeAskedAt: number;
-  revokedAt: number;
-}
-
-export interface KeyNote extends SecretNote {
-  /** Null: it is never revoked. */
-  id: KeyId | null;
-}
-
-/** It was there when the store was asked to remove what is old, and was gone afterwards. In virtual time, that is one instant. */
-export interface RemovalNote {
-  since: number;
-  by: number;
-}
-
-/** Somebody asked for a job. `id`: as the service said; null: it went away before. */
-export interface JobNote {
-  kind: string;
-  /** Null: it is about none. */
-  functionId: string | null;
-  askedAt: number;
-  id: string | null;
-}
-
-/** A request that the service made for a step. `refused`: nobody answered it. */
-export interface RequestNote {
-  process: number;
-  fate: "under-way" | "answered" | "refused" | "killed" | "stopped";
-  endedAt: number | null;
-}
-
-/** A signal that the service took. */
-export interface SignalNote {
-  signal: string;
-  runId: string;
-  /** Tells it apart from all others. */
-  no: number;
-}
 
 const NEVER: SpanNote = {
   askedAt: Number.POSITIVE_INFINITY,
@@ -179,6 +45,11 @@ export class Journal {
   readonly bodies = new Map<string, BodyNote[]>();
   readonly callsOf = new Map<string, CallNote[]>();
   readonly endedRuns = new Set<string>();
+  /**
+   * How long it takes until a change that one node has made holds on the others: in real time, REAL_TELLING_MS and as long as the store took
+   * at most to answer a node. In virtual time, none.
+   */
+  tellingMs = 0;
   /** When the store acknowledged each event, the first time and the last: one may be sent again with its id. */
   readonly storedAt = new Map<string, number>();
   readonly storedLastAt = new Map<string, number>();
@@ -193,6 +64,10 @@ export class Journal {
   /** By `<run>/<step>`: sleeps that somebody asked to end. */
   readonly woken = new Set<string>();
   readonly decisions: DecisionNote[] = [];
+  readonly cancellations: CancellationNote[] = [];
+  readonly appRemovals: AppRemovalNote[] = [];
+  /** By then, all apps were registered. */
+  peopleBeganAt = 0;
   readonly quotas: QuotaNote[] = [];
   readonly functionLimits: FunctionLimitNote[] = [];
   /** When processes began: what they know of the last second begins there. */
@@ -208,8 +83,11 @@ export class Journal {
   /** The signing key that the apps are deployed with. */
   appKey = SIGNING_KEY;
   readonly secrets: SecretNote[] = [];
-  /** Requests of webhooks that were accepted. */
-  readonly delivered: { n: number; name: string }[] = [];
+  readonly streams: StreamNote[] = [];
+  /** What the provider of the webhook lists, oldest first. */
+  readonly listed: ListedItem[] = [];
+  /** Requests of webhooks that were accepted, or never delivered and recovered, and how often they may be stored. */
+  readonly delivered: { n: number; name: string; isLost: boolean; timesMax: number }[] = [];
   /** What retention has removed: runs, by id, and events, by number. */
   readonly removedRuns = new Map<string, RemovalNote>();
   readonly removedEvents = new Map<number, RemovalNote>();
@@ -217,6 +95,8 @@ export class Journal {
   readonly jobs: JobNote[] = [];
   /** Leases whose results were not applied, or that were given back, by the id that apps are called with. */
   readonly lostLeases = new Set<string>();
+  /** By `<number of the run>/<step>`: how often its outcome was not applied. */
+  readonly lostOutcomes = new Map<string, number>();
   /** When the store had acknowledged what follows from the end of a call, by the id of its lease. */
   readonly writtenAt = new Map<string, number>();
   readonly faults: string[] = [];
@@ -242,6 +122,11 @@ export class Journal {
     return note;
   }
 
+  /** The store took so long to answer a node. */
+  noteStoreMs(ms: number): void {
+    if (this.tellingMs > 0) this.tellingMs = Math.max(this.tellingMs, REAL_TELLING_MS + ms);
+  }
+
   noteRerun(sourceId: string, from: string | null): RerunNote {
     const note: RerunNote = { sourceId, from, newId: null, doneAt: null };
     this.reruns.push(note);
@@ -261,8 +146,8 @@ export class Journal {
     return note;
   }
 
-  noteFunctionLimit(functionId: string, limit: number): FunctionLimitNote {
-    const note: FunctionLimitNote = { functionId, limit, ...NEVER };
+  noteFunctionLimit(limit: Omit<FunctionLimitNote, keyof SpanNote>): FunctionLimitNote {
+    const note: FunctionLimitNote = { ...limit, ...NEVER };
     this.functionLimits.push(note);
     return note;
   }
@@ -292,9 +177,21 @@ export class Journal {
     return note;
   }
 
+  noteCancellation(asked: Omit<CancellationNote, "endedAt">): CancellationNote {
+    const note: CancellationNote = { ...asked, endedAt: null };
+    this.cancellations.push(note);
+    return note;
+  }
+
   noteErasure(n: number, eventId: string): ErasureNote {
     const note: ErasureNote = { n, eventId, jobId: null, askedAt: now() };
     this.erasures.push(note);
+    return note;
+  }
+
+  noteStream(channel: string): StreamNote {
+    const note: StreamNote = { channel, published: [], received: [], gaps: [] };
+    this.streams.push(note);
     return note;
   }
 
@@ -325,6 +222,11 @@ export class Journal {
     note.endedAt = now();
   }
 
+  noteLostOutcome(runNo: number, stepId: string | null): void {
+    const key = `${runNo}/${stepId}`;
+    this.lostOutcomes.set(key, (this.lostOutcomes.get(key) ?? 0) + 1);
+  }
+
   noteBody(body: Omit<BodyNote, "startedAt" | "keptAt" | "failed">): BodyNote {
     const note: BodyNote = { ...body, startedAt: now(), keptAt: null, failed: false };
     const key = `${body.runId}/${body.step}`;
@@ -351,7 +253,7 @@ export class Journal {
     }
   }
 
-  /** In real time, where a write takes some: the process died, and with it what it had not written of the answers to its calls. */
+  /** In real time, where a write takes some: the process died, and with it what it had not written of the responses to its calls. */
   loseUnwritten(process: number): void {
     const isLost = (call: CallNote) => call.process === process && call.fate === "answered" && !this.writtenAt.has(call.dispatchId);
     for (const note of [...this.bodies.values()].flat()) {

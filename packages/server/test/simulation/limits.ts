@@ -3,7 +3,8 @@
  * them back. Calls of a run that has ended meanwhile do, until they end.
  */
 
-import type { CallNote, Journal, SpanNote } from "./journal.ts";
+import type { Journal } from "./journal.ts";
+import type { CallNote, SpanNote } from "./journal-notes.ts";
 import { fullId, type SimFunction, type SimLimit } from "./scenario.ts";
 import { now } from "./virtual-time.ts";
 
@@ -14,13 +15,11 @@ export class Limits {
   readonly #journal: Journal;
   readonly #rules: ReadonlyMap<string, readonly SimLimit[]>;
   readonly #callsPerApp: number;
-  readonly #tellingMs: number;
   readonly #inUse = new Map<string, number>();
   readonly #heldBy = new Map<CallNote, readonly string[]>();
 
   /** Every node sends an app as many calls as it may. */
-  constructor(functions: readonly SimFunction[], journal: Journal, nodes: number, tellingMs: number) {
-    this.#tellingMs = tellingMs;
+  constructor(functions: readonly SimFunction[], journal: Journal, nodes: number) {
     this.#journal = journal;
     this.#callsPerApp = CALLS_PER_APP * nodes;
     this.#rules = new Map(functions.map((fn) => [fullId(fn), stepLimits(fn)]));
@@ -48,8 +47,9 @@ export class Limits {
   /** The limit now, if any of these changes is in force. While one is being made, the higher one counts. */
   #inForce(changes: readonly (SpanNote & { limit: number })[], usual: number): number {
     const at = now();
-    const isSet = ({ setAt, endAskedAt }: SpanNote) => setAt + this.#tellingMs < at && at < endAskedAt;
-    const isChanging = ({ askedAt, endedAt }: SpanNote) => askedAt <= at && at <= endedAt + this.#tellingMs;
+    const { tellingMs } = this.#journal;
+    const isSet = ({ setAt, endAskedAt }: SpanNote) => setAt + tellingMs < at && at < endAskedAt;
+    const isChanging = ({ askedAt, endedAt }: SpanNote) => askedAt <= at && at <= endedAt + tellingMs;
     const set = changes.find(isSet);
     return set?.limit ?? Math.max(usual, ...changes.filter(isChanging).map(({ limit }) => limit));
   }
@@ -61,7 +61,7 @@ export class Limits {
 
   #limitsOf(functionId: string, key: number): { id: string; cap: number }[] {
     const { functionLimits, quotas } = this.#journal;
-    const changes = functionLimits.filter((note) => note.functionId === functionId);
+    const changes = functionLimits.filter((note) => note.functionId === functionId && note.rule === "concurrency");
     const registered = this.#rules.get(functionId) ?? [];
     const rules = changes.length > 0 && registered.length === 0 ? [{ limit: Number.POSITIVE_INFINITY }] : registered;
     const own = rules.map(({ limit, key: expression, scope = "fn" }, index) => {

@@ -4,6 +4,7 @@
  *   npm run simulate -- --seeds 200 [--from 1] [--events 200] [--functions 16]
  *   npm run simulate -- --minutes 30 | --runs 100000 [--from 1]       from a seed that nobody has played, unless told which
  *   npm run simulate -- --seed 17 [--shrink] [--kind "part of a fault's text"]
+ *   npm run simulate -- … --narrow                                   without what few seeds were played with (see generate.ts)
  *   npm run simulate -- --store postgres … [--nodes 2] [--databases 2] [--at-once 3] [--keep folder]  in real time; a play with faults is kept there
  */
 
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     databases: { type: "string", default: "1" },
     "at-once": { type: "string", default: "1" },
     shrink: { type: "boolean", default: false },
+    narrow: { type: "boolean", default: false },
     keep: { type: "string" },
   },
 });
@@ -36,7 +38,7 @@ const FAULTS_SHOWN = values.seed === undefined ? 4 : 40;
 const { generateScenario } = await import("./generate.ts");
 const { simulate } = await import("./simulate.ts");
 const { kindOf, shrink } = await import("./shrink.ts");
-const size = { starts: Number(values.events), functions: Number(values.functions) };
+const size = { starts: Number(values.events), functions: Number(values.functions), isNarrow: values.narrow };
 const onPostgres =
   values.store === "postgres"
     ? await (await import("./on-postgres.ts")).playOnPostgres(Number(values.nodes), values.keep ?? null, Number(values.databases))
@@ -48,7 +50,7 @@ const atOnce = onPostgres ? Number(values["at-once"]) : 1;
 const isOpenEnded = values.minutes !== undefined || values.runs !== undefined;
 const first = Number(values.seed ?? values.from ?? (isOpenEnded ? unseenSeed() : 1));
 const begun = performance.now();
-const total = { seeds: 0, failing: 0, runs: 0, calls: 0 };
+const total = { seeds: 0, failing: 0, runs: 0, calls: 0, moves: 0 };
 let shownAt = begun;
 let isStopped = false;
 // The seed under way is played to its end.
@@ -66,6 +68,7 @@ async function playOn(): Promise<void> {
     const outcome = await play(generateScenario(seed, size));
     total.runs += outcome.runs;
     total.calls += outcome.calls;
+    total.moves += outcome.played.moves;
     if (outcome.faults.length > 0) await report(seed, outcome.runs, outcome.faults);
     if (!isOpenEnded || performance.now() < shownAt + PROGRESS_MS) continue;
     shownAt = performance.now();
@@ -86,8 +89,9 @@ function isEnough(): boolean {
 async function report(seed: number, runs: number, faults: readonly string[]): Promise<void> {
   total.failing++;
   process.exitCode = 1;
+  const narrow = values.narrow ? " --narrow" : "";
   const flags = onPostgres ? ` --store postgres --nodes ${values.nodes} --databases ${values.databases}` : "";
-  const again = `npm run simulate -- --seed ${seed} --events ${values.events} --functions ${values.functions}${flags}`;
+  const again = `npm run simulate -- --seed ${seed} --events ${values.events} --functions ${values.functions}${narrow}${flags}`;
   console.log(`seed ${seed}: ${faults.length} faults in ${runs} runs (${again})`);
   for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(`  ${fault}`);
   if (!values.shrink) return;
@@ -101,7 +105,7 @@ async function report(seed: number, runs: number, faults: readonly string[]): Pr
 }
 
 function figures(): string {
-  const { seeds, failing, runs, calls } = total;
+  const { seeds, failing, runs, calls, moves } = total;
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
-  return `${seeds} seeds, ${failing} failing, ${runs} runs, ${calls} calls, ${seconds} s`;
+  return `${seeds} seeds, ${failing} failing, ${runs} runs, ${calls} calls, ${moves > 0 ? `${moves} moves, ` : ""}${seconds} s`;
 }

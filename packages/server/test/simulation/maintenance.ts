@@ -11,7 +11,7 @@ import { now } from "./virtual-time.ts";
 
 export function createSimMaintenance(config: Config, store: Store, log: Logger, everyMs: number): BackgroundService[] {
   const dedupWindow = createDedupWindow(config.dedupWindow);
-  const meter = new StoredBytesMeter({ store, now });
+  const meter = new StoredBytesMeter({ store, now, elapsed: now });
   // Events are removed when they are counted.
   return [
     ...createMaintenance({ config, store, dedupWindow, budgetBytes: null, disk: null, meter, archive: null, log, now, everyMs }),

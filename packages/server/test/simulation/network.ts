@@ -1,16 +1,17 @@
 /**
- * Between the service and the apps. The seed decides how long a request and its answer take, and whether one of them is lost, the
+ * Between the service and the apps. The seed decides how long a request and its response take, and whether one of them is lost, the
  * connection is cut, the app never answers or is asked twice. An app that was reached always works to the end, heard or not.
  */
 
 import { isSignatureOf } from "@inlet/protocol";
 import type { AppRequest } from "../../src/execute/call/call-app.ts";
 import { HEADER_NAMES } from "../../src/execute/call/header-names.ts";
-import { type NoAnswer, tooLate, unreachable } from "../../src/execute/call/no-answer.ts";
-import type { AppAnswer } from "../../src/execute/call/read-answer.ts";
+import { givenUp, type NoResponse, tooLate, unreachable } from "../../src/execute/call/no-response.ts";
+import type { AppResponse } from "../../src/execute/call/read-response.ts";
 import type { CallScope } from "./apps/own-app.ts";
 import { type SimApp, stepIdOf } from "./apps/serve-app.ts";
-import type { CallNote, Journal } from "./journal.ts";
+import type { Journal } from "./journal.ts";
+import type { CallNote } from "./journal-notes.ts";
 import type { Limits } from "./limits.ts";
 import { Random } from "./random.ts";
 import type { NetworkFaults, Scenario, SdkName } from "./scenario.ts";
@@ -29,7 +30,7 @@ export interface NetworkParts {
 
 interface Pending {
   note: CallNote;
-  reject(error: NoAnswer): void;
+  reject(error: NoResponse): void;
   process: number;
 }
 
@@ -40,8 +41,8 @@ interface CallBody {
 
 /** What one process of the service calls apps with. */
 export interface SimCaller {
-  call(request: AppRequest): Promise<AppAnswer>;
-  fetch(request: { url: string; signal?: AbortSignal }): Promise<AppAnswer & { url: string }>;
+  call(request: AppRequest): Promise<AppResponse>;
+  fetch(request: { url: string; signal?: AbortSignal }): Promise<AppResponse & { url: string }>;
   stop(): Promise<void>;
 }
 
@@ -98,10 +99,12 @@ export class Network {
     pending.reject(unreachable("the service stops"));
   }
 
-  #call(request: AppRequest, process: number): Promise<AppAnswer> {
+  #call(request: AppRequest, process: number): Promise<AppResponse> {
     const { limits } = this.#parts;
     const app = this.#appOf(request);
     if (request.method === "PUT") return app.handle(request, undefined as never);
+    // Its lease was lost before it was made.
+    if (request.signal?.aborted) return Promise.reject(givenUp());
     if (!isSignedFor(request, this.#parts.journal.appKey)) return Promise.resolve({ status: 401, headers: {}, body: "" });
     const { ctx, event } = JSON.parse(request.body) as CallBody;
     const noted = this.#note(request, ctx, process);
@@ -110,14 +113,14 @@ export class Network {
       const pending: Pending = { note: noted, reject, process };
       this.#pending.add(pending);
       request.signal?.addEventListener("abort", () => this.#giveUp(pending));
-      const answered = (answer: AppAnswer) => {
+      const answered = (answer: AppResponse) => {
         if (!this.#pending.has(pending)) return;
         noted.status = answer.status;
         noted.answer = answer.body.slice(0, 400);
         this.#end(pending, "answered");
         resolve(answer);
       };
-      const failed = (fate: "lost" | "cut" | "hung", error: NoAnswer) => {
+      const failed = (fate: "lost" | "cut" | "hung", error: NoResponse) => {
         if (!this.#pending.has(pending)) return;
         this.#end(pending, fate);
         reject(error);
@@ -132,7 +135,7 @@ export class Network {
     request: AppRequest,
     app: SimApp,
     note: CallNote,
-    { answered, failed }: { answered(answer: AppAnswer): void; failed(fate: "lost" | "cut" | "hung", error: NoAnswer): void },
+    { answered, failed }: { answered(answer: AppResponse): void; failed(fate: "lost" | "cut" | "hung", error: NoResponse): void },
   ): void {
     const { seed, faults, timeoutMs, cuts } = this.#parts;
     const nth = this.#asked.get(name) ?? 0;

@@ -1,23 +1,25 @@
 /** One node of the service: a place where a process runs, is killed or stopped or cut off from its store, and is started again. */
 
-import type { EdgeAnswer } from "./apps/own-app.ts";
+import type { EdgeResponse } from "./apps/own-app.ts";
 import type { SimStores } from "./folders.ts";
 import type { Journal } from "./journal.ts";
 import type { Network } from "./network.ts";
 import { type Operated, SimProcess } from "./process.ts";
 import type { Removals } from "./removals.ts";
-import type { Outage, Scenario } from "./scenario.ts";
+import { hasJobs, type Outage, removes, type Scenario } from "./scenario.ts";
 import type { CommittedSteps } from "./store-tap.ts";
 import type { Trace } from "./trace.ts";
-import { after, now, turn } from "./virtual-time.ts";
+import { after, now, pass, turn } from "./virtual-time.ts";
 
-/** An answer that could not be written is tried again within this time after the store works. */
+/** A response that could not be written is tried again within this time after the store works. */
 const REWRITE_MS = 6_000;
 /** In real time, a busy node may take this long to write the outcome of a request. That of a call is known to be written, see Journal. */
 const REAL_REWRITE_MS = 10_000;
 /** How often old data is removed. */
 const SWEEP_MS = 7_000;
 const REAL_SWEEP_MS = 1_000;
+const STARTS_MAX = 10;
+const RESTART_MS = 1_000;
 
 export interface NodeParts {
   scenario: Scenario;
@@ -42,6 +44,7 @@ export class SimNode {
   #processNo = 0;
   #outage: Outage | null = null;
   #cutOffUntil = 0;
+  #stalledUntil = 0;
   /** How long it stays down after the stop under way; null: none is. */
   #stopping: { downMs: number; isDrained: boolean } | null = null;
   #isStartDue = false;
@@ -59,7 +62,20 @@ export class SimNode {
     return this.#process !== null && this.#stopping === null && this.#outage === null;
   }
 
+  /** Again, if the store cannot be reached on a busy machine: whoever runs a service starts it until it is up. */
   async start(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const error = await this.#startOnce().then(
+        () => null,
+        (fault: unknown) => fault,
+      );
+      if (error === null) return;
+      if (!this.#parts.scenario.isRealTime || tries === STARTS_MAX) throw error;
+      await pass(RESTART_MS);
+    }
+  }
+
+  async #startOnce(): Promise<void> {
     const { scenario, stores, network, committed, removals, journal, trace } = this.#parts;
     this.#isStartDue = false;
     this.#processNo = this.#parts.newProcessNo();
@@ -73,12 +89,15 @@ export class SimNode {
       retryMs: scenario.retryMs ?? null,
       leaseMs: scenario.leaseMs ?? null,
       writeMs: scenario.writeMs ?? 0,
-      hasJobs: (scenario.jobs ?? []).length + (scenario.erasures ?? []).length > 0,
+      hasJobs: hasJobs(scenario),
+      listed: journal.listed,
       hasMirrors: (scenario.hooks ?? []).length > 0,
+      hasMoves: stores.startMoves !== undefined,
       committed,
       removals,
-      sweepMs: (scenario.retentions ?? []).length === 0 ? null : scenario.isRealTime ? REAL_SWEEP_MS : SWEEP_MS,
+      sweepMs: !removes(scenario) ? null : scenario.isRealTime ? REAL_SWEEP_MS : SWEEP_MS,
       isRefusing: () => now() < this.#cutOffUntil || this.#isRefusing(0),
+      stallMs: () => this.#stalledUntil - now(),
       onLog: (line) => {
         trace?.note(processNo, "log", JSON.parse(line));
         noteLog(journal, line);
@@ -93,14 +112,14 @@ export class SimNode {
   }
 
   /** Does what is due: goes down, has gone down, comes up again. */
-  async tend(): Promise<void> {
+  async maintain(): Promise<void> {
     if (this.#outage) await this.#begin(this.#outage);
     if (this.#stopping?.isDrained) await this.#stopped(this.#stopping.downMs);
     if (this.#isStartDue) await this.start();
   }
 
   /** Resolves with what the service says; rejects when it is not there, or dies. */
-  ask(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
+  ask(path: string, headers: Record<string, string>, body: string): Promise<EdgeResponse> {
     return this.#reach((process) => process.ask(path, headers, body));
   }
 
@@ -125,6 +144,7 @@ export class SimNode {
     this.#outage = null;
     if (!process || this.#stopping) return;
     if (kind === "cut-off") return this.#cutOff(downMs);
+    if (kind === "stall") return this.#stall(downMs);
     if (kind === "stop") {
       const stopping = { downMs, isDrained: false };
       this.#stopping = stopping;
@@ -144,6 +164,11 @@ export class SimNode {
     this.#cutOffUntil = now() + forMs;
     journal.loseSince(settledAt(), "stopped", this.#processNo);
     network.distrust(this.#processNo, this.#cutOffUntil + REWRITE_MS);
+  }
+
+  #stall(forMs: number): void {
+    this.#stalledUntil = now() + forMs;
+    this.#parts.network.distrust(this.#processNo, this.#stalledUntil + REWRITE_MS);
   }
 
   async #stopped(downMs: number): Promise<void> {
@@ -176,7 +201,7 @@ export class SimNode {
   }
 }
 
-/** The store's own doing: CommitUnknown is what it throws when the answer to a commit is lost. */
+/** The store's own doing: CommitUnknown is what it throws when the response to a commit is lost. */
 const UNAVAILABLE: ReadonlySet<string> = new Set(["StoreUnavailable", "CommitUnknown"]);
 
 function traceOf(trace: Trace, processNo: number): (name: string, args: readonly unknown[]) => (answer: unknown) => void {

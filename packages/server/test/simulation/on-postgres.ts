@@ -32,7 +32,11 @@ export async function playOnPostgres(nodes: number, keepIn: string | null, datab
       const second = databases > 1 ? (await create(`${name}_second`)).href : null;
       const given = inRealTime(scenario, nodes);
       const trace = keepIn === null ? null : new Trace();
-      const outcome = await simulateInRealTime(given, await createDatabaseStores(url.href, given, second), trace);
+      const outcome = await simulateInRealTime(
+        given,
+        await createDatabaseStores(url.href, given, second, { isMoving: second !== null }),
+        trace,
+      );
       if (keepIn !== null && outcome.faults.length > 0) {
         const { faults, played } = outcome;
         const rows = await inDatabase(second ?? url.href, readTables);

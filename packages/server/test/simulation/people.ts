@@ -4,6 +4,7 @@ import { EVENT_KEY } from "./apps/own-app.ts";
 import { requestApproval } from "./deeds/approvals.ts";
 import { archiveEnvironment } from "./deeds/archives.ts";
 import { sendBatch } from "./deeds/batches.ts";
+import { cancelMany } from "./deeds/cancellations.ts";
 import { decideSome } from "./deeds/decisions.ts";
 import type { Deed, DeedKind } from "./deeds/deeds.ts";
 import type { DeedParts } from "./deeds/doing.ts";
@@ -18,12 +19,14 @@ import { setQuota } from "./deeds/quotas.ts";
 import { rerun } from "./deeds/reruns.ts";
 import { retain } from "./deeds/retentions.ts";
 import { rotateKey } from "./deeds/rotations.ts";
+import { removeApp } from "./deeds/schedules.ts";
 import { declareSchema } from "./deeds/schemas.ts";
 import { sendSignal } from "./deeds/signals.ts";
 import { rotateSigningKey } from "./deeds/signing-rotations.ts";
+import { streamMessages } from "./deeds/streams.ts";
 import { wake } from "./deeds/wakes.ts";
 import type { Scenario } from "./scenario.ts";
-import { after } from "./virtual-time.ts";
+import { after, now } from "./virtual-time.ts";
 
 const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) => Promise<void> } = {
   events: sendEvent,
@@ -45,6 +48,9 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   rotations: rotateKey,
   signingRotations: rotateSigningKey,
   hooks: useHook,
+  streams: streamMessages,
+  schedules: removeApp,
+  cancellations: cancelMany,
 };
 
 export const DEED_KINDS = Object.keys(DO) as readonly DeedKind[];
@@ -61,6 +67,7 @@ export class People {
   }
 
   begin(): void {
+    this.#parts.journal.peopleBeganAt = now();
     for (const kind of DEED_KINDS)
       for (const deed of deedsOf(this.#parts.scenario, kind)) after(deed.atMs, () => void this.#do(kind, deed));
   }

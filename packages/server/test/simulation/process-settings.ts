@@ -6,6 +6,9 @@ import { EVENT_KEY } from "./apps/own-app.ts";
 import { SIGNING_KEY } from "./journal.ts";
 import { CALLS_PER_APP } from "./limits.ts";
 
+/** Followers of a channel that are away for longer miss messages. In real time, nobody is. */
+export const STREAM_RETENTION_MS = 20_000;
+
 /** Null: the default. */
 interface Durations {
   callTimeoutMs: number;
@@ -16,7 +19,18 @@ interface Durations {
 export function configOf({ callTimeoutMs, retryMs, leaseMs }: Durations): Config {
   const retries = retryMs === null ? [] : ["--retry-interval", `${retryMs}ms`];
   const leases = leaseMs === null ? [] : ["--lease", `${leaseMs}ms`];
-  const flags = [...retries, ...leases, "--call-timeout", `${callTimeoutMs}ms`, "--app-calls", String(CALLS_PER_APP), "--discover", "off"];
+  const flags = [
+    ...retries,
+    ...leases,
+    "--call-timeout",
+    `${callTimeoutMs}ms`,
+    "--app-calls",
+    String(CALLS_PER_APP),
+    "--discover",
+    "off",
+    "--stream-retention",
+    `${STREAM_RETENTION_MS}ms`,
+  ];
   const keys = ["--event-key", EVENT_KEY, "--signing-key", SIGNING_KEY, "--api-key", "api-key"];
   return readConfig("start", [...flags, ...keys], {});
 }

@@ -5,23 +5,28 @@
 import { createEventIdGenerator } from "@inlet/protocol";
 import { type Logger, pino } from "pino";
 import type { JobsPart } from "../../src/api/jobs/jobs-routes.ts";
+import { Subscribers } from "../../src/api/realtime/subscribers.ts";
 import { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
-import { createEventLife } from "../../src/flows/event-life.ts";
+import { createEventLife, webhookLifeParts } from "../../src/flows/event-life.ts";
 import { EventMirror } from "../../src/flows/mirror-events.ts";
+import { createItemIntake } from "../../src/flows/reconcile-item.ts";
+import type { ReconcileOrders } from "../../src/jobs/reconcile-orders.ts";
+import { MoveEnvironments } from "../../src/maintenance/move-environments.ts";
 import { Activity } from "../../src/observe/activity.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Usage } from "../../src/observe/usage.ts";
 import { QuotaLedger } from "../../src/receive/quotas/quota-ledger.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
+import type { ListedItem } from "../../src/reconcile/listed-item.ts";
 import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts";
 import { ChangeFollower } from "../../src/service/follow-changes.ts";
 import { createFunctions, type Functions } from "../../src/service/functions.ts";
 import type { BackgroundService } from "../../src/service/maintenance.ts";
 import { createSigning } from "../../src/service/signing.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
-import type { EdgeAnswer } from "./apps/own-app.ts";
+import type { EdgeResponse } from "./apps/own-app.ts";
 import { Edge } from "./edge.ts";
 import { createSimJobs, type SimJobs } from "./jobs.ts";
 import { createSimMaintenance } from "./maintenance.ts";
@@ -40,6 +45,10 @@ export interface ProcessParts {
   hasJobs: boolean;
   /** Looks for events to be mirrored, again and again. */
   hasMirrors: boolean;
+  /** Works on moves of environments, again and again. */
+  hasMoves: boolean;
+  /** What the provider of the webhook lists. */
+  listed: readonly ListedItem[];
   /** How often old data is removed; null: it is not. */
   sweepMs: number | null;
   removals: Removals;
@@ -49,6 +58,7 @@ export interface ProcessParts {
   retryMs: number | null;
   committed: CommittedSteps;
   isRefusing(): boolean;
+  stallMs(): number;
   onLog(line: string): void;
   trace: TapParts["trace"];
 }
@@ -60,6 +70,9 @@ export interface Operated {
   environment: Environment;
   directory: Directory;
   jobs: JobsPart;
+  reconciliation: ReconcileOrders;
+  subscribers: Subscribers;
+  isDead(): boolean;
   catalogue: Catalogue;
 }
 
@@ -73,6 +86,7 @@ export class SimProcess {
   readonly #tapped: Store;
   readonly #jobs: SimJobs;
   readonly #mirror: EventMirror;
+  readonly #subscribers: Subscribers;
   readonly #quotas: QuotaLedger;
   readonly #upkeep: readonly BackgroundService[];
   readonly #environment: string;
@@ -90,6 +104,7 @@ export class SimProcess {
         life,
         committed: parts.committed,
         isRefusing: () => isUp && parts.isRefusing(),
+        stallMs: parts.stallMs,
         writeMs: parts.writeMs,
         removals: parts.removals,
         trace: parts.trace,
@@ -146,8 +161,10 @@ export class SimProcess {
     this.life = life;
     this.store = store;
     this.#tapped = tapped;
-    this.#jobs = createSimJobs(tapped, functions, directory, log, config.lease);
-    this.#upkeep = parts.sweepMs === null ? [] : createSimMaintenance(config, tapped, log, parts.sweepMs);
+    this.#upkeep = [
+      ...(parts.sweepMs === null ? [] : createSimMaintenance(config, tapped, log, parts.sweepMs)),
+      ...(parts.hasMoves ? [new MoveEnvironments({ store: tapped, log, now })] : []),
+    ];
     this.functions = functions;
     this.#directory = directory;
     this.#catalogue = catalogue;
@@ -156,7 +173,8 @@ export class SimProcess {
     this.#quotas = new QuotaLedger({ store: tapped, directory, log, now });
     const isMirroring = () => directory.webhooks().some(({ mirror }) => mirror !== null);
     this.#mirror = new EventMirror({ store: tapped, functions, catalogue, dedupWindow, quotas: this.#quotas, isMirroring, log, now });
-    const eventLife = createEventLife({
+    this.#subscribers = new Subscribers({ store: tapped, views: tapped, retentionMs: config.streamRetention, now });
+    const lifeParts = {
       mirror: this.#mirror,
       quotas: this.#quotas,
       directory,
@@ -176,12 +194,14 @@ export class SimProcess {
       senders: { directory, placeholderEnvironment: null, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,
       transforms: AS_THEY_COME,
-      maskedHeaders: new Set(),
+      maskedHeaders: new Set<string>(),
       publicUrl: null,
       dedupWindow: createDedupWindow(config.dedupWindow),
       refusals: new RefusalLog(log),
-    });
-    this.#edge = new Edge(functions, eventLife, (name) => this.#environmentNow(name));
+    };
+    const intake = createItemIntake({ ...webhookLifeParts(lifeParts), store: tapped, directory, dedupWindow });
+    this.#jobs = createSimJobs({ store: tapped, functions, directory, log, leaseMs: config.lease, intake, listed: parts.listed });
+    this.#edge = new Edge(functions, createEventLife(lifeParts), (name) => this.#environmentNow(name));
   }
 
   get environmentId() {
@@ -189,7 +209,7 @@ export class SimProcess {
   }
 
   /** What an app or a sender asks of the service. Throws when nobody listens. */
-  async ask(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
+  async ask(path: string, headers: Record<string, string>, body: string): Promise<EdgeResponse> {
     if (this.life.isDead || !this.#isOpen) throw new Error("connect ECONNREFUSED");
     const answer = await lives.run(this.life, () => this.#edge.answerTo(path, headers, body));
     // The connection is gone with the process.
@@ -204,6 +224,9 @@ export class SimProcess {
       directory: this.#directory,
       catalogue: this.#catalogue,
       jobs: this.#jobs.jobs,
+      reconciliation: this.#jobs.reconciliation,
+      subscribers: this.#subscribers,
+      isDead: () => this.life.isDead,
       store: this.#tapped,
       environment: this.#environmentNow(),
     };
@@ -214,6 +237,7 @@ export class SimProcess {
   /** The first half of a stop: calls under way may end, and what their apps ask for meanwhile is answered. */
   async drain(): Promise<void> {
     await lives.run(this.life, async () => {
+      this.#subscribers.cutAll();
       await Promise.all([this.#jobs.runner.stop(), this.#mirror.stop()]);
       await this.functions.stop();
       await this.#quotas.stop();

@@ -17,6 +17,7 @@ import { getRun, listRuns, summariseRuns } from "../../src/store/runs/sqlite/rea
 import { openReader } from "../../src/store/sqlite/database.ts";
 import type { ReadRequest } from "../../src/store/sqlite/read-operations.ts";
 import { listUsage } from "../../src/store/usage/sqlite.ts";
+import { requestWithBody } from "../../src/store/webhook-requests/sqlite/read-webhook-requests.ts";
 
 const READ_THREAD = "/read-thread.ts";
 const RealWorker = workerThreads.Worker;
@@ -59,6 +60,7 @@ class InlineReader extends EventEmitter {
     if (operation === "retentionOldestRows") return countOldest(this.#db, params);
     if (operation === "usageList") return listUsage(this.#db, params);
     if (operation === "eventFollow") return followEvents(this.#db, params);
+    if (operation === "webhookRequestWithBody") return requestWithBody(this.#db, params);
     throw new Error(`the simulation does not answer ${operation}`);
   }
 }

@@ -19,7 +19,12 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
   const random = new Random(scenario.seed, "real time");
   return {
     ...scenario,
-    functions: scenario.functions.map((fn) => ({ ...fn, code: quicker(fn.code), flow: quickerFlow(fn.flow) })),
+    functions: scenario.functions.map((fn) => ({
+      ...fn,
+
+      code: quicker(fn.code),
+      flow: quickerFlow(fn.flow),
+    })),
     events: scenario.events.map((event) => ({ ...event, atMs: Math.ceil(event.atMs / SPEED) })),
     signals: (scenario.signals ?? []).map((signal) => ({ ...signal, atMs: Math.ceil(signal.atMs / SPEED) })),
     pauses: (scenario.pauses ?? []).map((pause) => ({ ...pause, atMs: Math.ceil(pause.atMs / SPEED), forMs: quick(pause.forMs) })),
@@ -71,6 +76,15 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
       rotateAfterMs: quick(hook.rotateAfterMs),
       overlapMs: quick(hook.overlapMs),
       requests: hook.requests.map((request) => ({ ...request, afterMs: quick(request.afterMs) })),
+      reconciledAfterMs: hook.reconciledAfterMs.map(quick),
+    })),
+    cancellations: (scenario.cancellations ?? []).map((one) => ({ ...one, atMs: Math.ceil(one.atMs / SPEED) })),
+    schedules: (scenario.schedules ?? []).map((schedule) => ({ ...schedule, atMs: Math.ceil(schedule.atMs / SPEED) })),
+    streams: (scenario.streams ?? []).map((stream) => ({
+      ...stream,
+      atMs: Math.ceil(stream.atMs / SPEED),
+      pairs: stream.pairs.map(quick),
+      connections: stream.connections.map(({ forMs, awayMs }) => ({ forMs: quick(forMs), awayMs: quick(awayMs) })),
     })),
     refusals: [],
     callTimeoutMs: CALL_TIMEOUT_MS,

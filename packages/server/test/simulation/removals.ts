@@ -3,10 +3,16 @@
 import type { EnvironmentId, RunId } from "@inlet/protocol";
 import type { Removal, RemovalParams, RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
 import type { Journal } from "./journal.ts";
+import type { QuotaNote } from "./journal-notes.ts";
 import { rememberHolders } from "./release-holds.ts";
 import { now } from "./virtual-time.ts";
 
 const PAGE = 500;
+/** Retention keeps everything for longer. */
+const RECENT_MS = 4_000;
+/** A tenth of the quota is made free, in whole rows of each kind, which take up to so many bytes together. */
+const LEFT_SHARE = 0.9;
+const ROWS_BYTES = 8_000;
 
 export class Removals {
   readonly #journal: Journal;
@@ -34,6 +40,7 @@ export class Removals {
   async ofRuns(store: Store, { environmentId, ...params }: RemovalParams, remove: () => Promise<Removal>): Promise<Removal> {
     if (environmentId === undefined) return remove();
     return this.#inTurn(async () => {
+      await this.#checkQuota(store, environmentId, params.until);
       if (this.#seenAt.runs.get(environmentId) !== now()) await this.#rememberRuns(store, environmentId);
       this.#until.runs = Math.max(this.#until.runs, params.until);
       return this.#watch("runs", remove, (since) => this.#noteRuns(store, environmentId, since));
@@ -43,13 +50,27 @@ export class Removals {
   async ofEvents(store: Store, { environmentId, ...params }: RemovalParams, remove: () => Promise<Removal>): Promise<Removal> {
     if (environmentId === undefined) return remove();
     return this.#inTurn(async () => {
+      await this.#checkQuota(store, environmentId, params.until);
       if (this.#seenAt.events.get(environmentId) !== now()) await this.#rememberEvents(store, environmentId);
       this.#until.events = Math.max(this.#until.events, params.until);
       return this.#watch("events", remove, (since) => this.#noteEvents(store, environmentId, since));
     });
   }
 
-  /** What a removal without an answer has removed is noted with the next one. */
+  /** What is not old is removed while a quota of stored bytes is exceeded, and no further than to its share that is left. */
+  async #checkQuota(store: Store, environmentId: EnvironmentId, until: number): Promise<void> {
+    if (until < now() - RECENT_MS) return;
+    const isSet = ({ quota, askedAt, endedAt }: QuotaNote) =>
+      quota === "storedBytes" && askedAt <= now() && now() <= endedAt + this.#journal.tellingMs;
+    const note = this.#journal.quotas.find(isSet);
+    if (!note) return this.#journal.fault("what is not old was removed, and no quota of stored bytes is set");
+    const { events, runs, requests } = await store.retentionStoredBytes({ environmentId });
+    const stored = events + runs + requests;
+    if (stored < note.limit * LEFT_SHARE - ROWS_BYTES)
+      this.#journal.fault(`what is not old was removed, with ${stored} bytes where ${note.limit} may be`);
+  }
+
+  /** What a removal without a response has removed is noted with the next one. */
   async #watch(kind: "runs" | "events", remove: () => Promise<Removal>, note: (since: number) => Promise<void>): Promise<Removal> {
     const unanswered = this.#unansweredSince[kind];
     const since = unanswered ?? now();

@@ -4,9 +4,10 @@ import type { Deeds } from "./deeds/deeds.ts";
 
 /** Which SDK serves a function: ours, or one that speaks as the published ones do. */
 export const SDKS = ["own", "v3", "v4"] as const;
-/** One more app serves the functions of a branch environment. */
-export const APPS = [...SDKS, "mirror"] as const;
+/** One more app serves the functions of a branch environment, and one the function that has a schedule. */
+export const APPS = [...SDKS, "mirror", "schedule"] as const;
 export type SdkName = (typeof APPS)[number];
+export const APP_OF_SCHEDULE = "schedule";
 export const BRANCH = "feature/mirror";
 
 /** A function's code. Both the apps and the model run it; every node has a JSON value. */
@@ -48,7 +49,7 @@ export interface RunCode {
 export interface FetchCode {
   kind: "fetch";
   id: typeof FETCH_ID;
-  /** So many requests get no answer; 99: none does. */
+  /** So many requests get no response; 99: none does. */
   fails: number;
   status: number;
   tookMs: number;
@@ -79,6 +80,8 @@ export interface SimFunction {
   sdk: SdkName;
   /** Null: it is only ever invoked. */
   trigger: { event: string; onlyOdd: boolean } | null;
+  /** It is started every so many minutes. */
+  everyMinutes?: number;
   retries: number;
   code: Code;
   onFailure: boolean;
@@ -90,8 +93,8 @@ export interface Outage {
   atMs: number;
   /** Which node; the first one if absent. */
   node?: number;
-  /** `cut-off`: the node cannot reach its store for that long. */
-  kind: "kill" | "stop" | "cut-off";
+  /** `cut-off`: the node cannot reach its store for that long. `stall`: its store answers nothing before that, and everything after it. */
+  kind: "kill" | "stop" | "cut-off" | "stall";
   /** Turns of the event loop into what happens at that instant. */
   turns: number;
   downMs: number;
@@ -103,9 +106,9 @@ export interface NetworkFaults {
   lost: number;
   /** The connection is cut while the app works; the app goes on. */
   cut: number;
-  /** The app works, and its answer never arrives. */
+  /** The app works, and its response never arrives. */
   hang: number;
-  /** Something between repeats the request, and one of the answers is thrown away. */
+  /** Something between repeats the request, and one of the responses is thrown away. */
   twice: number;
   latencyMs: number;
 }
@@ -137,6 +140,16 @@ export interface Scenario extends Pick<Deeds, "events">, Partial<Omit<Deeds, "ev
   writeMs?: number;
   /** Delay before a failed call is tried again, instead of the backoff table. */
   retryMs?: number;
+}
+
+/** Events and runs are removed. */
+export function removes({ retentions = [], quotas = [] }: Pick<Scenario, "retentions" | "quotas">): boolean {
+  return retentions.length > 0 || quotas.some(({ quota }) => quota === "storedBytes");
+}
+
+/** Somebody asks for jobs. */
+export function hasJobs({ jobs = [], erasures = [], hooks = [] }: Scenario): boolean {
+  return jobs.length + erasures.length + hooks.length > 0;
 }
 
 /** How long it takes on a busy machine until nodes know what one of them has changed. */

@@ -18,7 +18,7 @@ const { simulateInRealTime } = await import("./simulate.ts");
 /** Time is real and mostly spent waiting, so the seeds are played at the same time. */
 const FIRST = seedOfDay(Date.now());
 const SEEDS = [FIRST, FIRST + 1];
-const SIZE = { starts: 30, functions: 8 };
+const SIZE = { starts: 30, functions: 8, isNarrow: true };
 const NODES = 2;
 
 const skip = whyNoPostgres() ?? false;

@@ -3,6 +3,7 @@
 import { createFolders, type SimStores } from "./folders.ts";
 import { checkApprovals } from "./model/check-approvals.ts";
 import { checkBodies } from "./model/check-bodies.ts";
+import { checkCancellations } from "./model/check-cancellations.ts";
 import { checkCancels } from "./model/check-cancels.ts";
 import { checkErasures } from "./model/check-erasures.ts";
 import { checkJobs } from "./model/check-jobs.ts";
@@ -13,9 +14,11 @@ import { checkQuotas } from "./model/check-quotas.ts";
 import { checkRemovals } from "./model/check-removals.ts";
 import { checkReruns } from "./model/check-reruns.ts";
 import { checkRuns } from "./model/check-runs.ts";
+import { checkSchedules } from "./model/check-schedules.ts";
 import { checkSchemas } from "./model/check-schemas.ts";
 import { checkSignals } from "./model/check-signals.ts";
 import { checkStarts } from "./model/check-starts.ts";
+import { checkStreams } from "./model/check-streams.ts";
 import { checkThrottles } from "./model/check-throttles.ts";
 import { Evidence } from "./model/evidence.ts";
 import { pauseReally, pauseVirtually } from "./pauses-of-node.ts";
@@ -67,6 +70,7 @@ async function check(played: Played): Promise<string[]> {
   await checkEnvironment(evidence, fault);
   checkOperations(evidence, fault);
   checkQuotas(played, fault);
+  checkStreams(played, fault);
   if (!branch) return faults;
   const there = { ...scenario, functions: scenario.functions.filter(isMirrored), events: [] };
   const copies = new Evidence({ ...played, ...branch, branch: played, scenario: there, jobs: [] });
@@ -84,11 +88,13 @@ async function checkEnvironment(evidence: Evidence, fault: (message: string) => 
 function checkOperations(evidence: Evidence, fault: (message: string) => void): void {
   checkThrottles(evidence, fault);
   checkCancels(evidence, fault);
+  checkCancellations(evidence, fault);
   checkOrder(evidence, fault);
   checkPauses(evidence, fault);
   checkReruns(evidence, fault);
   checkJobs(evidence, fault);
   checkSchemas(evidence, fault);
+  checkSchedules(evidence, fault);
   checkRemovals(evidence, fault);
   checkErasures(evidence, fault);
   checkSignals(evidence, fault);

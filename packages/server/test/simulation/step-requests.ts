@@ -1,22 +1,25 @@
 /** Requests that the service makes for steps. Their address says what becomes of them: see fetchUrl. */
 
-import { type NoAnswer, unreachable } from "../../src/execute/call/no-answer.ts";
-import type { AppAnswer } from "../../src/execute/call/read-answer.ts";
-import type { Journal, RequestNote } from "./journal.ts";
+import { givenUp, type NoResponse, unreachable } from "../../src/execute/call/no-response.ts";
+import type { AppResponse } from "../../src/execute/call/read-response.ts";
+import type { Journal } from "./journal.ts";
+import type { RequestNote } from "./journal-notes.ts";
 import { after } from "./virtual-time.ts";
 
-export type RequestAnswer = AppAnswer & { url: string };
+export type RequestResponse = AppResponse & { url: string };
 
 export class StepRequests {
   readonly #journal: Journal;
-  readonly #pending = new Map<RequestNote, (error: NoAnswer) => void>();
+  readonly #pending = new Map<RequestNote, (error: NoResponse) => void>();
   readonly #stopping = new Set<number>();
 
   constructor(journal: Journal) {
     this.#journal = journal;
   }
 
-  make({ url, signal }: { url: string; signal?: AbortSignal }, process: number): Promise<RequestAnswer> {
+  make({ url, signal }: { url: string; signal?: AbortSignal }, process: number): Promise<RequestResponse> {
+    // Its lease was lost before it was made.
+    if (signal?.aborted) return Promise.reject(givenUp());
     const [, fails, status, tookMs, runId, step = ""] = new URL(url).pathname.split("/");
     const key = `${runId}/${decodeURIComponent(step)}`;
     const note = this.#journal.noteRequest(key, process);
@@ -26,7 +29,7 @@ export class StepRequests {
       signal?.addEventListener("abort", () => this.#giveUp(note));
       after(Number(tookMs), () => {
         if (!this.#pending.delete(note)) return;
-        // A process that stops repeats what gets no answer: its own stop may be the reason.
+        // A process that stops repeats what gets no response: its own stop may be the reason.
         this.#journal.endRequest(note, !isRefused ? "answered" : this.#stopping.has(process) ? "stopped" : "refused");
         if (isRefused) reject(unreachable("nothing listens at its address"));
         else resolve({ status: Number(status), headers: {}, body: key, url });

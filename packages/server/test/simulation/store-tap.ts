@@ -4,6 +4,7 @@
  */
 
 import type {
+  ClaimedEntry,
   EventBatch,
   EventRemovalParams,
   RemovalParams,
@@ -40,8 +41,18 @@ export class CommittedSteps {
     }
   }
 
+  noteDuration(ms: number): void {
+    this.#journal.noteStoreMs(ms);
+  }
+
   noteLost(leaseId: string): void {
     this.#journal.lostLeases.add(leaseId);
+  }
+
+  noteNotApplied(runNo: number, entry: NonNullable<RunAdvanceParams["entry"]>): void {
+    const { stepId = null } = entry as Partial<ClaimedEntry>;
+    this.noteLost(entry.leaseId);
+    this.#journal.noteLostOutcome(runNo, stepId);
   }
 
   noteWritten(leaseId: string): void {
@@ -73,6 +84,8 @@ export interface TapParts {
   life: Life;
   committed: CommittedSteps;
   isRefusing(): boolean;
+  /** How long the store does not answer from now on. */
+  stallMs(): number;
   writeMs: number;
   removals: Removals;
   /** Told of every call; null: nobody looks at them. */
@@ -82,12 +95,16 @@ export interface TapParts {
 const NEVER = new Promise<never>(() => undefined);
 
 export function tapStore(parts: TapParts): Store {
-  const { store, life, committed, isRefusing, writeMs, removals, trace } = parts;
+  const { store, life, committed, isRefusing, stallMs, writeMs, removals, trace } = parts;
   const pass = async (call: () => unknown): Promise<unknown> => {
     if (life.isDead) return NEVER;
     if (isRefusing()) throw new StoreUnavailable("the simulation says so");
+    const askedAt = now();
     try {
+      if (stallMs() > 0) await passTime(stallMs());
+      if (life.isDead) return NEVER;
       const result = await call();
+      committed.noteDuration(now() - askedAt);
       return life.isDead ? NEVER : result;
     } catch (error) {
       if (life.isDead) return NEVER;
@@ -106,7 +123,7 @@ export function tapStore(parts: TapParts): Store {
       const result = await store.runAdvance({ ...params, decide });
       if (writeMs > 0) await passTime(writeMs);
       if (params.entry && !life.isDead && !isKept(decided)) committed.noteWritten(params.entry.leaseId);
-      if (params.entry && !result.applied) committed.noteLost(params.entry.leaseId);
+      if (params.entry && !result.applied) committed.noteNotApplied(params.runNo, params.entry);
       if (decided && result.applied && !life.isDead) committed.note(decided.state.run.id, decided.change, decided.state, askedAt);
       return result;
     });

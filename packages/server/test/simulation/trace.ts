@@ -1,5 +1,5 @@
 /**
- * What every process asked of its store and logged, with the time of the question and of the answer. A play in real time cannot be played
+ * What every process asked of its store and logged, with the time of the question and of the response. A play in real time cannot be played
  * again: with this, a fault of it can be judged.
  */
 

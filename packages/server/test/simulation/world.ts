@@ -10,7 +10,7 @@ import {
   USAGE_KINDS,
   type UsageHour,
 } from "../../src/store/contract/index.ts";
-import type { EdgeAnswer } from "./apps/own-app.ts";
+import type { EdgeResponse } from "./apps/own-app.ts";
 import { type SimApp, serveApp } from "./apps/serve-app.ts";
 import type { Ask } from "./deeds/doing.ts";
 import { readAll, type SimStores, type StoreContent } from "./folders.ts";
@@ -23,14 +23,15 @@ import type { Operated } from "./process.ts";
 import { Random } from "./random.ts";
 import { releaseHolds } from "./release-holds.ts";
 import { leftOver, Removals } from "./removals.ts";
-import { APPS, BRANCH, fullId, REAL_TELLING_MS, type Scenario, type SdkName } from "./scenario.ts";
+import { APPS, BRANCH, fullId, hasJobs, REAL_TELLING_MS, removes, type Scenario, type SdkName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import type { Trace } from "./trace.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
 /** Longer than anything waits: what goes on does something within this time, however many runs wait behind one another. */
 const REST_MAX_MS = 6 * 3_600_000;
-const REAL_REST_MAX_MS = 120_000;
+/** A machine that is starved of processor time may do nothing for minutes. */
+const REAL_REST_MAX_MS = 300_000;
 const REAL_LOOK_MS = 25;
 /** What was answered so long ago has been written, if the store works; a write is tried again for a while when connections break. */
 const REAL_SETTLE_MS = 1_000;
@@ -52,6 +53,8 @@ export interface Played {
   events: StoredEvent[];
   functionIds: ReadonlyMap<number, string>;
   jobs: Job[];
+  /** How often the environment changed its database. */
+  moves: number;
   approvals: Approval[];
   /** Of the environment, its keys, webhooks and functions. */
   usage: UsageHour[];
@@ -86,8 +89,8 @@ export class World {
     this.#stores = stores;
     this.#random = new Random(seed, "order");
     this.#apps = new Map(APPS.filter((sdk) => functions.some((fn) => fn.sdk === sdk)).map((sdk) => [sdk, this.#serve(sdk)]));
-    const tellingMs = scenario.isRealTime ? REAL_TELLING_MS : 0;
-    const limits = new Limits(functions, journal, scenario.nodes ?? 1, tellingMs);
+    journal.tellingMs = scenario.isRealTime ? REAL_TELLING_MS : 0;
+    const limits = new Limits(functions, journal, scenario.nodes ?? 1);
     const network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal, limits, cuts: scenario.cuts ?? {} });
     let processes = 0;
     const settledAt = () => (scenario.isRealTime ? now() - (scenario.connectionCuts ? REAL_REWRITE_MS : REAL_SETTLE_MS) : this.#settledAt);
@@ -107,7 +110,6 @@ export class World {
     this.#people = new People({
       scenario,
       journal,
-      tellingMs,
       startedAt: this.#startedAt,
       ask,
       nextNode: () => this.#nextNode(),
@@ -122,6 +124,7 @@ export class World {
     for (const [sdk, app] of this.#apps) await this.#register(sdk, app);
     for (const node of others) await node.start();
     this.#people.begin();
+    this.#stores.startMoves?.();
     for (const outage of this.scenario.outages) after(outage.atMs, () => (this.#nodes[outage.node ?? 0] as SimNode).plan(outage));
     await (this.scenario.isRealTime ? this.#watch() : this.#drive());
     return this.#end();
@@ -133,13 +136,14 @@ export class World {
     const [reading] = processes;
     if (!reading) throw new Error("no process was left");
     for (const process of processes) process.end();
+    const moves = (await this.#stores.endMoves?.()) ?? 0;
     const { environmentId } = reading;
     const store = this.#stores.operator(reading.store);
     const functionIds = new Map((await store.functionList()).map(({ no, id }) => [no as number, id]));
-    const { jobs } = await store.jobList({ environmentId, limit: JOBS_MAX });
+    const jobs = (await store.jobList({ environmentId, limit: JOBS_MAX })).jobs.filter(({ kind }) => kind !== "environments.move");
     const approvals = await listApprovals(store, environmentId);
     const usage = await listUsage(store, environmentId);
-    const isRemoving = (scenario.retentions ?? []).length > 0 && !scenario.isRealTime;
+    const isRemoving = removes(scenario) && !scenario.isRealTime;
     const removals = this.#removals;
     if (isRemoving) await removals.remember(store, environmentId);
     const left = isRemoving ? await leftOver(store, environmentId) : null;
@@ -156,6 +160,7 @@ export class World {
       functionIds,
       scenario,
       journal,
+      moves,
       jobs,
       approvals,
       usage,
@@ -172,7 +177,7 @@ export class World {
     for (let looks = 0; ; looks++) {
       await settle();
       this.#settledAt = now();
-      for (const node of this.#nodes) await node.tend();
+      for (const node of this.#nodes) await node.maintain();
       if (looks % LOOKS_EVERY === 0) {
         if (await this.#isDone()) return;
         await this.#release();
@@ -186,7 +191,7 @@ export class World {
   /** Real time: it passes by itself. */
   async #watch(): Promise<void> {
     for (;;) {
-      for (const node of this.#nodes) await node.tend();
+      for (const node of this.#nodes) await node.maintain();
       if ((await this.#isDone()) || this.#isEndless(REAL_REST_MAX_MS)) return;
       await this.#release();
       await pass(REAL_LOOK_MS);
@@ -213,10 +218,7 @@ export class World {
     const store = this.#stores.operator(process.store);
     if ((await store.queueLanes()).length > 0) return false;
     if (this.scenario.hooks?.length && (await store.mirrorList({ limit: 1 })).length > 0) return false;
-    const { jobs } =
-      this.scenario.jobs?.length || this.scenario.erasures?.length
-        ? await store.jobList({ environmentId: process.environmentId, limit: JOBS_MAX })
-        : { jobs: [] };
+    const { jobs } = hasJobs(this.scenario) ? await store.jobList({ environmentId: process.environmentId, limit: JOBS_MAX }) : { jobs: [] };
     return jobs.every(({ endedAt }) => endedAt !== null);
   }
 
@@ -247,12 +249,12 @@ export class World {
     return up[this.#asked++ % Math.max(up.length, 1)] ?? (this.#nodes[0] as SimNode);
   }
 
-  async #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeAnswer> {
+  async #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeResponse> {
     const { pathname } = new URL(url);
     const home = sdk === "mirror" ? { "x-service-env": BRANCH } : {};
     const answer = await this.#nextNode().ask(
       pathname,
-      { ...headers, ...home, "x-simulated-sdk": sdk === "own" || sdk === "mirror" ? "service" : "inngest" },
+      { ...headers, ...home, "x-simulated-sdk": sdk === "v3" || sdk === "v4" ? "inngest" : "service" },
       body,
     );
     if (pathname === "/v1/signals" && answer.status === 200) this.#people.noteSignal(body, await answer.text());
@@ -265,6 +267,8 @@ export class World {
       const answer = await app.handle(request, undefined as never);
       if (answer.status === 200) return;
       if (tries === REGISTRATIONS_MAX) throw new Error(`app ${sdk} could not register: ${answer.body}`);
+      // A database that is away is back when it is next asked.
+      if (this.scenario.isRealTime) await pass(REAL_SETTLE_MS);
     }
   }
 }

@@ -9,6 +9,7 @@ import { createEventIdGenerator } from "@inlet/protocol";
 import { pino } from "pino";
 import { Archive } from "../../src/archive/archive.ts";
 import { ArchiveLease } from "../../src/archive/archive-lease.ts";
+import { DecoderProcess } from "../../src/archive/files/decoder-process.ts";
 import { rowsOf } from "../../src/archive/files/read-file.ts";
 import type { ArchiveTarget } from "../../src/archive/targets/archive-target.ts";
 import { openTarget } from "../../src/archive/targets/open-target.ts";
@@ -24,6 +25,9 @@ export const DAY_MS = 86_400_000;
 /** Retention times that keep nothing of what the scene has. */
 const KEPT_MS = 30 * DAY_MS;
 const ALL_COUNTED = "SELECT coalesce(max(sequence), 0) <= (SELECT sequence FROM event_types_counted) AS yes FROM events";
+
+/** One process reads the files for all archives of a test file. */
+export const decoder = new DecoderProcess();
 
 const urls = new WeakMap<Store, string>();
 
@@ -52,23 +56,32 @@ export async function openSampleStore(url: string): Promise<Store> {
 export function archiveOf(store: Store, target: ArchiveTarget | string, now = store.storeNow): Archive {
   return new Archive({
     target: typeof target === "string" ? openTarget(folderUrl(target), {}) : target,
+    decoder,
     lease: new ArchiveLease({ store, now }),
     store,
     compileWhere,
     log: pino({ level: "silent" }),
-    now,
     stopping: new AbortController().signal,
   });
 }
 
 /** Everything that the store has is past its retention. */
 export async function archiveAll(store: Store, archive: Archive, keptMs: Partial<RetentionMaintainParams["keptMs"]> = {}): Promise<void> {
+  await countAll(store);
+  await sweepAll(store, archive, keptMs);
+}
+
+/** What is not counted is not archived. */
+export async function countAll(store: Store): Promise<void> {
   await poll(async () => {
     await store.eventTypeCount({ limit: 1_000 });
     const { rows } = await inDatabase(urls.get(store) as string, (client) => client.query<{ yes: boolean }>(ALL_COUNTED));
     // Transactions of other databases of the server may hold it up.
     return rows[0]?.yes ? true : null;
   }, "all events to be counted");
+}
+
+export async function sweepAll(store: Store, archive: Archive, keptMs: Partial<RetentionMaintainParams["keptMs"]> = {}): Promise<void> {
   await store.retentionMaintain({
     now: store.storeNow() + 60 * DAY_MS,
     keptMs: { events: KEPT_MS, runs: KEPT_MS, requests: KEPT_MS, ...keptMs },
@@ -88,7 +101,7 @@ export async function rowsIn(folder: string, table: ArchivedTable, name: string)
   if (!file) return [];
   try {
     const rows: ArchivedRow[] = [];
-    for await (const row of rowsOf(table, file)) rows.push(row);
+    for await (const row of rowsOf(decoder, table, file)) rows.push(row);
     return rows;
   } finally {
     await file.close();

@@ -15,7 +15,7 @@ export interface AppCall {
   dispatch: string;
   /** The ids of the steps whose results came with it. */
   done: string[];
-  /** The step was run, as an SDK says it. Resolves when the answer is on its way. */
+  /** The step was run, as an SDK says it. Resolves when the response is on its way. */
   ranStep(id: string, data?: string): Promise<void>;
   /** A step that the service has to do. */
   asks(op: "Sleep" | "WaitForEvent" | "WaitForSignal" | "WaitForApproval" | "Gateway", id: string, opts: object): Promise<void>;

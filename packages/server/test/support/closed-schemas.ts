@@ -1,4 +1,4 @@
-/** Checks an answer against the OpenAPI document, more strictly than clients should: a field the document does not name is a fault. */
+/** Checks a response against the OpenAPI document, more strictly than clients should: a field the document does not name is a fault. */
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 

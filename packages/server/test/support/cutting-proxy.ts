@@ -1,6 +1,6 @@
 /**
  * A proxy between a node and PostgreSQL that cuts or holds a connection at a named point: before a statement reaches the server, or after
- * the server has executed it and before its answer reaches the node. A connection that is held stays open on both sides, and nothing
+ * the server has executed it and before its response reaches the node. A connection that is held stays open on both sides, and nothing
  * passes any more, as if the network or the machine of the node were gone. It reads just enough of the protocol to tell statements
  * apart: https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
@@ -11,6 +11,35 @@ import { onEnd } from "./on-end.ts";
 import { type Armed, type Cut, ProxiedConnection } from "./proxied-connection.ts";
 
 export type { Cut };
+
+/** On either side of a statement, by what to call each. */
+export function cutsAt(point: string, statement: RegExp): [string, Cut][] {
+  return [
+    [`before ${point} arrives`, { statement, when: "before" }],
+    [`after ${point}, before its response`, { statement, when: "after" }],
+  ];
+}
+
+/** On either side of the COMMIT that follows a statement. */
+export function cutsAtCommitAfter(point: string, statement: RegExp): [string, Cut][] {
+  return [
+    [`before COMMIT arrives, after ${point}`, { statement: /^COMMIT/, when: "before", following: statement }],
+    [`after COMMIT, before its response, after ${point}`, { statement: /^COMMIT/, when: "after", following: statement }],
+  ];
+}
+
+/** A group of events that has the label of an event of these tests. */
+export const EVENT_WRITTEN = /append_events[\s\S]*label/;
+
+/** Where the transaction that accepts an event and begins its run can be cut. */
+export const CUTS_OF_ACCEPTING: readonly [string, Cut][] = [
+  ...cutsAt("the name is added", /INSERT INTO event_names/),
+  ...cutsAt("the lock of the name", /pg_advisory_xact_lock_shared/),
+  ...cutsAt("the write of the event", EVENT_WRITTEN),
+  ...cutsAt("the write of the run", /INSERT INTO runs/),
+  ...cutsAt("the write of its entry", /INSERT INTO queue/),
+  ...cutsAtCommitAfter("the write of the event", EVENT_WRITTEN),
+];
 
 export interface CuttingProxy {
   /** The database behind it. */
@@ -25,7 +54,7 @@ export interface CuttingProxy {
   holdAll(): void;
   /** Counts the statements that come from now on. */
   count(statement: RegExp): () => number;
-  /** The sizes, in bytes, of the answers to the statements that come from now on. */
+  /** The sizes, in bytes, of the responses to the statements that come from now on. */
   measure(): () => readonly number[];
   /** From now on, whoever sends a statement may lose the connection over it, again and again; null: nobody any more. */
   cutBy(choose: ((statement: string) => Cut["when"] | null) | null): void;

@@ -26,7 +26,10 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
   const job = (await service.rest("POST", "/jobs", { body: jobBody })).body.data;
   return {
     ids: {
-      ...{ jobs: job.id, webhooks: webhook.id, requestId: (await first(`/webhooks/${webhook.id}/requests`)).id, "alert-rules": rule.id },
+      jobs: job.id,
+      webhooks: webhook.id,
+      requestId: (await first(`/webhooks/${webhook.id}/requests`)).id,
+      "alert-rules": rule.id,
       ...{
         runs: run.id,
         functions: run.function.id,
@@ -37,7 +40,8 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
         environments: "production",
       },
       events: sent,
-      ...{ keys: (await first("/keys?kind=event")).id, sessions: "none" },
+      keys: (await first("/keys?kind=event")).id,
+      sessions: "none",
     } as Record<string, string>,
     bodies: {
       "POST /jobs": [
@@ -45,7 +49,10 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
         { ...jobBody, function: run.function.id },
       ],
       "POST /environments": [{ name: "mine" }],
-      "POST /databases": [{ name: "mine", url: "postgres://u@127.0.0.1:1/x" }],
+      "POST /databases": [
+        { name: "mine", url: "postgres://u@127.0.0.1:1/x" },
+        { name: "mine", url: "postgres://u@127.0.0.1:1/x?sslrootcert=/dev/zero", readUrl: "postgres:///x?host=/nowhere&port=99999" },
+      ],
       "POST /environments/{name}/move": [{ database: "directory" }],
       "PUT /environments/{name}": [{ retention: { events: "1m" } }],
       "POST /keys": [

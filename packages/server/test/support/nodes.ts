@@ -3,7 +3,7 @@
 import type { TestContext } from "node:test";
 import { poll } from "./app.ts";
 import { type InletProcess, startInlet } from "./process.ts";
-import { API_KEY, clientOf, EVENT_KEY, PATIENT_DATABASE_TIMEOUT, type ServiceClient, SIGNING_KEY } from "./service.ts";
+import { API_KEY, clientOf, EVENT_KEY, type ServiceClient, SIGNING_KEY } from "./service.ts";
 
 export type Node = InletProcess & ServiceClient;
 
@@ -12,7 +12,6 @@ const TIMES = {
   /** Short, so that a test does not wait long for what a dead node held; long enough for a busy machine to renew it. */
   INLET_LEASE: "10s",
   INLET_POLL_INTERVAL: "500ms",
-  INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT,
 };
 
 /** `flags` name the store, and whatever else differs. */

@@ -49,7 +49,7 @@ export async function startProvider(
 }
 
 /**
- * Follows redirects with cookies, fills in the provider's forms, and returns the last answer with the cookies of `home`. `tamper` changes
+ * Follows redirects with cookies, fills in the provider's forms, and returns the last response with the cookies of `home`. `tamper` changes
  * the URL and the cookies with which the browser comes back.
  */
 export async function browse(

@@ -1,11 +1,12 @@
 /** PostgreSQL from npm, started in a temporary folder: the real server, as root too. */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, chown, constants, cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { access, chown, constants, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { Client } from "pg";
 import { freePort } from "./free-port.ts";
 
@@ -23,9 +24,17 @@ export interface PostgresServer {
   data: string;
   /** As its operator would, or "immediate", without a proper end, as a crash does. */
   stop(how?: "fast" | "immediate"): Promise<void>;
-  start(): Promise<void>;
+  start(options?: StartOptions): Promise<void>;
+  /** All of its processes stand still, as those of a container that is paused. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
   /** Stops it and removes its data. */
   remove(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** Writes beyond this size of any file fail, as on a full disk. */
+  fileBytesMax?: number;
 }
 
 export interface PostgresOptions {
@@ -89,12 +98,25 @@ export async function serve({ folder, native, data, user }: Place, fsync: boolea
   ];
   let child: ChildProcess | null = null;
 
-  async function start(): Promise<void> {
-    child = spawnGuarded(join(native, "bin", "postgres"), ["-D", data, ...settings], user);
+  async function start(options: StartOptions = {}): Promise<void> {
+    child = spawnGuarded(join(native, "bin", "postgres"), ["-D", data, ...settings], user, options);
     const deadline = Date.now() + 120_000;
     while (!(await answers(url))) {
       if (Date.now() > deadline || child.exitCode !== null) throw new Error("PostgreSQL does not start");
       await sleep(20);
+    }
+  }
+
+  /** The first of them first: it makes no others then. */
+  async function signal(name: "SIGSTOP" | "SIGCONT"): Promise<void> {
+    const first = Number((await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[0]);
+    process.kill(first, name);
+    for (const pid of await childrenOf(first)) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // It has ended since.
+      }
     }
   }
 
@@ -109,10 +131,11 @@ export async function serve({ folder, native, data, user }: Place, fsync: boolea
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await start();
   const remove = async () => {
+    if (child?.exitCode === null) await signal("SIGCONT").catch(() => {});
     await stop("immediate");
     await rm(folder, { recursive: true, force: true });
   };
-  return { url, data, start, stop, remove };
+  return { url, data, start, stop, pause: () => signal("SIGSTOP"), resume: () => signal("SIGCONT"), remove };
 }
 
 export function isPostgresInstalled(): boolean {
@@ -124,9 +147,17 @@ export function isPostgresInstalled(): boolean {
   }
 }
 
-/** A shell stands between: when the tests end, however they end, it ends PostgreSQL. */
-function spawnGuarded(program: string, args: readonly string[], user: { uid?: number; gid?: number }): ChildProcess {
-  const script = '"$0" "$@" </dev/null & read how || how=QUIT; kill -"$how" $!; wait $!; exit 0';
+const BLOCK_BYTES = 512;
+
+/** A shell stands between: when the tests end, however they end, it ends PostgreSQL, also one that stands still. */
+function spawnGuarded(
+  program: string,
+  args: readonly string[],
+  user: { uid?: number; gid?: number },
+  { fileBytesMax }: StartOptions,
+): ChildProcess {
+  const limit = fileBytesMax === undefined ? "" : `ulimit -f ${Math.floor(fileBytesMax / BLOCK_BYTES)}; `;
+  const script = `${limit}"$0" "$@" </dev/null & read how || how=QUIT; kill -"$how" $!; kill -CONT $!; wait $!; exit 0`;
   return spawn("/bin/sh", ["-c", script, program, ...args], { ...user, stdio: ["pipe", "ignore", "ignore"] });
 }
 
@@ -165,6 +196,27 @@ async function run(program: string, args: readonly string[], user: { uid?: numbe
   child.stderr.on("data", (chunk) => (stderr += chunk));
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) throw new Error(`${basename(program)} ended with code ${code}: ${stderr}`);
+}
+
+/** Where there is no /proc, `ps` knows. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const names = await readdir("/proc").catch(() => null);
+  if (names === null) {
+    const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pid=,ppid="]);
+    const rows = stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/).map(Number));
+    return rows.flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []));
+  }
+  const parents = names
+    .filter((name) => /^\d+$/.test(name))
+    .map(async (name) => {
+      const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => "");
+      const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
+      return parent === String(pid) ? [Number(name)] : [];
+    });
+  return (await Promise.all(parents)).flat();
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -14,12 +14,14 @@ export { inDatabase };
 export const OWN_LOCKS =
   "(SELECT l.* FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database WHERE d.datname = current_database()) AS own_locks";
 
-const SHARED_TEMPLATE = "inlet_template";
 const TEMPLATE_LOCK = 1;
+const DAY_MS = 86_400_000;
+/** By day (UTC): partitions of a database begin with the day on which it was migrated, and a run of tests may go on past midnight. */
+const templates = new Map<number, Promise<string>>();
 
 let shared: Promise<PostgresServer> | null = null;
 after(async () => {
-  if (template && (await template) !== SHARED_TEMPLATE) await dropDatabase(await template);
+  if (!process.env[SHARED_POSTGRES]) for (const template of templates.values()) await dropDatabase(await template);
   await (await shared)?.remove();
 });
 
@@ -38,13 +40,13 @@ export async function freshDatabase(t: TestContext): Promise<string> {
 
 /** The same with the schema in it: a copy of a database that was migrated once, which takes less time than to migrate. */
 export async function migratedDatabase(t: TestContext): Promise<string> {
-  template ??= process.env[SHARED_POSTGRES] ? sharedTemplate() : migrateOne();
+  const today = Math.floor(Date.now() / DAY_MS);
+  const template = templates.get(today) ?? (process.env[SHARED_POSTGRES] ? sharedTemplate(`inlet_template_${today}`) : migrateOne());
+  templates.set(today, template);
   const name = await createDatabase(await template);
   onEnd(t, () => dropDatabase(name));
   return addressOf(name);
 }
-
-let template: Promise<string> | null = null;
 
 async function migrateOne(name?: string): Promise<string> {
   const created = await createDatabase("template0", name);
@@ -54,11 +56,11 @@ async function migrateOne(name?: string): Promise<string> {
 }
 
 /** Test processes that share a server share the template, too: the first of them makes it, while the others wait. */
-async function sharedTemplate(): Promise<string> {
+async function sharedTemplate(name: string): Promise<string> {
   return inDatabase(await sharedUrl(), async (client) => {
     await client.query("SELECT pg_advisory_lock($1)", [TEMPLATE_LOCK]);
-    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [SHARED_TEMPLATE]);
-    return rowCount ? SHARED_TEMPLATE : migrateOne(SHARED_TEMPLATE);
+    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [name]);
+    return rowCount ? name : migrateOne(name);
   });
 }
 

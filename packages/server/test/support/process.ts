@@ -6,9 +6,17 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { onEnd } from "./on-end.ts";
 
-/** The command and the Node that runs it. `npm run release -- --check` names an installed package and another Node. */
-export const INLET_BIN = process.env.TEST_INLET_BIN ?? fileURLToPath(new URL("../../../cli/bin/inlet.js", import.meta.url));
+/** The variable by which a run of many files tells them of a bundle of the command (scripts/bundle-program.ts). */
+export const BUNDLED_PROGRAM = "INLET_TEST_PROGRAM";
+
+/** The command as users run it, module by module. `npm run release -- --check` names that of an installed package, and another Node. */
+export const INLET_MODULES_BIN = process.env.TEST_INLET_BIN ?? fileURLToPath(new URL("../../../cli/bin/inlet.js", import.meta.url));
+/** The same command, which may be a bundle. */
+export const INLET_BIN = process.env.TEST_INLET_BIN ?? process.env[BUNDLED_PROGRAM] ?? INLET_MODULES_BIN;
 export const INLET_NODE = process.env.TEST_INLET_NODE ?? process.execPath;
+
+/** Healthy work ends within this time on any machine. A test of what takes too long says how long that is. */
+export const PATIENT_DATABASE_TIMEOUT = "60s";
 
 export interface InletProcess {
   url: string;
@@ -16,7 +24,7 @@ export interface InletProcess {
   /** Everything printed so far. */
   stdout(): string;
   stderr(): string;
-  /** Waits until it has written this to its log: a pipe may lag behind an answer. */
+  /** Waits until it has written this to its log: a pipe may lag behind a response. */
   logged(pattern: RegExp): Promise<void>;
   /** Ends it and waits; returns the exit code, null when a signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
@@ -28,9 +36,12 @@ export interface Ended {
   stderr: string;
 }
 
-/** Starts `inlet <argv>` and waits for it to listen. `bin` is the command of another checkout. */
+/**
+ * Starts `inlet <argv>` and waits for it to listen. Unless told otherwise, it is patient with its database, and looks for no apps on the usual
+ * ports: whatever else runs on this machine may use them. `bin` is another command.
+ */
 export async function startInlet(t: TestContext, argv: string[], env: Record<string, string> = {}, bin = INLET_BIN): Promise<InletProcess> {
-  const inlet = spawnInlet(t, argv, env, bin);
+  const inlet = spawnInlet(t, argv, { INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT, INLET_DISCOVER: "off", ...env }, bin);
   const url = await new Promise<string>((resolve, reject) => {
     inlet.child.stdout?.on("data", () => {
       const line = /^listening on (\S+)$/m.exec(inlet.stdout());

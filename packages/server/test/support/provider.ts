@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { onEnd } from "./on-end.ts";
 
-export interface ProviderAnswer {
+export interface ProviderResponse {
   status?: number;
   headers?: Record<string, string>;
   /** A value other than a text is sent as JSON. */
@@ -26,7 +26,7 @@ export interface TestProvider {
   /** Everything that was asked. */
   asked: Asked[];
   /** What it answers; "nothing": it never does. */
-  answer: (asked: Asked) => ProviderAnswer | "nothing";
+  answer: (asked: Asked) => ProviderResponse | "nothing";
 }
 
 export async function startProvider(t: TestContext, answer: TestProvider["answer"]): Promise<TestProvider> {
@@ -53,7 +53,7 @@ export async function startProvider(t: TestContext, answer: TestProvider["answer
   return provider;
 }
 
-/** A source that lists `{ items, next }` page by page, each page an answer of the provider. */
+/** A source that lists `{ items, next }` page by page, each page a response of the provider. */
 export function sourceOf(provider: TestProvider, items = "page.items.map((body) => ({ body, id: body.own }))"): string {
   return `
     function request({ since, until, cursor, secrets }) {
@@ -68,7 +68,7 @@ export function sourceOf(provider: TestProvider, items = "page.items.map((body) 
 }
 
 /** Items in pages of this size, for `sourceOf`. */
-export function pagesOf(items: readonly unknown[], size: number): (asked: Asked) => ProviderAnswer {
+export function pagesOf(items: readonly unknown[], size: number): (asked: Asked) => ProviderResponse {
   return ({ url }) => {
     const page = Number(url.searchParams.get("page"));
     const next = (page + 1) * size < items.length ? page + 1 : undefined;

@@ -6,7 +6,7 @@ export interface Cut {
   /** Matched with the text of a statement and, after it, the values it is executed with. */
   statement: RegExp;
   when: "before" | "after";
-  /** Only if the answer says this; of no use before. */
+  /** Only if the response says this; of no use before. */
   answer?: RegExp;
   /** Only on a connection on which such a statement came before: a COMMIT is known by what it commits. */
   following?: RegExp;
@@ -35,10 +35,10 @@ export class ProxiedConnection {
   #earlier: string[] = [];
   /** The point of the statement that is being sent. */
   #point: Armed | null = null;
-  /** One for each answer that is outstanding: statements are sent without waiting for earlier answers. */
+  /** One for each response that is outstanding: statements are sent without waiting for earlier answers. */
   readonly #pending: (Armed | null)[] = [];
   #answer: Buffer[] = [];
-  #answerBytes = 0;
+  #responseBytes = 0;
   #isHeld = false;
   onClose = () => {};
 
@@ -101,10 +101,10 @@ export class ProxiedConnection {
     const [point] = this.#pending;
     if (point) this.#answer.push(whole);
     else this.#client.write(whole);
-    this.#answerBytes += whole.length;
+    this.#responseBytes += whole.length;
     if (type !== READY) return;
-    this.#points.answered(this.#answerBytes);
-    this.#answerBytes = 0;
+    this.#points.answered(this.#responseBytes);
+    this.#responseBytes = 0;
     this.#pending.shift();
     if (!point) return;
     const bytes = Buffer.concat(this.#answer.splice(0));

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { onEnd } from "./on-end.ts";
 
-/** A POST with this query, these header lines and this body, exactly; resolves with the status of the answer. */
+/** A POST with this query, these header lines and this body, exactly; resolves with the status of the response. */
 export function postBytes(url: string, { query, headers, body }: { query: string; headers: readonly string[]; body: Buffer }) {
   const { hostname, port, pathname, host } = new URL(url);
   const lines = [`POST ${pathname}${query} HTTP/1.1`, `Host: ${host}`, ...headers, `Content-Length: ${body.length}`, "Connection: close"];
@@ -56,7 +56,7 @@ export async function listenForBytes(t: TestContext): Promise<{ url: string; rec
   return { received, url: `http://127.0.0.1:${port}` };
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   /** By their names in small letters. */
   headers: Record<string, string>;
@@ -93,7 +93,7 @@ export class RawConnection {
   }
 
   /** The next answer; null when the connection was closed before there was one. */
-  async answer(): Promise<RawAnswer | null> {
+  async answer(): Promise<RawResponse | null> {
     for (;;) {
       const headEnd = this.#received.indexOf("\r\n\r\n");
       const [statusLine = "", ...lines] = this.#received.slice(0, headEnd).split("\r\n");

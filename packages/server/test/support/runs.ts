@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { ServiceClient } from "./service.ts";
 
 /** Looks often at first, then less: many tests wait at once, and looking takes time from what they wait for. */
-const POLL_MS = { first: 10, factor: 1.25, max: 100 };
+const POLL_MS = { first: 10, factor: 1.25, max: 200 };
 /** Far longer than anything takes on a machine that does other things as well. */
 const DEADLINE_MS = 120_000;
 
@@ -62,7 +62,7 @@ export async function runDetails(service: ServiceClient, id: string, headers: Re
 
 /** Asks again while the store is too busy to answer, as a client does. */
 async function read<Data>(service: ServiceClient, path: string, headers: Record<string, string>): Promise<Data> {
-  return until(`an answer to GET ${path}`, async () => {
+  return until(`a response to GET ${path}`, async () => {
     const { status, body, text } = await service.rest("GET", path, { headers });
     if (status === 503) return undefined;
     assert.equal(status, 200, text);

@@ -1,7 +1,7 @@
 /** Runs in every state, for tests. */
 
 import type { EntryNo, EnvironmentId, EventId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
-import type { Answer, AnswerOf, CallFacts } from "../../src/execute/steps/answers.ts";
+import type { CallFacts, CallResponse, CallResponseOf } from "../../src/execute/steps/call-response.ts";
 import { readOperations } from "../../src/execute/steps/operations.ts";
 import type { EntryRecord, RunRecord, RunState, StepRecord, StoredEvent } from "../../src/store/contract/index.ts";
 
@@ -107,6 +107,6 @@ export function sampleFacts(given: Partial<CallFacts> = {}): CallFacts {
   };
 }
 
-export function operations(list: object[], given: Partial<AnswerOf<"operations">> = {}): Answer {
+export function operations(list: object[], given: Partial<CallResponseOf<"operations">> = {}): CallResponse {
   return { kind: "operations", operations: readOperations(JSON.stringify(list)) ?? [], mayRetry: true, retryAfterMs: null, ...given };
 }

@@ -12,13 +12,11 @@ import { type Service, startService } from "../../src/service.ts";
 import { currentStore } from "./both-stores.ts";
 import { onEnd } from "./on-end.ts";
 import { migratedDatabase } from "./postgres.ts";
+import { PATIENT_DATABASE_TIMEOUT } from "./process.ts";
 
 export const EVENT_KEY = "test-event-key";
 export const API_KEY = "test-api-key";
 export const SIGNING_KEY = `signkey-test-${"0a".repeat(32)}`;
-
-/** Healthy work ends within this time on any machine. A test of what takes too long says how long that is. */
-export const PATIENT_DATABASE_TIMEOUT = "60s";
 
 export interface TestServiceOptions {
   mode?: Mode;

@@ -11,7 +11,7 @@ const TIMES = ["--lease", "30s", "--poll-interval", "200ms"];
 const PASS_LEASES = `
   UPDATE queue SET due_at = $1, rank = CASE lane WHEN 'timers' THEN $1 ELSE rank END WHERE leased_by IS NOT NULL AND due_at > $1`;
 const PASS_LEASES_OF_JOBS = "UPDATE jobs SET leased_until = 0 WHERE leased_by IS NOT NULL";
-const PASS_TURNS = "DELETE FROM leaders";
+const RELEASE_LEADERSHIP = "DELETE FROM leaders";
 
 export interface StoreFlagsOptions {
   /** Of the embedded store. */
@@ -39,6 +39,6 @@ async function passLeases(databaseUrl: string): Promise<void> {
   await inDatabase(databaseUrl, async (client) => {
     await client.query(PASS_LEASES, [Date.now()]);
     await client.query(PASS_LEASES_OF_JOBS);
-    await client.query(PASS_TURNS);
+    await client.query(RELEASE_LEADERSHIP);
   });
 }

@@ -9,10 +9,6 @@
 import { appendFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Inlet } from "@inlet/sdk";
-import { serve as serveInlet } from "@inlet/sdk/node";
-import { Inngest } from "inngest";
-import { serve as serveInngest } from "inngest/node";
 import { RUN_STEPS } from "./ten-steps.ts";
 
 const [sdk, port, baseUrl, file] = process.argv.slice(2) as ["inngest" | "inlet", string, string, string];
@@ -64,7 +60,9 @@ async function tally({ n, label }: Sent["data"], step: Steps): Promise<unknown> 
   return step.run("count", () => ran(n, `count-${label}`));
 }
 
-function published(): RequestListener {
+/** Only the SDK that is used is loaded. */
+async function published(): Promise<RequestListener> {
+  const [{ Inngest }, { serve }] = await Promise.all([import("inngest"), import("inngest/node")]);
   const client = new Inngest({ id: "crash", isDev: true, baseUrl, eventKey: "test-event-key" });
   const functions = [
     client.createFunction({ id: "ten-steps", retries: 20, triggers: [{ event: "crash/begin" }] }, ({ event, step }) =>
@@ -74,10 +72,11 @@ function published(): RequestListener {
       tally(event.data as Sent["data"], step as unknown as Steps),
     ),
   ];
-  return serveInngest({ client, functions });
+  return serve({ client, functions });
 }
 
-function ours(): RequestListener {
+async function ours(): Promise<RequestListener> {
+  const [{ Inlet }, { serve }] = await Promise.all([import("@inlet/sdk"), import("@inlet/sdk/node")]);
   const client = new Inlet({ id: "crash", isDev: true, baseUrl, eventKey: "test-event-key" });
   const functions = [
     client.createFunction({ id: "ten-steps", retries: 20 }, { event: "crash/begin" }, ({ event, step }) =>
@@ -87,7 +86,7 @@ function ours(): RequestListener {
       tally(event.data as Sent["data"], step as unknown as Steps),
     ),
   ];
-  return serveInlet({ client, functions });
+  return serve({ client, functions });
 }
 
-createServer(sdk === "inngest" ? published() : ours()).listen(Number(port), "127.0.0.1", () => console.log("ready"));
+createServer(await (sdk === "inngest" ? published() : ours())).listen(Number(port), "127.0.0.1", () => console.log("ready"));

@@ -4,7 +4,8 @@
  */
 
 import { canonicalJson, signBody } from "@inlet/protocol";
-import { asJson, reasonOf } from "../../rest/rest-client.ts";
+import { reasonOf } from "../../rest/fetch-fault.ts";
+import { asJson } from "../../rest/rest-client.ts";
 
 /** The endpoint of a build. */
 export interface Build {
@@ -41,22 +42,31 @@ export function isAskable({ sdk }: Build): boolean {
 
 /** The build, or why there is none. */
 export async function findBuild(url: string, signingKey: string | null): Promise<Build | string> {
-  const answer = await send(url, "GET", "", signedHeaders("", signingKey));
-  if (typeof answer === "string") return answer;
-  const { app, app_id } = (asJson(answer.text) ?? {}) as { app?: unknown; app_id?: unknown };
+  const response = await send(url, "GET", "", signedHeaders("", signingKey));
+  if (typeof response === "string") return response;
+  const { app, app_id } = (asJson(response.text) ?? {}) as { app?: unknown; app_id?: unknown };
   const named = [app, app_id].find((name) => typeof name === "string") as string | undefined;
   for (const headers of ["x-service", "x-inngest"] as const) {
-    const sdk = answer.headers.get(`${headers}-sdk`);
+    const sdk = response.headers.get(`${headers}-sdk`);
     if (sdk) return { url, sdk, headers, app: named ?? null };
   }
-  return `it answers with status ${answer.status}, but is not the endpoint of an SDK`;
+  return `it answers with status ${response.status}, but is not the endpoint of an SDK`;
 }
 
 export async function askForPlan(build: Build, { runId, functionId, steps, events }: RunState, signingKey: string | null): Promise<Plan> {
   const stack = Object.keys(steps);
   const context = {
-    ...{ attempt: 0, max_attempts: 1, env: "", fn_id: "", job_id: "check", qi_id: "check", request_id: `${runId}.check` },
-    ...{ disable_immediate_execution: true, run_id: runId, step_id: "step", use_api: false },
+    attempt: 0,
+    max_attempts: 1,
+    env: "",
+    fn_id: "",
+    job_id: "check",
+    qi_id: "check",
+    request_id: `${runId}.check`,
+    disable_immediate_execution: true,
+    run_id: runId,
+    step_id: "step",
+    use_api: false,
     stack: { current: stack.length, stack },
   };
   const content = JSON.stringify({ ctx: context, event: events[0], events, steps, use_api: false, version: -1 });
@@ -65,8 +75,8 @@ export async function askForPlan(build: Build, { runId, functionId, steps, event
   target.searchParams.set("fnId", functionId);
   target.searchParams.set("stepId", "step");
   const headers = { ...signedHeaders(body, signingKey), [`${build.headers}-req-version`]: "-1", "content-type": "application/json" };
-  const answer = await send(target.href, "POST", body, headers);
-  return typeof answer === "string" ? { kind: "fault", reason: answer } : readPlan(answer);
+  const response = await send(target.href, "POST", body, headers);
+  return typeof response === "string" ? { kind: "fault", reason: response } : readPlan(response);
 }
 
 function readPlan({ status, text }: { status: number; text: string }): Plan {
@@ -95,6 +105,6 @@ async function send(url: string, method: "GET" | "POST", body: string, headers: 
     const response = await fetch(url, { method, headers, redirect: "manual", signal, ...(method === "POST" && { body }) });
     return { status: response.status, headers: response.headers, text: await response.text() };
   } catch (error) {
-    return (error as Error).name === "TimeoutError" ? `no response within ${ASK_MS / 1_000} s` : reasonOf(error);
+    return reasonOf(error, ASK_MS);
   }
 }

@@ -128,7 +128,7 @@ function result(app: string, { sdk }: Build, { asked, notBegun, findings }: Chec
       : `${runs} of ${asked} runs of ${app} would not go on with the new build.`;
   return {
     exitCode: runs === 0 ? EXIT.ok : EXIT.failed,
-    text: [...lines, notBegun > 0 ? `${total} ${notBegun} have not come to a step yet.` : total].join("\n"),
+    text: [...lines, notBegun > 0 ? `${total} ${notBegun} have not reached a step yet.` : total].join("\n"),
     json: { app, sdk, asked, notBegun, findings },
   };
 }

@@ -132,7 +132,7 @@ export const FILE_SCHEMA = {
           alertRules: { ...OPEN_MAP, description: "By name.", additionalProperties: ALERT_RULE },
           functions: {
             ...OPEN_MAP,
-            description: "Limits that go before those of the app, by the id of the function (app-function).",
+            description: "Limits that take precedence over those of the app, by the id of the function (app-function).",
             additionalProperties: FUNCTION_LIMITS,
           },
         }),

@@ -1,9 +1,10 @@
 /** Reads a folder of YAML and JSON files into definitions. All faults of all files are collected before they are reported. */
 
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BRANCH_SCOPE } from "@inlet/protocol";
 import { CommandFault, stopOn } from "../../command-line/command-fault.ts";
+import { listFolder } from "../../command-line/list-folder.ts";
 import { readText } from "../../webhooks/folder/read-folder.ts";
 import { checkFile } from "./check-file.ts";
 import { type Definition, type Definitions, type Fields, NOUNS, type Section } from "./definition.ts";
@@ -32,13 +33,13 @@ export function readDefinitions(dir: string): Definitions {
 
 /** The files of definitions below a folder, in the order of their names; null if there is no such folder. */
 export function definitionFiles(dir: string): string[] | null {
-  const entries = listed(dir);
+  const entries = listFolder(dir);
   if (!entries) return null;
   return walk(dir, dir);
 }
 
 function walk(root: string, dir: string): string[] {
-  const entries = (listed(dir) ?? []).filter(({ name }) => !name.startsWith(".") && name !== "node_modules");
+  const entries = (listFolder(dir) ?? []).filter(({ name }) => !name.startsWith(".") && name !== "node_modules");
   return entries
     .sort((one, other) => (one.name < other.name ? -1 : 1))
     .flatMap((entry) => {
@@ -48,16 +49,6 @@ function walk(root: string, dir: string): string[] {
       const isFile = entry.isFile() || (entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isFile() === true);
       return isFile && /\.(ya?ml|json)$/.test(entry.name) && entry.name !== SCHEMA_FILE ? [path] : [];
     });
-}
-
-function listed(dir: string) {
-  try {
-    return readdirSync(dir, { withFileTypes: true });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return null;
-    throw new CommandFault(code === "ENOTDIR" ? `${dir} is not a folder.` : `${dir} cannot be read: ${message}`);
-  }
 }
 
 /** Several files may describe one environment, but each object, and each setting, stands in one of them. */

@@ -9,7 +9,7 @@ import type { RestClient } from "../../rest/rest-client.ts";
 import type { Definition, Fields } from "../format/definition.ts";
 import { ENVIRONMENT_SETTINGS } from "../format/file-schema.ts";
 import { durationOf } from "./event-types.ts";
-import { changeLines, fieldLines } from "./named-object.ts";
+import { describedBy } from "./named-object.ts";
 import type { NewKey, NewKeys } from "./new-keys.ts";
 
 export interface ServerEnvironment {
@@ -45,22 +45,12 @@ export function matchEnvironments(
 }
 
 export function environmentKind(rest: RestClient, newKeys: NewKeys): ObjectKind<Definition, ServerEnvironment> {
-  const identity = ({ name }: { name: string }) => ({ kind: "environment", environment: name, name });
   return {
     changes,
-    heading: (step) => `environment ${step.action === "delete" ? step.theirs.name : step.mine.name}`,
-    details(step) {
-      if (step.action === "delete") return [];
-      return step.action === "change" ? step.changes.flatMap(changeLines) : fieldLines(step.mine.fields);
-    },
-    json: (step) => ({
-      action: step.action,
-      ...identity(step.action === "delete" ? step.theirs : step.mine),
-      fields: step.action === "change" ? step.changes : [],
-    }),
-    unchangedJson: identity,
-    unlistedName: ({ name }) => `environment ${name}`,
-    unlistedJson: identity,
+    ...describedBy<ServerEnvironment>(
+      ({ name }) => `environment ${name}`,
+      ({ name }) => ({ kind: "environment", environment: name, name }),
+    ),
     where: (step) => (step.action === "delete" ? step.theirs.name : step.mine.at),
     check(step) {
       if (step.action === "create" && kindOf(step.mine) === "custom")

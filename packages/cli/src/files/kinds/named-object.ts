@@ -82,19 +82,7 @@ export function namedKind(kind: NamedKind): ObjectKind<Definition, ServerObject>
     });
   return {
     changes,
-    heading: (step) => nameOf(step.action === "delete" ? step.theirs : step.mine),
-    details(step) {
-      if (step.action === "delete") return [];
-      return step.action === "change" ? step.changes.flatMap(changeLines) : fieldLines(step.mine.fields);
-    },
-    json: (step) => ({
-      action: step.action,
-      ...identity(step.action === "delete" ? step.theirs : step.mine),
-      fields: step.action === "change" ? step.changes : [],
-    }),
-    unchangedJson: identity,
-    unlistedName: nameOf,
-    unlistedJson: identity,
+    ...describedBy(nameOf, identity),
     where: (step) => (step.action === "delete" ? nameOf(step.theirs) : step.mine.at),
     check: (step) => kind.check?.(step),
     async take(step) {
@@ -110,12 +98,31 @@ async function take(kind: NamedKind, step: NamedStep, whole: (mine: Definition) 
   return [];
 }
 
-export function changeLines({ field, onServer, inFolder }: FieldChange): string[] {
+/** How steps are shown, by what an object is called and how JSON identifies it. */
+export function describedBy<Theirs>(
+  nameOf: (object: Definition | Theirs) => string,
+  identity: (object: Definition | Theirs) => object,
+): Pick<ObjectKind<Definition, Theirs>, "heading" | "details" | "json" | "unchangedJson" | "unlistedName" | "unlistedJson"> {
+  const objectOf = (step: Step<Definition, Theirs>) => (step.action === "delete" ? step.theirs : step.mine);
+  return {
+    heading: (step) => nameOf(objectOf(step)),
+    details(step) {
+      if (step.action === "delete") return [];
+      return step.action === "change" ? step.changes.flatMap(changeLines) : fieldLines(step.mine.fields);
+    },
+    json: (step) => ({ action: step.action, ...identity(objectOf(step)), fields: step.action === "change" ? step.changes : [] }),
+    unchangedJson: identity,
+    unlistedName: nameOf,
+    unlistedJson: identity,
+  };
+}
+
+function changeLines({ field, onServer, inFolder }: FieldChange): string[] {
   if (field !== "schema") return [`${field}: ${written(onServer)} -> ${written(inFolder)}`];
   return textDifference(field, pretty(onServer), pretty(inFolder));
 }
 
-export function fieldLines(fields: Fields): string[] {
+function fieldLines(fields: Fields): string[] {
   return Object.entries(fields).map(([field, value]) => `${field}: ${field === "schema" ? sizeOf(value) : written(value)}`);
 }
 

@@ -15,6 +15,7 @@ interface ShownWebhook {
   name: string;
   enabled: boolean;
   verify: { scheme: string } | null;
+  state?: string;
   url: string;
 }
 
@@ -29,8 +30,13 @@ interface ShownRequest {
 
 export async function listWebhooks({ options, io }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const { items } = await createRestClient(options).list<ShownWebhook>({ path: "/webhooks" });
-  const rows = items.map(({ id, name, enabled, verify, url }) => [id, name, enabled ? "yes" : "no", verify?.scheme ?? null, url]);
+  const rows = items.map((webhook) => [webhook.id, webhook.name, webhook.enabled ? "yes" : "no", verification(webhook), webhook.url]);
   return listResult({ headings: ["ID", "NAME", "ENABLED", "VERIFY", "URL"], rows, empty: "No webhooks." }, items, null, io);
+}
+
+function verification({ verify, state }: ShownWebhook): string | null {
+  if (!verify) return null;
+  return state === "waiting_for_secret" ? `${verify.scheme}, waiting for its secret` : verify.scheme;
 }
 
 export async function listRequests({ options, names, io }: Call<typeof REQUESTS_FLAGS>): Promise<CommandResult> {
@@ -39,7 +45,13 @@ export async function listRequests({ options, names, io }: Call<typeof REQUESTS_
   const rest = createRestClient(options);
   const path = `/webhooks/${encodeURIComponent(await webhookId(rest, names[0] ?? ""))}/requests`;
   const { items, next } = await rest.list<ShownRequest>({ path, query }, Number(limit));
-  const rows = items.map(({ id, receivedAt, ip, outcome: came, eventId, error }) => [id, receivedAt, ip, came, eventId ?? error ?? null]);
+  const rows = items.map(({ id, receivedAt, ip, outcome: result, eventId, error }) => [
+    id,
+    receivedAt,
+    ip,
+    result,
+    eventId ?? error ?? null,
+  ]);
   const headings = ["ID", "RECEIVED", "IP", "OUTCOME", "EVENT OR ERROR"];
   return listResult({ headings, rows, empty: "No requests match." }, items, next, io);
 }

@@ -1,7 +1,8 @@
 /** Reads a folder of webhooks. All faults of all files are collected before they are reported. */
 
-import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { CommandFault, stopOn } from "../../command-line/command-fault.ts";
+import { listFolder } from "../../command-line/list-folder.ts";
 import { type Entry, filesOf } from "./entry.ts";
 import { readFixturesFile } from "./fixtures-file.ts";
 import { readWebhookFile } from "./webhook-file.ts";
@@ -16,16 +17,16 @@ export function readFolder(dir: string): Entry[] {
 
 /** The same, for a folder that may not exist yet. */
 export function readFolderIfAny(dir: string): Entry[] {
-  return list(dir) === null ? [] : readFolder(dir);
+  return listFolder(dir) === null ? [] : readFolder(dir);
 }
 
 export function isFolder(dir: string): boolean {
-  return list(dir) !== null;
+  return listFolder(dir) !== null;
 }
 
 /** Names that are already in use. */
 export function namesIn(dir: string): Set<string> {
-  return new Set((list(dir) ?? []).map(({ name }) => name.normalize("NFC").toLowerCase()));
+  return new Set((listFolder(dir) ?? []).map(({ name }) => name.normalize("NFC").toLowerCase()));
 }
 
 /** Null if the file does not exist. */
@@ -39,21 +40,11 @@ export function readText(file: string): string | null {
 }
 
 function subfolders(dir: string): string[] {
-  const found = list(dir);
+  const found = listFolder(dir);
   if (!found)
     throw new CommandFault(`There is no folder ${dir}. Create a webhook with "inlet webhooks new", or set the folder with --dir.`);
   const folders = found.filter((item) => (item.isDirectory() || item.isSymbolicLink()) && !item.name.startsWith("."));
   return folders.map(({ name }) => name).sort();
-}
-
-function list(dir: string): Dirent[] | null {
-  try {
-    return readdirSync(dir, { withFileTypes: true });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return null;
-    throw new CommandFault(code === "ENOTDIR" ? `${dir} is not a folder.` : `${dir} cannot be read: ${message}`);
-  }
 }
 
 function readEntry(dir: string, slug: string, faults: string[]): Entry | null {

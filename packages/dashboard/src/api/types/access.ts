@@ -29,9 +29,20 @@ export interface Session {
   expiresAt: string | null;
   mode: "dev" | "start";
   version: string;
+  store: "sqlite" | "postgres";
+  /** Whether old events are archived. */
+  archive: boolean;
   /** Where the person has a role; null: everywhere. */
   environments: string[] | null;
   defaultEnvironment: string;
+}
+
+/** A rule of `--oidc-roles` that applies in the environment. Without a value: the claim's values are roles. */
+export interface RoleRule {
+  claim: string;
+  value: string | null;
+  role: string | null;
+  everywhere: boolean;
 }
 
 export interface OpenSession {

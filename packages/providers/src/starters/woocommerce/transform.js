@@ -1,8 +1,15 @@
 // WooCommerce: orders, products, customers and coupons of a shop, as JSON.
+// The id names the state of an order, where the payload has its key: what reconciliation lists is then known by it.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  const topic = headers["X-Wc-Webhook-Topic"];
+  const states = {
+    "order.created": [evt.order_key],
+    "order.updated": [evt.order_key, evt.date_modified_gmt, evt.status],
+  };
+  const state = states[topic];
   return {
-    name: `woocommerce/${headers["X-Wc-Webhook-Topic"] ?? "ping"}`,
-    id: headers["X-Wc-Webhook-Delivery-Id"],
+    name: `woocommerce/${topic ?? "ping"}`,
+    id: state?.every(Boolean) ? [topic, ...state].join(":") : headers["X-Wc-Webhook-Delivery-Id"],
     data: { payload: evt },
   };
 }

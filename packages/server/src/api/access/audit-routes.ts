@@ -51,7 +51,7 @@ const ENTRY = shape(
 export function registerAuditRoutes(app: FastifyInstance, { views, directory }: AuditRoutesParts): void {
   const list = {
     summary: "List who changed what, newest first",
-    description: "In the environments of the caller; changes of the installation are shown to roles that hold everywhere.",
+    description: "In the environments of the caller; changes of the installation are shown only to unrestricted roles.",
     querystring: LIST_PARAMETERS,
     response: { 200: pageOf(ENTRY) },
   };

@@ -1,7 +1,7 @@
 /** How REST shows an environment. */
 
 import type { FastifyRequest } from "fastify";
-import { API_ROLES, type Environment, type StoreDatabase } from "../../store/contract/index.ts";
+import { API_ROLES, type Environment, type Store } from "../../store/contract/index.ts";
 import { RETENTION, writeRetention } from "../retention-fields.ts";
 import { INSTANT, INSTANT_OR_NULL, listOf, shape, TEXT } from "../route-facts.ts";
 import { NEW_KEY } from "./key-schemas.ts";
@@ -26,12 +26,17 @@ export const USED_ENVIRONMENT = shape({ ...ENVIRONMENT_FIELDS, usage: USAGE_SHOW
 export const NEW_ENVIRONMENT = shape(
   {
     ...ENVIRONMENT_FIELDS,
-    keys: { ...listOf(NEW_KEY), description: "Of a custom environment: an event key and a signing key, shown only now." },
+    keys: { ...listOf(NEW_KEY), description: "For a custom environment: an event key and a signing key, which are shown only once." },
   },
   { optional: ["keys"], title: "NewEnvironment" },
 );
-/** `databases`: those of the store, for their names. */
-export function environmentView(request: FastifyRequest, environment: Environment, databases: readonly StoreDatabase[]) {
+/** Its database is the one that its requests are routed to: a move that is seen to have ended is seen here too. */
+export function environmentView(
+  request: FastifyRequest,
+  environment: Environment,
+  store: Pick<Store, "storeDatabases" | "storeDatabaseOf">,
+) {
+  const databaseNo = store.storeDatabaseOf(environment.id);
   return {
     role: callerRole(request, environment),
     name: environment.name,
@@ -45,6 +50,6 @@ export function environmentView(request: FastifyRequest, environment: Environmen
       requests: writeRetention(environment.retention.requestsMs),
     },
     quotas: environment.quotas,
-    database: databases.find(({ no }) => no === environment.databaseNo)?.name ?? `number ${environment.databaseNo}`,
+    database: store.storeDatabases().find(({ no }) => no === databaseNo)?.name ?? `number ${databaseNo}`,
   };
 }

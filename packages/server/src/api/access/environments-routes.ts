@@ -33,7 +33,7 @@ export interface EnvironmentsRoutesParts extends CreateKeyParts {
     EnvironmentMoveStore &
     Pick<JobStore, "jobGet"> &
     DatabaseStore &
-    Pick<Store, "storeDatabases"> &
+    Pick<Store, "storeDatabases" | "storeDatabaseOf"> &
     CreateKeyParts["store"];
   directory: CreateKeyParts["directory"] & {
     environments(): Environment[];
@@ -86,16 +86,16 @@ const ONE = { querystring: NONE, response: { 200: dataOf(USED_ENVIRONMENT) }, er
 const MOVE = {
   summary: "Move an environment to another database",
   description:
-    "Moves everything that the environment holds, while it runs, in a job of kind `environments.move`, which is listed in the environment. At the switch, requests that write are refused with 503 and `Retry-After` for at most 5 seconds. Cancelled or failed, the job leaves the environment where it was.",
+    "Moves everything that the environment holds, while it runs, in a job of kind `environments.move`, which is listed in the environment. At the switch, requests that write are refused with 503 and `Retry-After` for at most 5 seconds. If the job fails or is cancelled, the environment stays where it was.",
   querystring: NONE,
-  body: closed({ database: { type: "string", description: "The name of the database that shall hold its data." } }, ["database"]),
+  body: closed({ database: { type: "string", description: "The name of the database to move it to." } }, ["database"]),
   response: { 202: dataOf(JOB) },
   errors: ["environment_not_found", "database_not_found", "environment_moving"],
 } as const;
 
 export function registerEnvironmentsRoutes(app: FastifyInstance, parts: EnvironmentsRoutesParts): void {
   const { store, directory, audit, usageOf, now } = parts;
-  const shown = (request: FastifyRequest, environment: Environment) => environmentView(request, environment, store.storeDatabases());
+  const shown = (request: FastifyRequest, environment: Environment) => environmentView(request, environment, store);
   const existing = (name: string): Environment => {
     const environment = directory.environmentNamed(name);
     if (!environment || environment.kind === "shared") throw environmentUnknown(name);
@@ -222,8 +222,12 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, parts: Environm
 }
 
 /** The name of the database that holds it, and the number of the one that it is to be moved to. */
-function placesOf(store: Pick<Store, "storeDatabases">, { name, kind, databaseNo }: Environment, database: string): [string, number] {
-  const databases = store.storeDatabases();
+function placesOf(
+  store: Pick<Store, "storeDatabases" | "storeDatabaseOf">,
+  { id, name, kind }: Environment,
+  database: string,
+): [string, number] {
+  const [databases, databaseNo] = [store.storeDatabases(), store.storeDatabaseOf(id)];
   const to = databases.find((one) => one.name === database);
   if (!to) throw new RestRefusal("database_not_found", `There is no database "${database}".`);
   // A request to a webhook of all branches is recorded in the transaction of its events.

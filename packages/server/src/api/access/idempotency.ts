@@ -67,7 +67,7 @@ export function registerIdempotency(app: FastifyInstance, { store, log, now }: I
     const isKept = reply.statusCode < 400 && typeof payload === "string";
     const kept = isKept ? KEPT[request.routeOptions.config.idempotent ?? "replayed"](payload) : "";
     // The object was created, whether or not this can be recorded.
-    await (isKept ? store.idempotencyAnswer({ ...ref, status: reply.statusCode, body: kept }) : store.idempotencyRelease(ref)).catch(
+    await (isKept ? store.idempotencyResponse({ ...ref, status: reply.statusCode, body: kept }) : store.idempotencyRelease(ref)).catch(
       (error) => log.warn({ err: error }, "the outcome of a request with an idempotency key could not be stored"),
     );
     return payload;

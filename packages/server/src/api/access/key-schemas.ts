@@ -6,7 +6,7 @@ import { INSTANT, INSTANT_OR_NULL, shape, TEXT, TEXT_OR_NULL } from "../route-fa
 
 const RULES = {
   name: { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000]*$" },
-  role: { type: "string", enum: API_ROLES, description: "API keys only; default admin." },
+  role: { type: "string", enum: API_ROLES, description: "API keys only; default admin. `read` is another name for `viewer`." },
   environments: {
     type: ["array", "null"],
     minItems: 1,
@@ -14,7 +14,7 @@ const RULES = {
     uniqueItems: true,
     items: { type: "string" },
     description:
-      "API keys only: the environments it is restricted to: names, beginnings such as `payments-*`, and `branch` for every branch environment. Null: all.",
+      "API keys only: the environments it is restricted to: names, prefixes such as `payments-*`, and `branch` for every branch environment. Null: all.",
   },
   eventNames: ACCEPT_LIST,
   ips: ACCEPT_LIST,
@@ -55,6 +55,6 @@ const SOME_KINDS_ONLY = ["environment", "eventNames", "ips", "role", "environmen
 
 export const KEY = shape(KEY_FIELDS, { optional: SOME_KINDS_ONLY, title: "Key" });
 export const NEW_KEY = shape(
-  { ...KEY_FIELDS, key: { type: "string", description: "The key itself, shown only now." } },
+  { ...KEY_FIELDS, key: { type: "string", description: "The key itself, which is shown only once." } },
   { optional: SOME_KINDS_ONLY, title: "NewKey" },
 );

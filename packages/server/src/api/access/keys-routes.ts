@@ -109,7 +109,8 @@ function registerChanging(app: FastifyInstance, parts: KeysRoutesParts): void {
   const { store, directory } = parts;
   const change = {
     summary: "Change what a key allows",
-    description: "Changes the fields given; the key itself stays the same. Holds within a second on every node, also for open streams.",
+    description:
+      "Changes the fields given; the key itself stays the same. Takes effect within a second on every node, also for open streams.",
     body: CHANGE_KEY,
     querystring: closed({}),
     response: { 200: dataOf(KEY) },

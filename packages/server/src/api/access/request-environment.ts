@@ -5,13 +5,11 @@
  * Whether a principal may use a name does not depend on whether there is such an environment, so that nobody can probe for names.
  */
 
-import { environmentNamed, Refusal } from "@inlet/protocol";
+import { BRANCH_SCOPE, environmentNamed, Refusal } from "@inlet/protocol";
 import type { FastifyRequest } from "fastify";
 import type { Environment } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { mayUse, type Principal, principalOf, restrictionText } from "./principal.ts";
-
-export const SHARED_SCOPE = "branch";
 
 export interface EnvironmentNames {
   environmentNamed(name: string): Environment | undefined;
@@ -33,9 +31,9 @@ export function chooseEnvironment(
   { named, asked = null, defaultEnvironment }: NamedEnvironment,
 ): { name: string; known: Environment | undefined } | Refusal {
   const home = homeOf(principal);
-  const own = home === SHARED_SCOPE ? null : home;
+  const own = home === BRANCH_SCOPE ? null : home;
   const name = named ?? own ?? asked ?? (home === null ? defaultEnvironment : null);
-  if (name === null || (home === SHARED_SCOPE && name === SHARED_SCOPE)) {
+  if (name === null || (home === BRANCH_SCOPE && name === BRANCH_SCOPE)) {
     return new Refusal("environment_missing", "A signing key of all branches needs the name of a branch environment in x-service-env.");
   }
   const known = directory.environmentNamed(name);

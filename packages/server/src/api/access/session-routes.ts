@@ -20,6 +20,10 @@ export interface SessionRoutesParts {
   store: SessionStore;
   loginTokens: LoginTokens;
   version: string;
+  /** What keeps the data: a database of several environments can only be added to PostgreSQL. */
+  storeKind: "sqlite" | "postgres";
+  /** Null: nothing is archived. */
+  archive: object | null;
 }
 
 const ROLE = { type: "string", enum: API_ROLES };
@@ -32,6 +36,8 @@ const WHO = shape(
     expiresAt: { ...INSTANT_OR_NULL, description: "When the session ends unless it is used; null without a session." },
     mode: { type: "string", enum: ["dev", "start"] },
     version: TEXT,
+    store: { type: "string", enum: ["sqlite", "postgres"], description: "What keeps the data: an embedded database, or PostgreSQL." },
+    archive: { ...BOOLEAN, description: "Whether old events are archived (`--archive`), so that they can be listed with `archived=true`." },
     environments: { type: ["array", "null"], items: TEXT, description: "Where the caller has a role; null: everywhere." },
     defaultEnvironment: { ...TEXT, description: "The installation's own, or the first that the caller may see." },
   },
@@ -40,7 +46,7 @@ const WHO = shape(
 const SESSION = shape(
   {
     id: TEXT,
-    name: { type: "string", description: "Of the API key it was opened with, or `login link`." },
+    name: { type: "string", description: "The name of the API key it was opened with, or `login link`." },
     role: ROLE,
     ip: TEXT,
     userAgent: TEXT_OR_NULL,
@@ -105,8 +111,14 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     const first = mine.find(({ name }) => name === defaultEnvironment) ?? mine.find(({ archivedAt }) => archivedAt === null);
     return {
       data: {
-        ...{ required: !open, ...person, mode, version: parts.version },
-        ...{ environments: principal.environments, defaultEnvironment: first?.name ?? defaultEnvironment },
+        required: !open,
+        ...person,
+        mode,
+        version: parts.version,
+        store: parts.storeKind,
+        archive: parts.archive !== null,
+        environments: principal.environments,
+        defaultEnvironment: first?.name ?? defaultEnvironment,
       },
     };
   });

@@ -22,7 +22,7 @@ export interface RhythmRoutesParts {
 
 const RHYTHM = shape(
   {
-    knownFrom: { ...INSTANT, description: "From when on the rhythm is known: two weeks after the first activity." },
+    knownFrom: { ...INSTANT, description: "When the rhythm is known: two weeks after the first activity." },
     week: {
       ...listOf({ type: "number" }),
       type: ["array", "null"],
@@ -58,7 +58,7 @@ export function registerRhythmRoutes(app: FastifyInstance, { access, directory, 
       schema: {
         ...SCHEMA,
         summary: "Get the usual rhythm of an event type",
-        description: "The name may end in `*`: then of all names that begin so.",
+        description: "If the name ends in `*`, it is the rhythm of all names with that beginning.",
       },
     },
     async (request) => view({ environmentId: environmentOf(access, request).id, kind: "event", subject: request.params.name }),

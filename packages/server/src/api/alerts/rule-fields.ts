@@ -42,22 +42,22 @@ export const FIELDS = {
     type: "string",
     enum: ALERT_KINDS,
     description:
-      "What is measured: failed runs as a percentage or a number, the age of the oldest waiting call in seconds, refused webhook requests, events without a subscriber, schema drift (fields and types seen for the first time), missed webhooks (requests that only reconciliation found), silence: that nothing is accepted or completed any more, or the quota that is used most, as a percentage.",
+      "What is measured. `failure_rate` and `failure_count`: failed runs, in percent or as a number. `queue_age`: how many seconds the oldest call has waited. `refused_requests`: refused webhook requests. `unmatched_events`: events without a subscriber. `schema_drift`: fields and types that were seen for the first time. `missed_webhooks`: requests that only reconciliation found. `silence`: nothing is accepted or completed any more. `quota_used`: the most used quota, in percent. `archive_failing`: for how many seconds the archive could not be written.",
   },
   function: {
     type: ["string", "null"],
-    description: "Only this function, for the first three kinds; for `silence`, the function that must go on completing runs.",
+    description: "Only this function, for the first three kinds; for `silence`, the function that must keep completing runs.",
   },
-  webhook: { type: ["string", "null"], description: "Only with `silence`: the id of the webhook that must go on accepting requests." },
+  webhook: { type: ["string", "null"], description: "Only with `silence`: the id of the webhook that must keep accepting requests." },
   event: {
     type: ["string", "null"],
     minLength: 1,
     maxLength: NAME_UNITS_MAX,
-    description: "Only with `silence`: the event name that must go on being accepted; `*` may stand at its end.",
+    description: "Only with `silence`: the name of the event that must keep arriving; it may end in `*`.",
   },
   threshold: { type: ["number", "null"], exclusiveMinimum: 0, description: "Raised at this value or above. Not with `silence`." },
   windowSeconds: {
-    description: `The length of the measured window, in seconds, at most a day; default 300. With \`silence\` it is required: how long a silence may last, at most eight weeks, or \`"${USUAL}"\`, if it is to be longer than every silence at such a time in the last eight weeks.`,
+    description: `The length of the measured window, in seconds, at most a day; default 300. With \`silence\` it is required: how long a silence may last, at most eight weeks, or \`"${USUAL}"\`: longer than any silence at the same time of the week in the last eight weeks.`,
     anyOf: [
       { type: "integer", minimum: 10, maximum: SILENCE_SECONDS_MAX },
       { type: "string", enum: [USUAL] },

@@ -24,7 +24,7 @@ export const APPROVAL = shape(
     prompt: TEXT,
     data: { ...JSON_VALUE, description: "What was asked about." },
     url: { ...TEXT, description: "The page that asks. Its last part is a secret, and is hidden from those who may not see webhook URLs." },
-    confirmReject: { ...BOOLEAN, description: "Whether the page asks again before it rejects." },
+    confirmReject: { ...BOOLEAN, description: "Whether the page asks for confirmation before it rejects." },
     signal: { ...TEXT_OR_NULL, description: "The signal that it answers. Null: a step of `step.waitForApproval`." },
     runId: { ...TEXT_OR_NULL, description: "The run that waits for it. Null: none does yet." },
     stepId: TEXT_OR_NULL,

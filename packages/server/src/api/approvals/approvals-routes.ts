@@ -3,7 +3,7 @@
  * dashboard. A page of its own, for whoever has the link, is in approval-page-routes.ts.
  */
 
-import { isEventId, parseDuration } from "@inlet/protocol";
+import { isEventId, parseDuration, YEAR_MS } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   APPROVAL_DATA_UNITS_MAX,
@@ -51,8 +51,6 @@ interface DecideBody {
   data?: unknown;
 }
 
-const LONGEST_MS = 366 * 86_400_000;
-
 const LIST = {
   summary: "List approvals",
   description: "Newest first.",
@@ -66,7 +64,7 @@ const LIST = {
 const OPEN_COUNT_MAX = 1_000;
 const COUNT = {
   summary: "Count the open approvals",
-  description: `At most ${OPEN_COUNT_MAX}: more are counted as this many.`,
+  description: `The count ends at ${OPEN_COUNT_MAX}.`,
   querystring: closed({}),
   response: { 200: dataOf(shape({ open: INTEGER })) },
 };
@@ -74,7 +72,7 @@ const ONE = { querystring: closed({}), response: { 200: dataOf(APPROVAL) }, erro
 const REQUEST = {
   summary: "Ask a person",
   description:
-    "Answers `step.waitForSignal`: the step returns `{signal, data: {decision, by, comment, data}}`. A decision that is made before the run waits is kept for it. The approval ends with its timeout, or with the run that waits for it.",
+    "For a run that waits with `step.waitForSignal`: the step returns `{signal, data: {decision, by, comment, data}}`. If the decision is made before the run waits, it is kept for the run. The approval ends with its timeout, or with the run that waits for it.",
   querystring: closed({}),
   body: closed(
     {
@@ -82,7 +80,7 @@ const REQUEST = {
       prompt: { type: "string", minLength: 1, maxLength: PROMPT_UNITS_MAX, description: "The question." },
       data: { ...JSON_VALUE, description: "Any JSON value, which is shown with the question." },
       timeout: { type: "string", minLength: 1, description: "How long it can be decided: a duration such as `3d`, or a time in ISO 8601." },
-      confirmReject: { type: "boolean", description: "Whether the page asks again before it rejects." },
+      confirmReject: { type: "boolean", description: "Whether the page asks for confirmation before it rejects." },
     },
     ["signal", "prompt", "timeout"],
   ),
@@ -92,7 +90,7 @@ const REQUEST = {
 const DECIDE = {
   ...ONE,
   summary: "Decide an approval",
-  description: "Once: the step that waits returns the decision.",
+  description: "An approval is decided once. The waiting step returns the decision.",
   body: closed(
     {
       decision: { type: "string", enum: DECISIONS },
@@ -208,7 +206,7 @@ function readTimeout(text: string, now: number): number {
   const at = duration === null ? Date.parse(text) : now + duration;
   if (Number.isNaN(at)) throw invalid("timeout", "must be a duration such as 3d, or a time in ISO 8601");
   if (at <= now) throw invalid("timeout", "must be in the future");
-  if (at > now + LONGEST_MS) throw invalid("timeout", "must be within 366 days");
+  if (at > now + YEAR_MS) throw invalid("timeout", "must be within 366 days");
   return at;
 }
 

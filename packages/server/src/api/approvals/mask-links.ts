@@ -9,9 +9,6 @@ import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { seesSecrets } from "../access/roles.ts";
 import { APPROVAL_PATH } from "./approval-url.ts";
 
-/** The event that reports an approval, with its link. */
-export const APPROVAL_REQUESTED = "inlet/approval.requested";
-
 /** In JSON a slash may be escaped. */
 const LINK = new RegExp(`(\\\\?${APPROVAL_PATH}\\\\?/[0-9A-HJKMNP-TV-Z]{26}\\\\?/)[\\w-]{1,22}`, "g");
 

@@ -1,6 +1,6 @@
 /**
  * REST: the databases of the installation. A URL is taken once and shown to nobody. Whoever adds one makes every node connect to an
- * address of their choice, and read the answer: that needs a role that holds everywhere.
+ * address of their choice, and read the response: that needs a role that holds everywhere.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
@@ -18,10 +18,10 @@ import { cutPage, type PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { BOOLEAN, dataOf, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
-import { databaseUrlFault } from "./database-url.ts";
+import { databaseUrlFault, withOwnPassword } from "./database-url.ts";
 
 export interface DatabasesRoutesParts {
-  store: DatabaseStore & Pick<Store, "storeDatabases">;
+  store: DatabaseStore & Pick<Store, "storeDatabases" | "storeDatabaseOf">;
   directory: { environments(): Environment[]; refresh(): Promise<void> };
   audit: AuditTrail;
   now(): number;
@@ -56,13 +56,17 @@ const LIST = {
 const ADD = {
   summary: "Add a database",
   description:
-    "Adds an empty PostgreSQL database, on which environments can then be placed. It gets the tables of this release. Every node of the service connects to it. Refused, nothing is added.",
+    "Adds an empty PostgreSQL database, creates the tables of this release in it, and connects every node of the service to it. Environments can then be placed on it.",
   querystring: closed({}),
   body: closed(
     {
       name: { type: "string", pattern: "^[A-Za-z0-9._-]{1,64}$", description: "1 to 64 letters, digits and . _ -" },
       url: { ...URL_FIELD, description: "`postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Encrypted at rest." },
-      readUrl: { ...URL_FIELD, type: ["string", "null"], description: "The URL of a replica of it, for lists, searches and figures." },
+      readUrl: {
+        ...URL_FIELD,
+        type: ["string", "null"],
+        description: "The URL of a read replica of this database, which then answers lists, searches and figures.",
+      },
     },
     ["name", "url"],
   ),
@@ -73,7 +77,10 @@ const ADD = {
 export function registerDatabasesRoutes(app: FastifyInstance, { store, directory, audit, now }: DatabasesRoutesParts): void {
   const view = async (database: StoreDatabase) => ({
     name: database.name,
-    environments: namesOn(directory.environments(), database.no),
+    environments: directory
+      .environments()
+      .filter(({ id, kind }) => store.storeDatabaseOf(id) === database.no && kind !== "shared")
+      .map((environment) => environment.name),
     ...(await conditionOf(database)),
   });
 
@@ -86,9 +93,9 @@ export function registerDatabasesRoutes(app: FastifyInstance, { store, directory
     "/databases",
     { config: { about: "installation", idempotent: "replayed" }, schema: ADD },
     async (request, reply) => {
-      const { name, url, readUrl = null } = request.body;
-      refuseUrl("URL", url);
-      if (readUrl !== null) refuseUrl("read URL", readUrl);
+      const { name, readUrl: givenReadUrl = null } = request.body;
+      const url = urlOf("URL", request.body.url);
+      const readUrl = givenReadUrl === null ? null : urlOf("read URL", givenReadUrl);
       if (name === DIRECTORY_NAME) throw new RestRefusal("database_exists", `A database "${name}" already exists.`);
       const added = await store.databaseAdd({ name, url, readUrl, createdAt: now() });
       if ("refused" in added) throw new RestRefusal(added.refused, added.reason);
@@ -101,13 +108,10 @@ export function registerDatabasesRoutes(app: FastifyInstance, { store, directory
   );
 }
 
-function refuseUrl(what: string, text: string): void {
+function urlOf(what: string, text: string): string {
   const fault = databaseUrlFault(text);
   if (fault !== null) throw new RestRefusal("database_invalid", `The ${what} ${fault}.`);
-}
-
-function namesOn(environments: readonly Environment[], no: number): string[] {
-  return environments.filter(({ databaseNo, kind }) => databaseNo === no && kind !== "shared").map(({ name }) => name);
+  return withOwnPassword(text);
 }
 
 async function conditionOf({ isReachable, store }: StoreDatabase): Promise<{ reachable: boolean; bytes: number | null }> {

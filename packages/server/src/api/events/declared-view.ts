@@ -40,7 +40,7 @@ export const DECLARED_FIELDS = {
   schema: { type: ["object", "null"], additionalProperties: true, description: "The declared JSON Schema of `data`." },
   mode: { type: "string", enum: SCHEMA_MODES },
   description: TEXT_OR_NULL,
-  version: { ...INTEGER, description: "Of the schema; 0: none was declared." },
+  version: { ...INTEGER, description: "The version of the schema; 0: none was declared." },
   faults: { ...INTEGER, description: "Events that did not match, in every mode." },
   lastFaultAt: INSTANT_OR_NULL,
   shape: {

@@ -80,7 +80,7 @@ const CHECK = shape(
 const PUT = {
   summary: "Change the settings of an event type: its schema, and how long its events are kept",
   description:
-    "Changes the fields given, whether or not such an event was seen. Branch environments share the settings of `branch`. A change holds within a second on every node.",
+    "Changes the fields given, whether or not such an event was seen. Branch environments share the settings of `branch`. A change takes effect within a second on every node.",
   body: closed({
     schema: { ...SCHEMA, description: "A JSON Schema (draft 2020-12) of `data`; null removes it." },
     mode: { ...MODE, description: "Events that do not match are counted, marked too, or refused." },

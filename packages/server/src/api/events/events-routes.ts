@@ -86,7 +86,7 @@ export const EVENT = {
       id: { type: "string", description: "The ULID assigned by the service." },
       name: TEXT,
       data: { type: "object", additionalProperties: true, description: "As it was sent." },
-      ts: { type: "integer", description: "Milliseconds, as sent; else when it was received." },
+      ts: { type: "integer", description: "Milliseconds: the sender's time, or the time of receipt if the sender set none." },
       receivedAt: INSTANT,
       environment: TEXT,
       source: shape(
@@ -100,7 +100,7 @@ export const EVENT = {
         { optional: ["mirrored", "run"] },
       ),
       duplicates: { ...INTEGER, description: "How many later events were ignored as duplicates of this one." },
-      reconciled: { type: "boolean", description: "True: no request brought it, it was found in what the provider lists." },
+      reconciled: { type: "boolean", description: "True: it did not arrive in a request. Reconciliation found it in the provider's list." },
       dedupId: { type: "string", description: "The sender's id, used for deduplication." },
       schema: {
         ...shape({ valid: BOOLEAN, errors: listOf({ type: "object", additionalProperties: true }) }),
@@ -119,7 +119,7 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
   const list = {
     summary: "List events, newest first",
     description:
-      "A search by `source` or `q`, and one of the archive, is bounded in time: a page may be short or empty; continue with `page.next`.",
+      "Searches by `source` or `q`, and searches in the archive, are limited in time. A page may then be short or empty: continue with `page.next`.",
     querystring: LIST_PARAMETERS,
     response: { 200: pageOf(EVENT) },
   };

@@ -8,6 +8,7 @@ import { readInstant } from "../instant.ts";
 import { invalid } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, listOf, shape } from "../route-facts.ts";
+import { INTERVALS, type Interval, POINTS_MAX } from "../stats-intervals.ts";
 
 export interface StatsRoutesParts {
   access: AccessRules;
@@ -20,11 +21,8 @@ export interface StatsRoutesParts {
   now: () => number;
 }
 
-const INTERVALS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
-type Interval = keyof typeof INTERVALS;
 /** The default time range, without `from`. */
 const DEFAULT_POINTS: Readonly<Record<Interval, number>> = { minute: 60, hour: 24, day: 30 };
-const POINTS_MAX = 1_500;
 
 interface StatsQuery {
   from?: string;
@@ -45,7 +43,7 @@ const PARAMETERS = closed({
     minimum: 1,
     maximum: POINTS_MAX,
     default: POINTS_MAX,
-    description: "At most this many points: each is then the sum of several intervals, as many for each.",
+    description: "At most this many points. If there are more intervals, each point is the sum of several of them.",
   },
 });
 

@@ -6,11 +6,11 @@ import type { Environment } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { cutPage } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
-import { environmentUuid, sendData } from "./answers.ts";
 import { type PeerApp, type PeerAppFunction, secondApp, secondFunction } from "./app-shapes.ts";
 import type { PeerFunction } from "./cancellations-routes.ts";
 import { FOR_PEER } from "./peer-requests.ts";
 import { type Query, queryText, readBody, readLimit } from "./read-requests.ts";
+import { environmentUuid, sendData } from "./responses.ts";
 
 export interface PeerAppsParts {
   audit: AuditTrail;

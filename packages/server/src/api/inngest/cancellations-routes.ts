@@ -5,13 +5,13 @@
 
 import { type CancellationId, isEventId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Cancellation, CancellationStore, Environment } from "../../store/contract/index.ts";
+import type { Cancellation, CancellationStore, Environment, StoreViews } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { readInstant } from "../instant.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
-import { ACCOUNT_ID, environmentUuid, sendData } from "./answers.ts";
 import { FOR_PEER } from "./peer-requests.ts";
 import { readBody } from "./read-requests.ts";
+import { ACCOUNT_ID, environmentUuid, sendData } from "./responses.ts";
 
 export interface PeerFunction {
   /** `<app>-<function>`. */
@@ -23,6 +23,7 @@ export interface PeerFunction {
 
 export interface PeerCancellationsParts {
   store: CancellationStore;
+  views: StoreViews;
   audit: AuditTrail;
   environmentOf(request: FastifyRequest): Environment;
   /** By the app's id and the function's, with or without the app id as a prefix. */
@@ -40,7 +41,7 @@ export interface PeerCancellationsParts {
 const CLOCK_MS = 5_000;
 
 export function registerPeerCancellations(app: FastifyInstance, parts: PeerCancellationsParts): void {
-  const { store, audit, environmentOf, now } = parts;
+  const { store, views, audit, environmentOf, now } = parts;
   const note = (request: FastifyRequest, action: string, { id, functionId }: Cancellation, environment: Environment) =>
     audit.note(request, {
       action: `cancellation.${action}`,
@@ -58,7 +59,7 @@ export function registerPeerCancellations(app: FastifyInstance, parts: PeerCance
 
   app.get("/v1/cancellations", { constraints: FOR_PEER }, async (request, reply) => {
     const environment = environmentOf(request);
-    const all = await store.cancellationList({ environmentId: environment.id });
+    const all = await views.cancellationList({ environmentId: environment.id });
     return sendData(reply, now(), JSON.stringify(all.map((one) => view(parts, environment, one))));
   });
 

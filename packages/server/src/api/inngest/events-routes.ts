@@ -11,9 +11,9 @@ import {
   type StoreViews,
 } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
-import { ACCOUNT_ID, environmentUuid, sendData } from "./answers.ts";
 import { FOR_PEER } from "./peer-requests.ts";
 import { type Query, queryInstant, queryText, readEventId, readLimit } from "./read-requests.ts";
+import { ACCOUNT_ID, environmentUuid, sendData } from "./responses.ts";
 
 export interface PeerEventsParts {
   views: StoreViews;

@@ -8,11 +8,11 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { requestEnvironment } from "../access/request-environment.ts";
 import { acceptSdks, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
-import { registerPeerErrors } from "./answers.ts";
 import { type PeerAppsParts, registerPeerApps } from "./apps-routes.ts";
 import { type PeerCancellationsParts, registerPeerCancellations } from "./cancellations-routes.ts";
 import { type PeerEventsParts, registerPeerEvents } from "./events-routes.ts";
 import { registerPeerConstraint } from "./peer-requests.ts";
+import { registerPeerErrors } from "./responses.ts";
 import { type PeerRunsParts, registerPeerRuns } from "./runs-routes.ts";
 import { registerUnsupported } from "./unsupported-routes.ts";
 

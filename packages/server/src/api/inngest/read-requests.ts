@@ -1,8 +1,9 @@
 /** Parses requests of the peer's clients. Unknown parameters and fields are ignored here, as in the peer's API. */
 
-import { type EventId, isEventId, type RunId } from "@inlet/protocol";
+import { type EventId, isDeeperThan, isEventId, type RunId } from "@inlet/protocol";
 import { readInstant } from "../instant.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
+import { BODY_DEPTH_MAX } from "../rest-schemas.ts";
 
 const LIMIT_MAX = 100;
 const LIMIT_USUAL = 20;
@@ -41,9 +42,10 @@ export function readRunId(text: string): RunId {
 export function readBody(body: unknown): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(typeof body === "string" ? body : "");
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (isObject && !isDeeperThan(value, BODY_DEPTH_MAX)) return value as Record<string, unknown>;
   } catch {
     // Said below.
   }
-  throw new RestRefusal("body_invalid", "The body must be a JSON object.");
+  throw new RestRefusal("body_invalid", `The body must be a JSON object, nested at most ${BODY_DEPTH_MAX} deep.`);
 }

@@ -5,10 +5,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, RunDetails, RunEnd, RunStatus, RunStore, RunSummary, StoreViews } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { RestRefusal } from "../rest-errors.ts";
-import { environmentUuid, sendData } from "./answers.ts";
 import { findEvent } from "./events-routes.ts";
 import { FOR_PEER } from "./peer-requests.ts";
 import { readEventId, readRunId } from "./read-requests.ts";
+import { environmentUuid, sendData } from "./responses.ts";
 
 export interface PeerRunsParts {
   store: RunStore;

@@ -1,4 +1,4 @@
-/** What published SDKs can ask for and the service does not have: the answer says what to do instead. */
+/** What published SDKs can ask for and the service does not have: the response says what to do instead. */
 
 import type { FastifyInstance } from "fastify";
 import { RestRefusal } from "../rest-errors.ts";

@@ -32,7 +32,7 @@ const JOB_FIELDS = {
 export const JOB = shape(JOB_FIELDS, { title: "Job" });
 
 const RUNS = {
-  description: "What became of the runs that the job started; null for jobs that start none. Only of a single job, not in lists.",
+  description: "How the runs that the job started have ended so far; null for jobs that start none. Not in lists.",
   anyOf: [shape({ completed: INTEGER, failed: INTEGER, cancelled: INTEGER, unfinished: INTEGER }), { type: "null" }],
 };
 
@@ -59,7 +59,7 @@ const DRILL_ENTRY = shape(
   { title: "DrillEntry" },
 );
 const REPORT = {
-  description: "Of `webhooks.drill`: one entry for each request sent so far. Null for other kinds. Only of a single job, not in lists.",
+  description: "For `webhooks.drill`: one entry for each request sent so far. Null for other kinds. Not in lists.",
   anyOf: [listOf(DRILL_ENTRY), { type: "null" }],
 };
 

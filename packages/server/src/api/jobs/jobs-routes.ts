@@ -1,6 +1,7 @@
 /** REST: jobs, which work on many events, runs or requests in the background. */
 
 import {
+  BRANCH_SCOPE,
   type DrillEntry,
   environmentNamed,
   isEventId,
@@ -17,7 +18,6 @@ import { iso } from "../../observe/run-view.ts";
 import type { Environment, Job, JobStore, RunCounts, StoreViews } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { checkMayUse, mayUse, principalOf } from "../access/principal.ts";
-import { SHARED_SCOPE } from "../access/request-environment.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { faultsOf, invalid, invalidRequest, RestRefusal } from "../rest-errors.ts";
 import { closed, compileQueryCheck, PAGE_PARAMETERS, type QueryCheck } from "../rest-schemas.ts";
@@ -79,6 +79,10 @@ const LIST = {
   querystring: closed({
     ...PAGE_PARAMETERS,
     status: { type: "string", enum: JOB_STATUSES, description: "Jobs with this status." },
+    scheduled: {
+      type: "boolean",
+      description: "`false`: jobs that a person or a program started. `true`: scheduled reconciliations. Default: both.",
+    },
   }),
   response: { 200: pageOf(JOB) },
 };
@@ -111,7 +115,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
 
   /** A drill belongs to a branch, its webhook to all of them: it is also found by a request about `branch`, or about no environment. */
   async function findDrill(request: FastifyRequest, id: JobId): Promise<Job | null> {
-    if (![null, SHARED_SCOPE].includes(environmentNamed(request.headers))) return null;
+    if (![null, BRANCH_SCOPE].includes(environmentNamed(request.headers))) return null;
     const branches = access.directory.environments().filter((one) => one.kind === "branch" && mayUse(principalOf(request), one));
     const job = await store.jobFind({ environmentIds: branches.map((one) => one.id), id });
     const home = branches.find((one) => one.id === job?.environmentId);
@@ -120,17 +124,18 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     return job;
   }
 
-  app.get<{ Querystring: { limit: number; cursor?: string; status?: JobStatus } }>(
+  app.get<{ Querystring: { limit: number; cursor?: string; status?: JobStatus; scheduled?: boolean } }>(
     "/jobs",
     { config: { about: "environment" }, schema: LIST },
     async (request) => {
-      const { limit, cursor, status } = request.query;
+      const { limit, cursor, status, scheduled } = request.query;
       if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of jobs ended with");
       const page = await views.jobList({
         environmentId: environmentOf(access, request).id,
         limit,
         ...(cursor !== undefined && { after: cursor as string as JobId }),
         ...(status !== undefined && { status }),
+        ...(scheduled !== undefined && { isScheduled: scheduled }),
       });
       return { data: page.jobs.map(jobView), page: { next: page.next } };
     },

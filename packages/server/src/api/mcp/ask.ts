@@ -1,25 +1,25 @@
 /** Asking the REST API for what an explanation is made of. */
 
-import { beginning } from "./cut-answer.ts";
-import type { Ask, Json, ToolAnswer } from "./tool.ts";
+import { beginning } from "./cut-response.ts";
+import type { Ask, Json, ToolResponse } from "./tool.ts";
 
-export class RefusedAnswer extends Error {
-  readonly answer: ToolAnswer;
+export class RefusedResponse extends Error {
+  readonly response: ToolResponse;
   readonly status: number;
 
-  constructor(answer: ToolAnswer) {
-    super(answer.text);
-    this.answer = answer;
-    this.status = (JSON.parse(answer.text) as { status: number }).status;
+  constructor(response: ToolResponse) {
+    super(response.text);
+    this.response = response;
+    this.status = (JSON.parse(response.text) as { status: number }).status;
   }
 }
 
-/** Null if there is no answer for this caller: the object is gone, or its role does not show it. */
+/** Null if there is no response for this caller: the object is gone, or its role does not show it. */
 export async function askOptional<Body = { data: Json }>(ask: Ask, path: string): Promise<Body | null> {
   try {
     return await ask<Body>(path);
   } catch (error) {
-    if (error instanceof RefusedAnswer && [403, 404].includes(error.status)) return null;
+    if (error instanceof RefusedResponse && [403, 404].includes(error.status)) return null;
     throw error;
   }
 }

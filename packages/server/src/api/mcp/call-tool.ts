@@ -1,6 +1,6 @@
 /**
  * Calls tools. A call is a request to the REST API with the key of the caller: role, environments and limits are checked there, by
- * the same code, and the answer is that of the route.
+ * the same code, and the response is that of the route.
  *
  * Every call is in the audit log, whatever its outcome.
  */
@@ -13,9 +13,9 @@ import { mayUse, principalOf } from "../access/principal.ts";
 import type { AccessRules } from "../access/rest-access.ts";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { invalid, refusalFor } from "../rest-errors.ts";
-import { RefusedAnswer } from "./ask.ts";
-import { cutError, cutWhole, sendCut } from "./cut-answer.ts";
-import type { Arguments, Tool, ToolAnswer } from "./tool.ts";
+import { RefusedResponse } from "./ask.ts";
+import { cutError, cutWhole, sendCut } from "./cut-response.ts";
+import type { Arguments, Tool, ToolResponse } from "./tool.ts";
 import { chooseRoute, environmentHeader, type RestRequest, restRequest, segment } from "./tool-request.ts";
 
 export interface CallToolParts {
@@ -30,28 +30,28 @@ const PASSED_ON = ["authorization", "x-forwarded-for", "x-forwarded-proto"] as c
 
 export const TOOL_CALLED = "tool.called";
 
-export async function callTool(parts: CallToolParts, request: FastifyRequest, tool: Tool, args: Arguments): Promise<ToolAnswer> {
-  const answer = await answerOf(parts, request, tool, args);
-  const { code } = answer.isError ? (JSON.parse(answer.text) as { code: string }) : { code: null };
+export async function callTool(parts: CallToolParts, request: FastifyRequest, tool: Tool, args: Arguments): Promise<ToolResponse> {
+  const response = await answerOf(parts, request, tool, args);
+  const { code } = response.isError ? (JSON.parse(response.text) as { code: string }) : { code: null };
   await parts.audit.note(request, {
     action: TOOL_CALLED,
     target: { kind: "tool", id: tool.name, name: tool.name },
     environment: environmentOfCall(parts.access, request, args),
     details: { ...namesIn(args), ...(code !== null && { refused: code }) },
   });
-  return answer;
+  return response;
 }
 
-async function answerOf(parts: CallToolParts, request: FastifyRequest, tool: Tool, args: Arguments): Promise<ToolAnswer> {
+async function answerOf(parts: CallToolParts, request: FastifyRequest, tool: Tool, args: Arguments): Promise<ToolResponse> {
   try {
     if (tool.explain) return await explained(parts, request, tool.explain, args);
     const route = chooseRoute(tool, args);
     const send = (changed: Arguments) => inject(parts, request, restRequest(tool, route, changed));
     if (route.method === "GET") return await sendCut(route, args, send);
-    const answer = await send(args);
-    return answer.isError ? cutError(answer) : cutWhole(answer, null);
+    const response = await send(args);
+    return response.isError ? cutError(response) : cutWhole(response, null);
   } catch (error) {
-    if (error instanceof RefusedAnswer) return error.answer;
+    if (error instanceof RefusedResponse) return error.response;
     const refused = refusalFor(error as FastifyError);
     if (refused.code === "internal_error") parts.log.error({ err: error, tool: tool.name }, "a tool call failed unexpectedly");
     return cutError({ isError: true, text: errorBody(refused) });
@@ -63,14 +63,14 @@ async function explained(
   request: FastifyRequest,
   explain: NonNullable<Tool["explain"]>,
   { id, environment, cursor, ...others }: Arguments,
-): Promise<ToolAnswer> {
+): Promise<ToolResponse> {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw invalid(unknown, "is not known here");
   const headers = environmentHeader(environment);
   const ask = async <Body>(path: string): Promise<Body> => {
-    const answer = await inject(parts, request, { method: "GET", url: `/v1${path}`, headers });
-    if (answer.isError) throw new RefusedAnswer(answer);
-    return JSON.parse(answer.text) as Body;
+    const response = await inject(parts, request, { method: "GET", url: `/v1${path}`, headers });
+    if (response.isError) throw new RefusedResponse(response);
+    return JSON.parse(response.text) as Body;
   };
   const data = await explain(ask, segment("id", id));
   return cutWhole({ isError: false, text: JSON.stringify({ data }) }, typeof cursor === "string" ? cursor : null);
@@ -84,7 +84,7 @@ export async function inject(
   { app, address }: CallToolParts,
   request: FastifyRequest,
   { headers, body, method, url }: RestRequest,
-): Promise<ToolAnswer> {
+): Promise<ToolResponse> {
   const environment = environmentNamed(request.headers);
   const passed = PASSED_ON.map((name) => [name, request.headers[name]]).filter(([, value]) => value !== undefined);
   const { statusCode, payload } = await app.inject({

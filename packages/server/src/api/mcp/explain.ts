@@ -23,7 +23,7 @@ export const EXPLAIN_TOOLS: readonly Tool[] = [
 function explainTool(noun: string, description: string, explain: NonNullable<Tool["explain"]>): Tool {
   const properties = {
     id: { type: "string", description: `Id of the ${noun}.` },
-    cursor: { type: "string", description: "`page.next` of the previous answer: it goes on from there." },
+    cursor: { type: "string", description: "`page.next` of the previous response: the list continues there." },
     environment: { type: "string", description: "Environment; default `production`, or `dev` on a dev server." },
   };
   return {

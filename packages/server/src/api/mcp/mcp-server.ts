@@ -14,12 +14,12 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Resource } from "./doc-resources.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
-import type { Arguments, Tool, ToolAnswer } from "./tool.ts";
+import type { Arguments, Tool, ToolResponse } from "./tool.ts";
 
 /** What a caller can do. */
 export interface McpCaller {
   tools: readonly Tool[];
-  call(tool: Tool, args: Arguments): Promise<ToolAnswer>;
+  call(tool: Tool, args: Arguments): Promise<ToolResponse>;
   resources(): Promise<Resource[]>;
   /** Null if there is none of that URI. */
   resourceText(uri: string): Promise<string | null>;

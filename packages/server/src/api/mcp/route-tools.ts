@@ -106,7 +106,7 @@ function readProperties(routes: readonly ToolRoute[], idFilter: Tool["idFilter"]
     ...pathProperties(routes),
     ...(parts.length > 0 && { part: { type: "string", enum: parts, description: "What to read of it; absent: itself." } }),
     ...firstOf(filters),
-    cursor: { type: "string", description: "`page.next` of the previous answer: it goes on from there." },
+    cursor: { type: "string", description: "`page.next` of the previous response: the list continues there." },
     environment: ENVIRONMENT,
   };
 }

@@ -8,13 +8,13 @@ type Properties = Readonly<Record<string, JsonSchema>>;
 export type Json = Record<string, unknown>;
 export type Arguments = Readonly<Record<string, unknown>>;
 
-export interface ToolAnswer {
+export interface ToolResponse {
   isError: boolean;
   /** JSON. */
   text: string;
 }
 
-/** Asks the REST API for a path below /v1; throws a RefusedAnswer. */
+/** Asks the REST API for a path below /v1; throws a RefusedResponse. */
 export type Ask = <Body = { data: Json }>(path: string) => Promise<Body>;
 
 export interface ToolRoute {

@@ -67,7 +67,7 @@ export class MessageTails {
   /** Null: messages may have been missed. */
   hear(message: RealtimeMessage | null): void {
     if (!message) {
-      for (const [environmentId, tail] of this.#tails) void this.#look(environmentId, tail);
+      for (const [environmentId, tail] of this.#tails) void this.#poll(environmentId, tail);
       return;
     }
     const tail = this.#tails.get(message.environmentId);
@@ -80,13 +80,13 @@ export class MessageTails {
     } else void this.#catchUp(message.environmentId, tail);
   }
 
-  async #look(environmentId: EnvironmentId, tail: Tail): Promise<void> {
+  async #poll(environmentId: EnvironmentId, tail: Tail): Promise<void> {
     const last = await this.#parts.store.realtimeLast({ environmentId }).catch(() => 0);
     tail.heard = Math.max(tail.heard, last);
     if (tail.heard > tail.cursor && !tail.isReading) await this.#catchUp(environmentId, tail);
   }
 
-  /** Never throws: if the store cannot be read, the next message or look tries again. */
+  /** Never throws: if the store cannot be read, the next message or poll tries again. */
   async #catchUp(environmentId: EnvironmentId, tail: Tail): Promise<void> {
     tail.isReading = true;
     try {

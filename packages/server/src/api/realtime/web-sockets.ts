@@ -28,7 +28,7 @@ const RECEIVED_BYTES_MAX = 64 * 1024;
 /** How long a disconnected subscriber may take to read the reason. */
 const CUT_AFTER_MS = 1_000;
 const TRY_AGAIN_LATER = 1013;
-const DRAIN_LOOK_MS = 20;
+const DRAIN_POLL_MS = 20;
 
 /** Other upgrade requests, such as those of HTTP/2 clients, are handled as ordinary requests. */
 export function isRealtimeConnect({ url = "", headers }: Pick<IncomingMessage, "url" | "headers">): boolean {
@@ -141,7 +141,7 @@ function follow(parts: WebSocketsParts, socket: WebSocket, claims: TokenClaims, 
 
 /** The socket does not say when it has been read: it is looked at. A peer that reads nothing answers no ping either, and is closed. */
 async function drained(socket: WebSocket): Promise<void> {
-  while (socket.bufferedAmount > 0 && socket.readyState === socket.OPEN) await pause(DRAIN_LOOK_MS);
+  while (socket.bufferedAmount > 0 && socket.readyState === socket.OPEN) await pause(DRAIN_POLL_MS);
 }
 
 function change({ tokens, subscribers }: WebSocketsParts, connection: Connection, { environmentId }: TokenClaims, text: string): void {

@@ -9,7 +9,7 @@ const STATE = {
   type: "string",
   enum: FAILURE_STATES,
   description:
-    "`resolved`: somebody said so and it did not happen since, or all of its runs were rerun. `ignored`: until somebody opens it again.",
+    "`resolved`: a person resolved it and it has not happened again, or all of its runs were rerun. `ignored`: until a person opens it again.",
 } as const;
 
 const FAILURE = shape(
@@ -24,7 +24,7 @@ const FAILURE = shape(
           description: "Name and message with `*` for ids and numbers. `GET /v1/runs?errorPattern=` and jobs select by it.",
         },
       }),
-      description: "Of the newest run, with the pattern that all runs of the group share.",
+      description: "The error of the newest run, with the pattern that all runs of the group share.",
     },
     count: { ...INTEGER, description: "How many runs failed with this error and were not rerun since: those that `rerun=false` selects." },
     rerun: { ...INTEGER, description: "How many runs failed with this error and were rerun since." },
@@ -34,7 +34,7 @@ const FAILURE = shape(
     trend: { ...listOf(INTEGER), description: "How many failed in each of 24 equal parts of the range." },
     state: STATE,
     decided: {
-      description: "What somebody decided about it; null if nobody did.",
+      description: "The state that a person set; null if nobody did.",
       anyOf: [shape({ state: { type: "string", enum: FAILURE_DECISIONS }, at: INSTANT, by: TEXT }), { type: "null" }],
     },
   },
@@ -43,7 +43,7 @@ const FAILURE = shape(
 
 export const LIST = {
   summary: "List failures by function and error",
-  description: "The 100 most frequent, the most frequent first. Of the newest 200,000 failed runs in the range.",
+  description: "Returns the 100 most frequent, the most frequent first, among the newest 200,000 failed runs in the range.",
   querystring: closed({
     ...PAGE_PARAMETERS,
     function: { type: "string", minLength: 1, description: "Runs of the function with this id." },

@@ -26,7 +26,10 @@ const RUNS_MAX = 1_000;
 const FIGURES = shape(
   {
     id: { ...TEXT, description: "The id of the function." },
-    ...{ created: INTEGER, completed: INTEGER, failed: INTEGER, cancelled: INTEGER },
+    created: INTEGER,
+    completed: INTEGER,
+    failed: INTEGER,
+    cancelled: INTEGER,
     durationMs: { ...PERCENTILES, description: "From the first call to the end." },
   },
   { title: "FunctionFigures" },
@@ -34,7 +37,7 @@ const FIGURES = shape(
 
 const SCHEMA = {
   summary: "Get figures of several functions",
-  description: `Of the runs created in the last 24 hours; of each function at most the newest ${RUNS_MAX}. Unknown functions are left out.`,
+  description: `Covers the runs created in the last 24 hours, at most the newest ${RUNS_MAX} of each function. Unknown functions are left out.`,
   querystring: closed({ ids: { type: "string", minLength: 1, description: `Function ids, separated by commas; at most ${IDS_MAX}.` } }, [
     "ids",
   ]),

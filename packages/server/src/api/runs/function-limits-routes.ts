@@ -1,6 +1,6 @@
 /** REST: limits of a function, set without a deploy. */
 
-import { parseDuration } from "@inlet/protocol";
+import { parseDuration, YEAR_MS } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { AppStore, FunctionLimits, LimitedRate } from "../../store/contract/index.ts";
 import { principalOf } from "../access/principal.ts";
@@ -16,10 +16,10 @@ export interface FunctionLimitsRoutesParts extends Omit<FunctionsRoutesParts, "s
 
 type LimitsBody = Partial<Pick<FunctionLimits, "concurrency" | "throttle" | "rateLimit">>;
 
-const [SECOND_MS, DAY_MS, YEAR_MS] = [1_000, 86_400_000, 366 * 86_400_000];
+const [SECOND_MS, DAY_MS] = [1_000, 86_400_000];
 const LIMIT = { type: "integer", minimum: 1, maximum: 1_000_000 } as const;
 const RATE = closed({ limit: LIMIT, period: { type: "string", maxLength: 32, description: "Such as `1m`." } }, ["limit", "period"]);
-const OR_NULL = "Null takes it back: the app's own applies.";
+const OR_NULL = "Null removes this limit, and the app's own applies again.";
 const BODY = closed({
   concurrency: { anyOf: [LIMIT, { type: "null" }], description: `How many at a time. ${OR_NULL}` },
   throttle: { anyOf: [RATE, { type: "null" }], description: `How many runs start in a period; others wait. ${OR_NULL}` },
@@ -32,7 +32,8 @@ export function registerFunctionLimitsRoutes(app: FastifyInstance, parts: Functi
   const schema = {
     ...FUNCTION_CHANGED,
     summary: "Limit a function without a deploy",
-    description: "Changes the limits given. They go before those that the app registered, with the same keys, and survive its syncs.",
+    description:
+      "Changes the limits given. They take precedence over those that the app registered with the same keys, and survive its syncs.",
     body: BODY,
   };
   app.put<{ Params: { id: string }; Body: LimitsBody }>(

@@ -9,6 +9,7 @@ import { readInstant } from "../instant.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, listOf, shape, TEXT } from "../route-facts.ts";
+import { INTERVALS, type Interval, POINTS_MAX } from "../stats-intervals.ts";
 
 export interface FunctionStatsRouteParts {
   access: AccessRules;
@@ -20,9 +21,6 @@ export interface FunctionStatsRouteParts {
   now(): number;
 }
 
-const INTERVALS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
-type Interval = keyof typeof INTERVALS;
-const POINTS_MAX = 1_500;
 const DEFAULT_POINTS = 60;
 /** Figures are computed from this many runs at most, the newest. */
 const RUNS_MAX = 10_000;
@@ -63,7 +61,7 @@ const STATS_SCHEMA = {
       minimum: 1,
       maximum: POINTS_MAX,
       default: POINTS_MAX,
-      description: "At most this many points: each then covers several intervals, as many each.",
+      description: "At most this many points. If there are more intervals, each point covers several of them.",
     },
   }),
   response: { 200: dataOf(STATS) },

@@ -83,7 +83,7 @@ const FUNCTION = shape(
         changedAt: INSTANT_OR_NULL,
         changedBy: TEXT_OR_NULL,
       }),
-      description: "Limits that were set without a deploy; they go before those in `config`. Null: the app's own.",
+      description: "Limits that were set without a deploy; they take precedence over those in `config`. Null: the app's own.",
     },
     pausedAt: { ...INSTANT_OR_NULL, description: "Since when it is paused." },
     held: { ...INTEGER, description: "How many runs wait because it is paused." },
@@ -123,7 +123,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRo
 
   const functions = {
     summary: "List functions, newest first",
-    description: "Those that events can start.",
+    description: "The functions that events can start.",
     querystring: closed(PAGE_PARAMETERS),
     response: { 200: pageOf(FUNCTION) },
   };

@@ -24,7 +24,14 @@ const SCHEMA = {
   querystring: closed({}),
   body: closed({ data: { type: "object", additionalProperties: true } }),
   response: {
-    201: dataOf(shape({ runId: { ...TEXT_OR_NULL, description: "Null: the function's rules about starts have not started it yet." } })),
+    201: dataOf(
+      shape({
+        runId: {
+          ...TEXT_OR_NULL,
+          description: "Null: a rule of the function, such as a debounce or a batch, has not started the run yet.",
+        },
+      }),
+    ),
   },
   errors: ["function_not_found"],
 } as const;

@@ -3,7 +3,7 @@
 import { type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import { iso } from "../../observe/run-view.ts";
-import type { Environment, OrderHold, OrderStore, RunStore } from "../../store/contract/index.ts";
+import type { Environment, OrderHold, OrderStore, RunStore, StoreViews } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { RestRefusal } from "../rest-errors.ts";
@@ -14,6 +14,7 @@ export interface OrderRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
   store: OrderStore & RunStore;
+  views: StoreViews;
   runs: {
     functionName(no: FunctionNo): { id: string; name: string };
     functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
@@ -37,7 +38,7 @@ const HOLD = shape(
 );
 const LIST = {
   summary: "List keys on hold",
-  description: "Keys of functions with `ordering` and `onFailure: hold` whose last run failed, in the order of their runs.",
+  description: "The ordering keys whose last run failed, for functions with `ordering` and `onFailure: hold`, in the order of these runs.",
   querystring: closed({
     ...PAGE_PARAMETERS,
     function: { type: "string", minLength: 1, description: "Keys of the function with this id." },
@@ -45,17 +46,17 @@ const LIST = {
   response: { 200: pageOf(HOLD) },
 };
 const RELEASE = {
-  summary: "Release the order key that a failed run blocks",
+  summary: "Release the ordering key that a failed run blocks",
   description:
-    "The next run of the key starts. To keep the order, rerun the failed run instead: the key continues when the rerun completes.",
+    "Starts the next run of the key. To keep the order, rerun the failed run instead: the key continues when the rerun completes.",
   querystring: closed({}),
   response: { 200: dataOf(shape({ runId: TEXT, key: KEY })) },
   errors: ["run_not_found", "run_holds_nothing"],
 } as const;
 
 const RELEASE_HOLD = {
-  summary: "Release an order key on hold",
-  description: "The next run of the key starts. Works also after the failed run has been removed.",
+  summary: "Release an ordering key on hold",
+  description: "Starts the next run of the key, even if the failed run has been removed.",
   querystring: closed({}),
   response: { 200: dataOf(shape({ id: TEXT, function: shape({ id: TEXT, name: TEXT }), key: KEY, runId: TEXT_OR_NULL })) },
   errors: ["hold_not_found"],
@@ -69,7 +70,7 @@ interface ListQuery {
   function?: string;
 }
 
-export function registerOrderRoutes(app: FastifyInstance, { access, audit, store, runs }: OrderRoutesParts): void {
+export function registerOrderRoutes(app: FastifyInstance, { access, audit, store, views, runs }: OrderRoutesParts): void {
   const view = ({ position, functionNo, heldAt, ...hold }: OrderHold) => {
     const { id, name } = runs.functionName(functionNo);
     return { id: String(position), function: { id, name }, ...hold, heldAt: iso(heldAt) };
@@ -79,7 +80,7 @@ export function registerOrderRoutes(app: FastifyInstance, { access, audit, store
     const environment = environmentOf(access, request);
     const { limit, cursor, function: functionId } = request.query;
     const functionNos = functionId === undefined ? {} : { functionNos: runs.functionNos(environment, functionId) };
-    const { holds, next } = await store.orderHoldList({ environmentId: environment.id, limit, ...after(cursor), ...functionNos });
+    const { holds, next } = await views.orderHoldList({ environmentId: environment.id, limit, ...after(cursor), ...functionNos });
     return { data: holds.map(view), page: { next: next === null ? null : String(next) } };
   });
 
@@ -93,7 +94,7 @@ export function registerOrderRoutes(app: FastifyInstance, { access, audit, store
       if (!released) {
         throw new RestRefusal(
           "hold_not_found",
-          `No order key of the environment "${environment.name}" is on hold as ${request.params.id}.`,
+          `No key on hold with the id ${request.params.id} exists in the environment "${environment.name}".`,
         );
       }
       const { id, function: fn, key, runId } = view(released);

@@ -129,12 +129,12 @@ const RERUN = {
 
 const WAITING = {
   description:
-    "Why the app of an unfinished run is not being called: the first reason that holds it up. Null if it is, or if the run sleeps or waits by itself.",
+    "Why the app of an unfinished run is not being called; if there are several reasons, the first. Null if it is being called, or if the run is in a sleep or a wait of its own.",
   anyOf: [
     shape({
       reason: { type: "string", enum: WAITING_REASONS },
-      until: { ...INSTANT_OR_NULL, description: "When this is over, if that is known." },
-      runId: { ...TEXT_OR_NULL, description: "The run of the same key that holds it up." },
+      until: { ...INSTANT_OR_NULL, description: "When the reason ends, if that is known." },
+      runId: { ...TEXT_OR_NULL, description: "The run of the same key that blocks it." },
     }),
     { type: "null" },
   ],

@@ -4,6 +4,7 @@ import { type EventId, type FunctionNo, isEventId, type JobId, type RunId, type 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type RunNames, runDetailsView, runView } from "../../observe/run-view.ts";
 import {
+  APPROVAL_REQUESTED,
   type ApprovalStore,
   type Environment,
   EVENT_RELATIONS,
@@ -20,7 +21,7 @@ import {
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { type ApprovalViewParts, shownUrl } from "../approvals/approval-view.ts";
-import { APPROVAL_REQUESTED, seesTokens } from "../approvals/mask-links.ts";
+import { seesTokens } from "../approvals/mask-links.ts";
 import { readInstant } from "../instant.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -92,9 +93,9 @@ export const RUN_FILTERS = {
   },
   rerun: {
     type: "boolean",
-    description: "`false`: runs that were not rerun since; with `status=failed`, what is still to be repaired. `true`: those that were.",
+    description: "`false`: runs that were not rerun; with `status=failed`, those that still need a repair. `true`: runs that were rerun.",
   },
-  where: { ...WHERE, description: `${WHERE.description} Over the event that started the run.` },
+  where: { ...WHERE, description: `${WHERE.description} The payload is that of the event that started the run.` },
 } as const;
 const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...RUN_FILTERS });
 
@@ -128,7 +129,8 @@ const CANCEL = {
 const WAKE = {
   ...ONE,
   summary: "End a sleep early",
-  description: "The run goes on at once, as if the sleep of the step were over. It goes on once, even if the sleep ends at the same time.",
+  description:
+    "The run continues at once, as if the sleep of the step were over. It continues only once, even if the sleep ends at the same time.",
   errors: ["run_not_found", "run_ended", "step_not_found", "step_not_sleeping"],
 } as const;
 const RERUN = {
@@ -159,7 +161,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return audit.note(request, { action: `run.${action}`, target, environment: environment.name, details });
   }
 
-  /** In the store itself: the answer decides what is written. */
+  /** In the store itself: the response decides what is written. */
   const find = (request: FastifyRequest) => findRun(parts, request);
 
   /** Only steps of these kinds have approvals. */

@@ -21,7 +21,7 @@ export interface DrillRouteParts {
 const DRILL = {
   summary: "Drill a webhook",
   description:
-    "Sends a webhook of `branch` what its provider may send, in a branch environment: samples, duplicates, other orders, retries, forged and malformed requests. The samples are those of the catalogue's providers that sign as the webhook verifies, else its last recorded requests. The job belongs to the branch environment; its `report` says for each request what was expected and what happened.",
+    "Sends requests to a webhook of `branch`, for a branch environment: samples, duplicates, samples in another order, retries, forged and malformed requests. The samples come from the providers of the catalogue that use the webhook's signature scheme; without one, its last recorded requests are used. The job belongs to the branch environment; its `report` says for each request what was expected and what happened.",
   querystring: closed({}),
   body: closed(
     {

@@ -2,7 +2,7 @@
 
 import { isEventId, type JobId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { Job, Reconciliation, ReconciliationStore, Webhook } from "../../store/contract/index.ts";
+import type { Job, Reconciliation, StoreViews, Webhook } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { readInstant } from "../instant.ts";
 import { JOB } from "../jobs/job-schemas.ts";
@@ -34,7 +34,7 @@ export interface ReconcilePart {
 
 export interface ReconcileRoutesParts {
   audit: AuditTrail;
-  store: Pick<ReconciliationStore, "reconciliationList">;
+  views: StoreViews;
   directory: WebhookDirectory;
   reconciliations: ReconcilePart;
   now(): number;
@@ -60,9 +60,9 @@ const PASS = shape(
     since: INSTANT,
     until: INSTANT,
     ...COUNTS,
-    error: { ...TEXT_OR_NULL, description: "Why the pass ended before its end." },
+    error: { ...TEXT_OR_NULL, description: "Why the pass stopped early." },
     job: { ...TEXT, description: "The id of its job, whose `errors` name items that failed." },
-    scheduled: { type: "boolean", description: "Whether it came by itself." },
+    scheduled: { type: "boolean", description: "Whether it was scheduled." },
   },
   { title: "Reconciliation" },
 );
@@ -77,12 +77,12 @@ const TIME = {
 const ORDER = {
   summary: "Compare what the provider lists with what was received",
   description:
-    "Every item that was never received goes through the transform and is stored, marked as reconciled. With `dryRun` nothing is stored: the response says what would be. A pass that is ordered while another one of the webhook is under way waits for it.",
+    "Every item that was never received goes through the transform and is stored, marked as reconciled. With `dryRun` nothing is stored: the response says what a pass would store. If another pass of the webhook is in progress, this one waits for it.",
   querystring: closed({}),
   body: closed(
     {
-      since: { ...TIME, description: "From when on: ISO 8601 or milliseconds." },
-      until: { ...TIME, description: "Until when; default: now." },
+      since: { ...TIME, description: "Start time: ISO 8601 or milliseconds." },
+      until: { ...TIME, description: "End time: ISO 8601 or milliseconds; default: now." },
       dryRun: { type: "boolean", description: "Only count." },
     },
     ["since"],
@@ -98,7 +98,7 @@ const LIST = {
 } as const;
 
 export function registerReconcileRoutes(app: FastifyInstance, parts: ReconcileRoutesParts): void {
-  const { audit, store, directory, reconciliations, now } = parts;
+  const { audit, views, directory, reconciliations, now } = parts;
 
   app.post<ById & { Body: OrderBody }>(
     "/webhooks/:id/reconcile",
@@ -128,7 +128,7 @@ export function registerReconcileRoutes(app: FastifyInstance, parts: ReconcileRo
       const { limit, cursor } = request.query;
       if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of this list ended with");
       const after = cursor === undefined ? {} : { after: cursor as string as JobId };
-      const { passes, next } = await store.reconciliationList({ environmentId, webhookId, limit, ...after });
+      const { passes, next } = await views.reconciliationList({ environmentId, webhookId, limit, ...after });
       return { data: passes.map(passView), page: { next } };
     },
   );

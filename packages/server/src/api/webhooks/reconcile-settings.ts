@@ -29,22 +29,28 @@ const EVERY_MS_MIN = 10_000;
 const EVERY_MS_MAX = 30 * 86_400_000;
 const LOOK_BACK_MS_MIN = 1_000;
 const LOOK_BACK_MS_MAX = 366 * 86_400_000;
-const SOURCE_UNITS_MAX = 65_536;
+/** JavaScript that a setting contains. */
+export const SOURCE_UNITS_MAX = 65_536;
 const OPTION_UNITS_MAX = 256;
 const LIST_MAX = 100;
 const DURATION = { type: "string", minLength: 1, maxLength: 32 } as const;
 
-/** Every option of every preset. Which of them a preset takes is checked here. */
+/** Every option of every preset. Which of them a preset takes is checked here. Options of one name have one type. */
 const OPTIONS = Object.fromEntries(
-  Object.entries(PRESETS).flatMap(([preset, options]) =>
-    Object.entries(options).map(([name, option]) => [name, optionSchema(preset, option)]),
-  ),
+  [
+    ...Map.groupBy(
+      Object.entries(PRESETS).flatMap(([preset, options]) =>
+        Object.entries(options).map(([name, { isList, description }]) => ({ name, isList, about: `\`${preset}\`: ${description}` })),
+      ),
+      ({ name }) => name,
+    ),
+  ].map(([name, uses]) => [name, optionSchema(uses)]),
 );
 
-function optionSchema(preset: string, { isList, description }: ReconcileOption) {
+function optionSchema(uses: readonly { isList: boolean; about: string }[]) {
   const text = { type: "string", minLength: 1, maxLength: OPTION_UNITS_MAX } as const;
-  const about = `\`${preset}\`: ${description}`;
-  return isList ? { type: "array", minItems: 1, maxItems: LIST_MAX, items: text, description: about } : { ...text, description: about };
+  const description = uses.map(({ about }) => about).join(" ");
+  return uses[0]?.isList ? { type: "array", minItems: 1, maxItems: LIST_MAX, items: text, description } : { ...text, description };
 }
 
 const FIELDS = {
@@ -55,9 +61,9 @@ const FIELDS = {
     maxLength: SOURCE_UNITS_MAX,
     description: "Instead of a preset: JavaScript that defines `request` and `read`.",
   },
-  every: { ...DURATION, description: `How often a pass comes by itself, from \`10s\`; default \`${RECONCILE_DEFAULTS.every}\`.` },
-  lookBack: { ...DURATION, description: `How far before its start a pass asks; default \`${RECONCILE_DEFAULTS.lookBack}\`.` },
-  baseUrl: { type: "string", minLength: 1, maxLength: 2_048, description: "Stands for the origin of the provider's API." },
+  every: { ...DURATION, description: `How often a comparison starts: at least \`10s\`, default \`${RECONCILE_DEFAULTS.every}\`.` },
+  lookBack: { ...DURATION, description: `How far back each comparison looks; default \`${RECONCILE_DEFAULTS.lookBack}\`.` },
+  baseUrl: { type: "string", minLength: 1, maxLength: 2_048, description: "Replaces the origin of the provider's API." },
   ...OPTIONS,
 } as const;
 
@@ -148,6 +154,8 @@ function checkSecrets(
   if (!isKept && reconcile.preset !== undefined) throw invalid("reconcile.secrets", `is required by the preset ${reconcile.preset}`);
 }
 
-function recipientOf({ preset, source, options: { baseUrl, shop } }: WebhookReconcile): string {
-  return JSON.stringify([preset, source, baseUrl, shop]);
+function recipientOf({ preset, source, options }: WebhookReconcile): string {
+  const known = preset === undefined ? {} : (PRESETS[preset] ?? {});
+  const addresses = Object.keys(known).filter((name) => known[name]?.isAddress);
+  return JSON.stringify([preset, source, options.baseUrl, ...addresses.map((name) => options[name])]);
 }

@@ -17,7 +17,7 @@ const VERIFICATION = {
       ok: BOOLEAN,
       reason: TEXT,
       header: { ...TEXT, description: "The header that is wrong or missing." },
-      character: { ...INTEGER, description: "Of that header's value, counted from 1." },
+      character: { ...INTEGER, description: "The position in the value of that header, counted from 1." },
       byte: { ...INTEGER, description: "The first byte of the body that differs from the signed one, if that could be determined." },
     },
     { optional: ["reason", "header", "character", "byte"] },

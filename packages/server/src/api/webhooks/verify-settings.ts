@@ -15,7 +15,14 @@ import {
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 import { listOf, shape, TEXT_OR_NULL } from "../route-facts.ts";
-import { type GivenReconcile, RECONCILE_FIELDS, RECONCILE_SHOWN, readReconcile, reconcileView } from "./reconcile-settings.ts";
+import {
+  type GivenReconcile,
+  RECONCILE_FIELDS,
+  RECONCILE_SHOWN,
+  readReconcile,
+  reconcileView,
+  SOURCE_UNITS_MAX,
+} from "./reconcile-settings.ts";
 
 type GivenVerify = Omit<WebhookVerify, "toleranceSeconds"> & { toleranceSeconds?: number };
 
@@ -51,7 +58,6 @@ const SHOWN_UNITS_MIN = 12;
 const TOLERANCE_SECONDS_MAX = 604_800;
 const SECRET_UNITS_MAX = 1_024;
 const BODY_UNITS_MAX = 8_192;
-const SOURCE_UNITS_MAX = 65_536;
 const HEADER_NAME = { type: "string", pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$" } as const;
 const NO_CONTENT = 204;
 /** Presets that return or compare a secret. */
@@ -70,7 +76,7 @@ const VERIFY_FIELDS = {
     type: "integer",
     minimum: 1,
     maximum: TOLERANCE_SECONDS_MAX,
-    description: "How far its timestamp may differ, in either direction; default 300.",
+    description: "How many seconds its timestamp may differ from the current time, in either direction; default 300.",
   },
   header: {
     ...HEADER_NAME,
@@ -106,11 +112,11 @@ function orNull(schema: object, description: string) {
 }
 
 const ABOUT = {
-  verify: "How requests are verified before the transform, or null: not at all.",
-  handshake: "How a provider's check of the URL is answered: a preset, or `source`. Or null.",
+  verify: "How requests are verified before the transform. Null: not at all.",
+  handshake: "How the provider's check of the URL is answered: by a preset or by `source`. Null: not at all.",
   answer: "The response to an accepted request instead of the ids, or null.",
   mirror: "Branch environments that get a copy of accepted events, or null.",
-  reconcile: "How what the provider lists is compared with what was received: a preset, or `source`. Or null.",
+  reconcile: "How the provider's own list is compared with the received requests: by a preset or by `source`. Null: not at all.",
 } as const;
 
 export const SETTINGS_FIELDS = {

@@ -23,7 +23,7 @@ const HEALTH = shape(
     lastRequestAt: INSTANT_OR_NULL,
     outcomes: {
       ...listOf(TEXT),
-      description: `Of the last ${OUTCOMES_MAX} requests, newest first: \`accepted\`, \`handshake\`, or the code of an error.`,
+      description: `The outcomes of the last ${OUTCOMES_MAX} requests, newest first: \`accepted\`, \`handshake\`, or the code of an error.`,
     },
   },
   { title: "WebhookHealth" },

@@ -67,7 +67,7 @@ const REQUEST = shape(
       type: ["boolean", "null"],
       description: "Whether its signature was valid; null if the webhook does not verify requests.",
     },
-    reconciled: { type: "boolean", description: "True: it was not received, but found in what the provider lists." },
+    reconciled: { type: "boolean", description: "True: it was not received. Reconciliation found it in the provider's list." },
     error: TEXT,
     eventId: TEXT,
     environment: { type: "string", description: "Where the event went." },

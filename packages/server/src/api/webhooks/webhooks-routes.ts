@@ -2,7 +2,14 @@
 
 import type { AcceptList, WebhookId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Environment, NO_SECRETS, type WebhookChanges, type WebhookStore, type WebhookVersion } from "../../store/contract/index.ts";
+import {
+  type Environment,
+  NO_SECRETS,
+  type StoreViews,
+  type WebhookChanges,
+  type WebhookStore,
+  type WebhookVersion,
+} from "../../store/contract/index.ts";
 import { checkMayUse, checkMayUseBranches, principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
@@ -17,6 +24,7 @@ import { checkLists, WEBHOOK, WEBHOOK_CREATE, WEBHOOK_UPDATE, WEBHOOK_VERSION } 
 export interface WebhooksRoutesParts extends WebhookResponsesParts, SettingsParts {
   access: AccessRules;
   store: WebhookStore;
+  views: StoreViews;
   directory: WebhookResponsesParts["directory"] & { environmentNamed(name: string): Environment | undefined };
   issueWebhookToken(): string;
   newId(): string;
@@ -147,7 +155,7 @@ function registerDeleteAndRotate(app: FastifyInstance, parts: WebhooksRoutesPart
   });
 }
 
-function registerVersions(app: FastifyInstance, { store, directory }: WebhooksRoutesParts): void {
+function registerVersions(app: FastifyInstance, { views, directory }: WebhooksRoutesParts): void {
   const versions = {
     summary: "List the versions of a webhook's transform, newest first",
     querystring: closed(PAGE_PARAMETERS),
@@ -156,7 +164,7 @@ function registerVersions(app: FastifyInstance, { store, directory }: WebhooksRo
   } as const;
   app.get<ById & { Querystring: PageQuery }>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
     const webhook = findWebhook(directory, request, request.params.id);
-    const { items, next } = cutPage(await store.webhookVersionList(webhook), ({ version }) => ({ rank: version }), request.query);
+    const { items, next } = cutPage(await views.webhookVersionList(webhook), ({ version }) => ({ rank: version }), request.query);
     const view = ({ version, transform, createdAt, author }: WebhookVersion) => ({
       version,
       transform,

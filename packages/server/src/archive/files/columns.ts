@@ -23,7 +23,7 @@ export const COLUMNS: Readonly<Record<ArchivedTable, readonly Column[]>> = {
     { name: "sequence", type: "integer", sentence: "The number of the event, in the order in which events were stored." },
     { name: "event_id", type: "text", sentence: "The ULID that the service assigned." },
     { name: "name", type: "text", sentence: "The name of the event." },
-    { name: "ts", type: "integer", sentence: "Milliseconds, as sent; else when it was received." },
+    { name: "ts", type: "integer", sentence: "Milliseconds: the sender's time, or the time of receipt if the sender set none." },
     { name: "received_at", type: "time", sentence: "When it was received. Rows are in this order, then by `sequence`." },
     { name: "dedup_id", type: "text", nullable: true, sentence: "The sender's id, used for deduplication." },
     { name: "source_kind", type: "text", sentence: "What it came from: `key`, `webhook`, `function`, `internal`." },

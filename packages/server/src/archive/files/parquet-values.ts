@@ -22,9 +22,21 @@ export function schemaOf(table: ArchivedTable): SchemaElement[] {
   return [{ name: "root", num_children: elements.length }, ...elements] as SchemaElement[];
 }
 
+/** Columns of a file that are not in the table. Throws if it lacks one that has no nulls, or has one of another type. */
+export function unknownColumns(table: ArchivedTable, [, ...found]: readonly SchemaElement[]): string[] {
+  const left = new Map(found.map((element) => [element.name, element]));
+  for (const { name, type, nullable } of COLUMNS[table]) {
+    const element = left.get(name);
+    if (!element && !nullable) throw new Error(`it has no column "${name}"`);
+    if (element && element.type !== PARQUET_TYPES[type].type) throw new Error(`its column "${name}" has another type`);
+    left.delete(name);
+  }
+  return [...left.keys()];
+}
+
 /** Content is left out of the statistics. */
-export function hasStatistics({ type }: Column): boolean {
-  return type !== "json";
+export function hasStatistics({ name, type }: Column): boolean {
+  return type !== "json" || name === "event_sequences";
 }
 
 export function toParquet({ type }: Column, value: ArchivedValue): string | bigint | boolean | null {

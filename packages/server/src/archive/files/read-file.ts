@@ -1,61 +1,90 @@
-/** Reads an archived file, row group by row group: a group is all that is held in memory. */
+/**
+ * Reads an archived file, row group by row group: a group is all that is held in memory. What cannot be read is ArchiveUnavailable, so that
+ * nothing follows from it.
+ */
 
-import { type FileMetaData, parquetMetadataAsync, parquetReadObjects, type RowGroup } from "hyparquet";
+import type { FileMetaData, RowGroup } from "hyparquet";
 import type { ArchivedRow, ArchivedTable } from "../../store/contract/index.ts";
-import type { ArchivedFile } from "../targets/archive-target.ts";
-import { fromParquet } from "./parquet-values.ts";
+import { type ArchivedFile, type ArchiveTarget, ArchiveUnavailable } from "../targets/archive-target.ts";
+import type { DecoderProcess } from "./decoder-process.ts";
+import { unknownColumns } from "./parquet-values.ts";
 import { RowChecksum } from "./row-checksum.ts";
+
+/** Where the files are, and what parses them. */
+export interface ArchiveStorage {
+  target: ArchiveTarget;
+  decoder: DecoderProcess;
+}
+
+/** No value of a column is outside of them; they may be wider than the values are. */
+export interface Bounds<Value extends number | string = number | string> {
+  first: Value;
+  last: Value;
+}
+
+/** `none`: a column has no values, only nulls. `unknown`: the file does not say. */
+export type KnownBounds = Bounds | "none" | "unknown";
 
 export interface FileGroup {
   rows: number;
-  /** The first and last instant of a column of times; null if the file does not say. */
-  span(column: string): { first: number; last: number } | null;
+  bounds(column: string): KnownBounds;
   /** Without `columns`: all of them. */
   read(columns?: readonly string[]): Promise<ArchivedRow[]>;
 }
 
-const PARSERS = { timestampFromMilliseconds: (ms: bigint) => Number(ms) };
-
-/** In the order of the file. */
-export async function groupsOf(table: ArchivedTable, file: ArchivedFile): Promise<FileGroup[]> {
-  const metadata = await parquetMetadataAsync(file, { parsers: PARSERS });
-  let start = 0;
-  return metadata.row_groups.map((group) => {
-    const rowStart = start;
-    const rows = Number(group.num_rows);
-    start += rows;
-    return {
-      rows,
-      span: (column) => spanOf(group, column),
-      read: (columns) => readRows(table, file, metadata, { rowStart, rowEnd: rowStart + rows, ...(columns && { columns: [...columns] }) }),
-    };
-  });
+/** Whether one of the values may be within the bounds. */
+export function mayHold(bounds: KnownBounds, values: Iterable<number | string>): boolean {
+  if (typeof bounds === "string") return bounds === "unknown";
+  for (const value of values) if (value >= bounds.first && value <= bounds.last) return true;
+  return false;
 }
 
-/** All rows, in their order. */
-export async function* rowsOf(table: ArchivedTable, file: ArchivedFile): AsyncGenerator<ArchivedRow> {
-  for (const group of await groupsOf(table, file)) yield* await group.read();
+/** In the order of the file. */
+export async function groupsOf(decoder: DecoderProcess, table: ArchivedTable, file: ArchivedFile): Promise<FileGroup[]> {
+  return groupsBy(decoder, table, file, await footerOf(decoder, table, file));
+}
+
+/** All rows, in their order, for those who write them anew: with nothing left out. */
+export async function* rowsOf(decoder: DecoderProcess, table: ArchivedTable, file: ArchivedFile): AsyncGenerator<ArchivedRow> {
+  const footer = await footerOf(decoder, table, file);
+  const [unknown] = unknownColumns(table, footer.schema);
+  if (unknown !== undefined)
+    throw new ArchiveUnavailable(`${file.name} has a column "${unknown}", which this version of Inlet does not know: a newer one wrote it`);
+  for (const group of groupsBy(decoder, table, file, footer)) yield* await group.read();
 }
 
 /** Count and checksum of what is in the file. */
-export async function checksumOf(table: ArchivedTable, file: ArchivedFile): Promise<string> {
+export async function checksumOf(decoder: DecoderProcess, table: ArchivedTable, file: ArchivedFile): Promise<string> {
   const checksum = new RowChecksum(table);
-  for await (const row of rowsOf(table, file)) checksum.add(row);
+  for await (const row of rowsOf(decoder, table, file)) checksum.add(row);
   return checksum.text();
 }
 
-async function readRows(
-  table: ArchivedTable,
-  file: ArchivedFile,
-  metadata: FileMetaData,
-  range: { rowStart: number; rowEnd: number; columns?: string[] },
-): Promise<ArchivedRow[]> {
-  const read = await parquetReadObjects({ file, metadata, parsers: PARSERS, ...range });
-  return read.map((row) => fromParquet(table, row));
+async function footerOf(decoder: DecoderProcess, table: ArchivedTable, file: ArchivedFile): Promise<FileMetaData> {
+  const result = await decoder.decode(file, { table });
+  return "footer" in result ? result.footer : unexpected(file);
 }
 
-function spanOf({ columns }: RowGroup, name: string): { first: number; last: number } | null {
+function groupsBy(decoder: DecoderProcess, table: ArchivedTable, file: ArchivedFile, footer: FileMetaData): FileGroup[] {
+  return footer.row_groups.map((group) => ({
+    rows: Number(group.num_rows),
+    bounds: (column) => boundsOf(group, column),
+    read: async (columns) => {
+      const metadata = { ...footer, row_groups: [group], num_rows: group.num_rows };
+      const result = await decoder.decode(file, { table, group: { metadata, ...(columns && { columns }) } });
+      return "rows" in result ? result.rows : unexpected(file);
+    },
+  }));
+}
+
+function unexpected({ name }: ArchivedFile): never {
+  throw new ArchiveUnavailable(`${name} cannot be read: its reader gave another result`);
+}
+
+function boundsOf({ columns, num_rows }: RowGroup, name: string): KnownBounds {
   const statistics = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data?.statistics;
+  if (statistics?.null_count === num_rows) return "none";
   const [first, last] = [statistics?.min_value, statistics?.max_value];
-  return first === undefined || last === undefined ? null : { first: Number(first), last: Number(last) };
+  if (first === undefined || last === undefined) return "unknown";
+  return typeof first === "string" ? { first, last: String(last) } : { first: Number(first), last: Number(last) };
 }

@@ -3,16 +3,23 @@
 export interface ArchiveTarget {
   /** For people, without credentials. */
   description: string;
-  /** The names of files that begin with this, in ascending order. */
-  list(prefix: string): Promise<string[]>;
+  /** The files whose names begin with this, in ascending order of their names. */
+  list(prefix: string): Promise<ListedFile[]>;
   /** Null: there is no such file. */
   open(name: string): Promise<ArchivedFile | null>;
   /** Readers see the new file, whole, once it is finished; before that they see the old one, or none. */
   create(name: string): Promise<FileUpload>;
 }
 
+export interface ListedFile {
+  name: string;
+  /** A file of this name with the same version has the same content; null: it cannot be told. */
+  version: string | null;
+}
+
 /** What a reader of Parquet needs of a file. */
 export interface ArchivedFile {
+  name: string;
   byteLength: number;
   slice(start: number, end?: number): Promise<ArrayBuffer>;
   close(): Promise<void>;
@@ -28,3 +35,13 @@ export interface FileUpload {
 
 /** The target does not answer, refuses, or has no room. */
 export class ArchiveUnavailable extends Error {}
+
+/** The file is damaged, or no file of the archive. */
+export class FileUnreadable extends ArchiveUnavailable {
+  readonly file: string;
+
+  constructor(file: string, why: string) {
+    super(`${file} cannot be read: ${why}`);
+    this.file = file;
+  }
+}

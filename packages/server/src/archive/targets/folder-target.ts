@@ -4,10 +4,12 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type ArchivedFile, type ArchiveTarget, ArchiveUnavailable, type FileUpload } from "./archive-target.ts";
+import { type ArchivedFile, type ArchiveTarget, ArchiveUnavailable, type FileUpload, type ListedFile } from "./archive-target.ts";
 
+/** Does not wait for the other end of a pipe. */
+const READING = constants.O_RDONLY | constants.O_NONBLOCK;
 const TEMPORARY = ".part";
 /** No upload stands still for that long: its process has ended. */
 const TEMPORARY_MS_MAX = 24 * 3_600_000;
@@ -16,32 +18,44 @@ export function folderTarget(folder: string): ArchiveTarget {
   return {
     description: `the folder ${folder}`,
     list: (prefix) => available(() => listFiles(folder, prefix)),
-    open: (name) => available(() => openFile(join(folder, name))),
+    open: (name) => available(() => openFile(folder, name)),
     create: (name) => available(() => createFile(join(folder, name))),
   };
 }
 
-async function listFiles(folder: string, prefix: string): Promise<string[]> {
+async function listFiles(folder: string, prefix: string): Promise<ListedFile[]> {
   const parent = prefix.slice(0, prefix.lastIndexOf("/") + 1);
   const names = await readdir(join(folder, parent)).catch(absent([] as string[]));
-  return names
-    .map((name) => parent + name)
-    .filter((name) => name.startsWith(prefix) && !name.endsWith(TEMPORARY))
-    .sort();
+  const wanted = names.map((name) => parent + name).filter((name) => name.startsWith(prefix) && !name.endsWith(TEMPORARY));
+  const files: ListedFile[] = [];
+  for (const name of wanted.sort()) files.push({ name, version: await versionOf(join(folder, name)) });
+  return files;
 }
 
-async function openFile(path: string): Promise<ArchivedFile | null> {
-  const handle = await open(path, "r").catch(absent(null));
+/** A file is replaced by another one, with an inode and a time of its own. */
+async function versionOf(path: string): Promise<string | null> {
+  const found = await stat(path, { bigint: true }).catch(absent(null));
+  return found && [found.ino, found.size, found.mtimeNs].join(" ");
+}
+
+async function openFile(folder: string, name: string): Promise<ArchivedFile | null> {
+  const handle = await open(join(folder, name), READING).catch(absent(null));
   if (!handle) return null;
-  const { size } = await handle.stat();
+  const found = await handle.stat();
+  if (!found.isFile()) {
+    await handle.close();
+    throw new ArchiveUnavailable(`${name} is not a file`);
+  }
+  const { size } = found;
   return {
+    name,
     byteLength: size,
     async slice(start, end = size) {
       const bytes = new Uint8Array(Math.max(0, end - start));
       let filled = 0;
       while (filled < bytes.length) {
         const { bytesRead } = await available(() => handle.read(bytes, filled, bytes.length - filled, start + filled));
-        if (bytesRead === 0) throw new ArchiveUnavailable(`${path} is shorter than it was`);
+        if (bytesRead === 0) throw new ArchiveUnavailable(`${name} is shorter than it was`);
         filled += bytesRead;
       }
       return bytes.buffer;

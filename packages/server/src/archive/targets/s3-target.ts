@@ -5,7 +5,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { AwsClient } from "aws4fetch";
-import { type ArchivedFile, type ArchiveTarget, ArchiveUnavailable, type FileUpload } from "./archive-target.ts";
+import { type ArchivedFile, type ArchiveTarget, ArchiveUnavailable, type FileUpload, type ListedFile } from "./archive-target.ts";
 
 export interface S3Settings {
   bucket: string;
@@ -33,20 +33,20 @@ export function s3Target(settings: S3Settings): ArchiveTarget {
   return {
     description: `s3://${settings.bucket}/${settings.prefix}`,
     async list(prefix) {
-      const names: string[] = [];
+      const files: ListedFile[] = [];
       for (let token: string | undefined = ""; token !== undefined; ) {
         const query: Record<string, string> = { "encoding-type": "url", "list-type": "2", prefix: root + prefix };
         if (token !== "") query["continuation-token"] = token;
         const page = await (await request("GET", `?${new URLSearchParams(query)}`)).text();
-        names.push(...texts(page, "Key").map((key) => decodeURIComponent(key.replaceAll("+", " ")).slice(root.length)));
+        files.push(...elements(page, "Contents").map((found) => listedFile(found, root)));
         token = texts(page, "NextContinuationToken")[0];
       }
-      return names.sort();
+      return files.sort((one, other) => (one.name < other.name ? -1 : 1));
     },
     async open(name) {
       const found = await request("HEAD", path(name), {}, [404]);
       if (found.status === 404) return null;
-      return openObject(request, path(name), Number(found.headers.get("content-length")));
+      return openObject(request, name, path(name), Number(found.headers.get("content-length")));
     },
     create: async (name) => new S3Upload(request, path(name)),
   };
@@ -89,8 +89,9 @@ function signedRequests({ endpoint, bucket, ...credentials }: S3Settings): Signe
   };
 }
 
-function openObject(request: SignedRequest, path: string, byteLength: number): ArchivedFile {
+function openObject(request: SignedRequest, name: string, path: string, byteLength: number): ArchivedFile {
   return {
+    name,
     byteLength,
     async slice(start, end = byteLength) {
       const response = await request("GET", path, { range: `bytes=${start}-${end - 1}` });
@@ -158,7 +159,18 @@ class S3Upload implements FileUpload {
   }
 }
 
-/** Of elements without markup in them: names are asked for in URL encoding. */
+/** The names of files are asked for in URL encoding. */
+function listedFile(xml: string, root: string): ListedFile {
+  const [[key = ""], [etag = null]] = [texts(xml, "Key"), texts(xml, "ETag")];
+  return { name: decodeURIComponent(key.replaceAll("+", " ")).slice(root.length), version: etag };
+}
+
+/** Of elements with no element of the same name in them. */
+function elements(xml: string, element: string): string[] {
+  return [...xml.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))].map(([, content = ""]) => content);
+}
+
+/** Of elements without markup in them. */
 function texts(xml: string, element: string): string[] {
   return [...xml.matchAll(new RegExp(`<${element}>([^<]*)</${element}>`, "g"))].map(([, text = ""]) => text);
 }

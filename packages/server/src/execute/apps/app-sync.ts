@@ -4,7 +4,7 @@ import type { AppNo, EnvironmentId, Refusal } from "@inlet/protocol";
 import type { App, Environment } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
 import type { Signing } from "../call/function-request.ts";
-import { askToRegister, type InBandAnswer } from "./ask-to-register.ts";
+import { askToRegister, type InBandResponse } from "./ask-to-register.ts";
 import { type SyncScope, writeDeployId } from "./deploy-id.ts";
 
 export interface AppSyncParts {
@@ -13,7 +13,7 @@ export interface AppSyncParts {
   /** Every app there is, including those that registered on other nodes. */
   apps(): Promise<readonly App[]>;
   /** Stores the functions in an app's response; otherwise returns a sentence that says why not. `environment` is where it was asked to register. */
-  register(environment: Environment, answer: InBandAnswer, environments: SyncScope["environments"]): Promise<App | string | Refusal>;
+  register(environment: Environment, response: InBandResponse, environments: SyncScope["environments"]): Promise<App | string | Refusal>;
   newId(): string;
   now(): number;
 }
@@ -37,10 +37,10 @@ export class AppSync {
     const deployId = writeDeployId(newId(), { home: environment.name, environments });
     this.#pending.set(deployId, null);
     try {
-      const answer = await askToRegister(caller, { url, deployId, signingKeys, now: now() });
-      if (typeof answer === "string") return answer;
-      if ("registration" in answer) return await this.#parts.register(environment, answer, environments);
-      return this.#pending.get(deployId) ?? (await this.#registeredSince(before, url)) ?? answer.otherwise;
+      const response = await askToRegister(caller, { url, deployId, signingKeys, now: now() });
+      if (typeof response === "string") return response;
+      if ("registration" in response) return await this.#parts.register(environment, response, environments);
+      return this.#pending.get(deployId) ?? (await this.#registeredSince(before, url)) ?? response.otherwise;
     } finally {
       this.#pending.delete(deployId);
     }

@@ -8,9 +8,9 @@ import type { HeaderSet } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
 import type { SigningKey } from "../call/function-request.ts";
 import { HEADER_NAMES } from "../call/header-names.ts";
-import { NoAnswer } from "../call/no-answer.ts";
-import type { AppAnswer } from "../call/read-answer.ts";
-import { shownAnswer } from "../call/shown-answer.ts";
+import { NoResponse } from "../call/no-response.ts";
+import type { AppResponse } from "../call/read-response.ts";
+import { shownResponse } from "../call/shown-response.ts";
 
 const SYNC_TIMEOUT_MS = 10_000;
 const IN_BAND = "in_band";
@@ -27,7 +27,7 @@ export interface SyncRequest {
 }
 
 /** The response of an SDK that is synced in band. */
-export interface InBandAnswer {
+export interface InBandResponse {
   headers: HeaderSet;
   sdk: string;
   /** The environment that the app names. */
@@ -49,21 +49,21 @@ export interface OutOfBand {
 export async function askToRegister(
   caller: Pick<AppCaller, "call">,
   { url, deployId, signingKeys, now }: SyncRequest,
-): Promise<InBandAnswer | OutOfBand | string> {
+): Promise<InBandResponse | OutOfBand | string> {
   const target = new URL(url);
   target.searchParams.set("deployId", deployId);
   const [newest = null, ...older] = signingKeys;
   let signingKey = newest;
   try {
-    let answer = await put(caller, target, { url, signingKey, now });
+    let response = await put(caller, target, { url, signingKey, now });
     for (const key of older) {
-      if (answer.status !== 401) break;
+      if (response.status !== 401) break;
       signingKey = key;
-      answer = await put(caller, target, { url, signingKey, now });
+      response = await put(caller, target, { url, signingKey, now });
     }
-    return readSync(target, answer, signingKey);
+    return readSync(target, response, signingKey);
   } catch (error) {
-    if (error instanceof NoAnswer) return error.message;
+    if (error instanceof NoResponse) return error.message;
     throw error;
   }
 }
@@ -72,7 +72,7 @@ function put(
   caller: Pick<AppCaller, "call">,
   target: URL,
   { url, signingKey, now }: { url: string; signingKey: SigningKey | null; now: number },
-): Promise<AppAnswer> {
+): Promise<AppResponse> {
   const body = JSON.stringify({ url });
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "Inlet" };
   // The set of headers that the app uses is known only once it has registered.
@@ -84,35 +84,35 @@ function put(
   return caller.call({ method: "PUT", url: target.href, headers, body, timeoutMs: SYNC_TIMEOUT_MS });
 }
 
-function readSync(target: URL, answer: AppAnswer, signingKey: SigningKey | null): InBandAnswer | OutOfBand | string {
-  if (answer.status >= 200 && answer.status < 300) {
-    const inBand = signingKey === null ? null : readInBand(answer, signingKey);
-    return inBand ?? { otherwise: isFromSdk(answer) ? ELSEWHERE : notAnApp(target, answer) };
+function readSync(target: URL, response: AppResponse, signingKey: SigningKey | null): InBandResponse | OutOfBand | string {
+  if (response.status >= 200 && response.status < 300) {
+    const inBand = signingKey === null ? null : readInBand(response, signingKey);
+    return inBand ?? { otherwise: isFromSdk(response) ? ELSEWHERE : notAnApp(target, response) };
   }
-  if (!isFromSdk(answer)) return notAnApp(target, answer);
-  return `The app answered with status ${answer.status}: ${messageIn(answer.body)}`;
+  if (!isFromSdk(response)) return notAnApp(target, response);
+  return `The app answered with status ${response.status}: ${messageIn(response.body)}`;
 }
 
 /** SDKs identify themselves in every response, including errors. */
-function isFromSdk({ headers }: AppAnswer): boolean {
+function isFromSdk({ headers }: AppResponse): boolean {
   return Object.values(HEADER_NAMES).some(({ sdk }) => headers[sdk] !== undefined);
 }
 
 /** Another program listens there, or the app serves its functions at another path. */
-function notAnApp({ origin, pathname }: URL, { status, body }: AppAnswer): string {
+function notAnApp({ origin, pathname }: URL, { status, body }: AppResponse): string {
   const shown = status >= 200 && status < 300 ? "" : ` (${messageIn(body)})`;
   return `${origin} answered with status ${status}${shown}, but no SDK serves functions at ${pathname}. Check the port and the path.`;
 }
 
 /** Null if the app registered by itself. */
-function readInBand({ headers, body }: AppAnswer, signingKey: SigningKey): InBandAnswer | string | null {
+function readInBand({ headers, body }: AppResponse, signingKey: SigningKey): InBandResponse | string | null {
   const names = HEADER_NAMES.inngest;
   if (headers[names.syncKind] !== IN_BAND) return null;
   const signature = headers[names.signature];
   if (typeof signature !== "string" || !isSignatureOf(signature, body, signingKey.text))
-    return "The app answered with its functions, but did not sign the answer with the signing key it was asked with.";
+    return "The app answered with its functions, but did not sign the response with the signing key it was asked with.";
   const fields = parsed(body);
-  if (!fields) return `The app answered with functions that cannot be read: ${shownAnswer(body)}`;
+  if (!fields) return `The app answered with functions that cannot be read: ${shownResponse(body)}`;
   const { app_id, url, functions, env, framework, sdk_language, sdk_version } = fields;
   const named = headers[names.sdk];
   return {
@@ -138,9 +138,9 @@ function messageIn(body: string): string {
   try {
     const { message, error } = JSON.parse(body) as { message?: unknown; error?: unknown };
     const found = [message, error].find((text) => typeof text === "string" && text !== "");
-    if (found !== undefined) return shownAnswer(found as string);
+    if (found !== undefined) return shownResponse(found as string);
   } catch {
     // Not JSON: shown unchanged.
   }
-  return shownAnswer(body);
+  return shownResponse(body);
 }

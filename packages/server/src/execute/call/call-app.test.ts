@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type AddressRules, AppAddresses } from "./app-addresses.ts";
 import { AppCaller } from "./call-app.ts";
-import { NoAnswer } from "./no-answer.ts";
+import { NoResponse } from "./no-response.ts";
 
 const CALLS_GROWN_OLD = fileURLToPath(new URL("../../../test/support/calls-grown-old.ts", import.meta.url));
 const LARGE = 8 * 1024 * 1024;
@@ -34,7 +34,7 @@ async function start(
   };
 }
 
-test("an answer as it was given: status, headers, letters cut in two, in one piece or many", async (t) => {
+test("a response as it was given: status, headers, letters cut in two, in one piece or many", async (t) => {
   const text = "é\u{1f9c0}".repeat(1_000);
   const bytes = Buffer.from(text);
   const { call } = await start(t, async (request, response) => {
@@ -49,7 +49,7 @@ test("an answer as it was given: status, headers, letters cut in two, in one pie
   }
 });
 
-test("an empty answer, one that says it is UTF-8, and one that others came before", async (t) => {
+test("an empty response, one that says it is UTF-8, and one that others came before", async (t) => {
   const { call } = await start(t, (request, response) => {
     if (request.url === "/hinted") response.writeEarlyHints({ link: "</style.css>; rel=preload" });
     response.end(request.url === "/empty" ? "" : "\ufeff[1]");
@@ -69,7 +69,7 @@ const ANSWERS: Readonly<Record<string, [string, { status: number; body: string }
   "of an older version": ["HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nold", { status: 200, body: "old" }],
 };
 
-test("an answer of any kind is read whole and asked for once", async () => {
+test("a response of any kind is read whole and asked for once", async () => {
   for (const [kind, [text, expected]] of Object.entries(ANSWERS)) {
     let requests = 0;
     const server = createTcpServer((socket) => {
@@ -112,8 +112,8 @@ test("a stop ends calls under way and those that wait", async (t) => {
   const calls = [call(), call(), call()].map((made) => made.catch((error) => error));
   await bothArrived;
   await caller.stop();
-  for (const error of await Promise.all(calls)) assert.ok(error instanceof NoAnswer);
-  await assert.rejects(call(), NoAnswer, "nor does one begin");
+  for (const error of await Promise.all(calls)) assert.ok(error instanceof NoResponse);
+  await assert.rejects(call(), NoResponse, "nor does one begin");
 });
 
 test("redirects that keep method and body are followed, a few of them", async (t) => {
@@ -133,7 +133,7 @@ test("redirects that keep method and body are followed, a few of them", async (t
   assert.equal((await call("/4")).status, 307, "one too many");
 });
 
-test("an answer that is too large, late, cut off or not there is no answer, and says why", async (t) => {
+test("a response that is too large, late, cut off or not there is no response, and says why", async (t) => {
   const listener: RequestListener = (request, response) => {
     if (request.url === "/large") return void response.end("x".repeat(LARGE + 1));
     if (request.url === "/cut") return void response.writeHead(200, { "content-length": 10 }).write("half", () => response.destroy());
@@ -144,7 +144,7 @@ test("an answer that is too large, late, cut off or not there is no answer, and 
   };
   const [hasty, patient] = [await start(t, listener, { timeoutMs: 300 }), await start(t, listener, { timeoutMs: 60_000 })];
   const reason = async ({ call }: typeof hasty, path: string) => {
-    await assert.rejects(call(path), NoAnswer);
+    await assert.rejects(call(path), NoResponse);
     return call(path).catch(({ message }) => message);
   };
   assert.match(await reason(patient, "/large"), /larger than 8 MiB/);
@@ -179,7 +179,7 @@ test("a call that is given up ends at once, also one that waits for a connection
   const { url, caller } = await start(t, listener, { connectionsMax: 1 });
   const given = [new AbortController(), new AbortController()];
   const calls = given.map(({ signal }) => caller.call({ method: "POST", url, headers: {}, body: "{}", signal }));
-  const outcomes = Promise.all(calls.map((call) => assert.rejects(call, NoAnswer)));
+  const outcomes = Promise.all(calls.map((call) => assert.rejects(call, NoResponse)));
   await arrived.promise;
   for (const controller of given.reverse()) controller.abort();
   await outcomes;

@@ -4,8 +4,8 @@ import { isIP } from "node:net";
 import type { Agent } from "undici";
 import { type AppAddress, appAddress } from "./app-address.ts";
 import { AddressRefused, type AppAddresses } from "./app-addresses.ts";
-import { NoAnswer, tooLate, unreachable } from "./no-answer.ts";
-import type { AppAnswer } from "./read-answer.ts";
+import { NoResponse, tooLate, unreachable } from "./no-response.ts";
+import type { AppResponse } from "./read-response.ts";
 import { ResponseCollector } from "./response-collector.ts";
 
 export interface CallAppOptions {
@@ -27,6 +27,8 @@ export interface WebRequest {
   timeoutMs?: number;
   /** The largest response; default: that of an app. */
   bytesMax?: number;
+  /** The body may hold credentials: it is sent to no other origin. */
+  isBodySecret?: boolean;
 }
 
 export interface AppRequest {
@@ -67,26 +69,26 @@ export class AppCaller {
     this.#connectionsMax = connectionsMax;
   }
 
-  /** Throws NoAnswer. */
-  async call(request: AppRequest): Promise<AppAnswer> {
+  /** Throws NoResponse. */
+  async call(request: AppRequest): Promise<AppResponse> {
     try {
       return withoutByteOrderMark(await this.#follow(request, request.url, REDIRECTS_MAX));
     } catch (error) {
-      if (error instanceof NoAnswer) throw error;
+      if (error instanceof NoResponse) throw error;
       throw withReason(error, request.timeoutMs ?? this.#timeoutMs);
     }
   }
 
-  /** Like `fetch`: redirects are followed; to another origin only with headers that hold no credentials. Throws NoAnswer. */
-  async fetch(request: WebRequest): Promise<AppAnswer & { url: string }> {
+  /** Like `fetch`: redirects are followed; to another origin only with headers that hold no credentials. Throws NoResponse. */
+  async fetch(request: WebRequest): Promise<AppResponse & { url: string }> {
     try {
       return await this.#browse(request, WEB_REDIRECTS_MAX);
     } catch (error) {
-      throw error instanceof NoAnswer ? error : withReason(error, request.timeoutMs ?? this.#timeoutMs);
+      throw error instanceof NoResponse ? error : withReason(error, request.timeoutMs ?? this.#timeoutMs);
     }
   }
 
-  async #browse(request: WebRequest, redirectsLeft: number): Promise<AppAnswer & { url: string }> {
+  async #browse(request: WebRequest, redirectsLeft: number): Promise<AppResponse & { url: string }> {
     const { url } = request;
     const address = appAddress(url);
     if (!address || !/^https?:/.test(address.origin)) throw unreachable(`${address?.origin ?? "its address"} is not an http(s) URL`);
@@ -94,7 +96,10 @@ export class AppCaller {
     const { location } = received.headers;
     if (!WEB_REDIRECTS.has(received.status) || typeof location !== "string" || !URL.canParse(location, url)) return { ...received, url };
     if (redirectsLeft === 0) throw unreachable(`it redirected more than ${WEB_REDIRECTS_MAX} times`);
-    return this.#browse(redirected(request, new URL(location, url), received.status), redirectsLeft - 1);
+    const next = redirected(request, new URL(location, url), received.status);
+    const isLeaving = new URL(next.url).origin !== new URL(url).origin;
+    if (request.isBodySecret && isLeaving && next.body !== null) throw unreachable("it redirected a request with a body to another origin");
+    return this.#browse(next, redirectsLeft - 1);
   }
 
   /** Aborts calls in progress: their steps are repeated after the next start. */
@@ -128,7 +133,7 @@ export class AppCaller {
     });
   }
 
-  async #follow(request: AppRequest, url: string, redirectsLeft: number): Promise<AppAnswer> {
+  async #follow(request: AppRequest, url: string, redirectsLeft: number): Promise<AppResponse> {
     const address = appAddress(url);
     if (!address) throw unreachable(`${url} is not a URL`);
     const received = await this.#ask(request, address);
@@ -137,7 +142,7 @@ export class AppCaller {
     return this.#follow(request, new URL(location, url).href, redirectsLeft - 1);
   }
 
-  async #ask(request: AppRequest | WebRequest, { origin, path }: AppAddress): Promise<AppAnswer> {
+  async #ask(request: AppRequest | WebRequest, { origin, path }: AppAddress): Promise<AppResponse> {
     const { method, headers, body, signal, timeoutMs = this.#timeoutMs } = request;
     const bytesMax = "bytesMax" in request ? request.bytesMax : undefined;
     this.#agent ??= this.#connect();
@@ -159,11 +164,11 @@ function redirected({ method, url, headers, body, ...rest }: WebRequest, target:
 }
 
 /** Some programs write a byte order mark. */
-function withoutByteOrderMark(answer: AppAnswer): AppAnswer {
-  return answer.body.charCodeAt(0) === 0xfeff ? { ...answer, body: answer.body.slice(1) } : answer;
+function withoutByteOrderMark(response: AppResponse): AppResponse {
+  return response.body.charCodeAt(0) === 0xfeff ? { ...response, body: response.body.slice(1) } : response;
 }
 
-function withReason(error: unknown, timeoutMs: number): NoAnswer {
+function withReason(error: unknown, timeoutMs: number): NoResponse {
   const { code, message } = error as Error & { code?: string };
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return tooLate(timeoutMs);
   if (error instanceof AddressRefused) return unreachable(message, error);

@@ -1,12 +1,12 @@
 /**
- * Log lines that our SDK sends behind an answer. A header says how many characters at the end of the body they take; they are ASCII, so
+ * Log lines that our SDK sends behind a response. A header says how many characters at the end of the body they take; they are ASCII, so
  * characters are bytes. They come from the app, so they are bounded and checked here, whatever the SDK promised.
  */
 
 import { withoutSecrets } from "@inlet/protocol";
 import type { HeaderSet, LogLine, LogLines } from "../../store/contract/index.ts";
 import { HEADER_NAMES } from "./header-names.ts";
-import type { AppAnswer } from "./read-answer.ts";
+import type { AppResponse } from "./read-response.ts";
 
 const LINES_MAX = 100;
 /** More than an SDK sends: lines that it encrypts grow. */
@@ -16,8 +16,8 @@ const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"])
 const STEP_ID_UNITS_MAX = 200;
 const TIME_MAX = 8.64e15;
 
-/** The answer itself, and the text of the lines behind it. */
-export function splitLogs(set: HeaderSet, received: AppAnswer): { received: AppAnswer; logText: string | null } {
+/** The response itself, and the text of the lines behind it. */
+export function splitLogs(set: HeaderSet, received: AppResponse): { received: AppResponse; logText: string | null } {
   const header = received.headers[HEADER_NAMES[set].logs];
   const length = set === "service" && typeof header === "string" ? Number(header) : 0;
   const { body } = received;

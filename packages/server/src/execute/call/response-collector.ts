@@ -4,11 +4,11 @@
  */
 
 import type { Dispatcher } from "undici";
-import { ANSWER_BYTES_MAX, givenUp, tooLarge, tooLate } from "./no-answer.ts";
-import type { AppAnswer } from "./read-answer.ts";
+import { givenUp, RESPONSE_BYTES_MAX, tooLarge, tooLate } from "./no-response.ts";
+import type { AppResponse } from "./read-response.ts";
 
 export interface Settle {
-  resolve(answer: AppAnswer): void;
+  resolve(answer: AppResponse): void;
   reject(error: unknown): void;
 }
 
@@ -23,7 +23,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #timeoutMs: number;
   readonly #bytesMax: number;
   #status = 0;
-  #headers: AppAnswer["headers"] = {};
+  #headers: AppResponse["headers"] = {};
   #chunks: Buffer[] = [];
   #bytes = 0;
   #deadline: NodeJS.Timeout | null = null;
@@ -31,7 +31,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
   #stopListening: () => void = () => undefined;
 
-  constructor(settle: Settle, { timeoutMs, signal, bytesMax = ANSWER_BYTES_MAX }: CollectorLimits) {
+  constructor(settle: Settle, { timeoutMs, signal, bytesMax = RESPONSE_BYTES_MAX }: CollectorLimits) {
     this.#settle = settle;
     this.#bytesMax = bytesMax;
     this.#timeoutMs = timeoutMs;
@@ -48,7 +48,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#stopListening = () => signal.removeEventListener("abort", abort);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: AppAnswer["headers"]): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: AppResponse["headers"]): void {
     // Informational: the actual response follows.
     if (status < 200) return;
     this.#status = status;

@@ -6,9 +6,9 @@
 import { type GatewayRequest, secretsOf, shownRequest, shownUrl, withoutSecrets } from "@inlet/protocol";
 import type { CallRecord, ClaimedEntry, RunContext, RunState, StepKind } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
-import { NoAnswer } from "../call/no-answer.ts";
-import { type AppAnswer, readRetryAfter } from "../call/read-answer.ts";
-import { shownAnswer } from "../call/shown-answer.ts";
+import { NoResponse } from "../call/no-response.ts";
+import { type AppResponse, readRetryAfter } from "../call/read-response.ts";
+import { RESPONSE_UNITS_KEPT, shownResponse } from "../call/shown-response.ts";
 import type { Clock } from "../clock.ts";
 import type { FunctionCallOutcome } from "../function-calls.ts";
 import type { Backoff } from "../queue/backoff.ts";
@@ -30,7 +30,6 @@ export interface GatewayCall {
   retries: number;
 }
 
-const ANSWER_UNITS_KEPT = 4_000;
 const ERROR_NAMES: Readonly<Partial<Record<StepKind, string>>> = { infer: "AIGatewayError", fetch: "GatewayError" };
 
 export class GatewayCalls {
@@ -41,14 +40,14 @@ export class GatewayCalls {
   }
 
   /** `signal` aborts the request. */
-  async ask(call: GatewayCall, signal: AbortSignal): Promise<{ hasAnswer: boolean; outcome: FunctionCallOutcome }> {
+  async ask(call: GatewayCall, signal: AbortSignal): Promise<{ hasResponse: boolean; outcome: FunctionCallOutcome }> {
     const { caller, clock } = this.#parts;
     const startedAt = clock.now();
     const received = await caller.fetch({ ...call.request, signal }).catch((error: unknown) => {
-      if (error instanceof NoAnswer) return error;
+      if (error instanceof NoResponse) return error;
       throw error;
     });
-    return { hasAnswer: !(received instanceof NoAnswer), outcome: this.#read(call, received, startedAt, clock.now()) };
+    return { hasResponse: !(received instanceof NoResponse), outcome: this.#read(call, received, startedAt, clock.now()) };
   }
 
   #read(call: GatewayCall, received: Received, startedAt: number, endedAt: number): FunctionCallOutcome {
@@ -66,16 +65,16 @@ export class GatewayCalls {
     };
     const { stepId, attempt, httpStatus } = record;
     const failure = isError ? { stepId, attempt, startedAt, endedAt, httpStatus, error: outcome.error } : null;
-    const result = received instanceof NoAnswer ? "unreachable" : isError ? "error" : "ok";
+    const result = received instanceof NoResponse ? "unreachable" : isError ? "error" : "ok";
     return { result, decide, late: () => ({ call: record, failure }) };
   }
 }
 
-type Received = (AppAnswer & { url: string }) | NoAnswer;
+type Received = (AppResponse & { url: string }) | NoResponse;
 
 function outcomeOf({ kind, request }: GatewayCall, received: Received, now: number): GatewayOutcome {
   const name = ERROR_NAMES[kind] ?? "GatewayError";
-  if (received instanceof NoAnswer) {
+  if (received instanceof NoResponse) {
     const message = withoutSecrets(received.message, secretsOf(request));
     return { error: { name, message }, httpStatus: null, retryAfterMs: null, mayRetry: true };
   }
@@ -84,7 +83,7 @@ function outcomeOf({ kind, request }: GatewayCall, received: Received, now: numb
   if (kind !== "infer")
     return { value: JSON.stringify({ data: { url: shownUrl(url), headers: joined(headers), body, status_code: status } }) };
   if (status >= 200 && status < 300) return { value: `{"data":${isJson(body) ? body : JSON.stringify(body)}}` };
-  const message = `The provider answered with status ${status}: ${shownAnswer(withoutSecrets(body, secretsOf(request), ANSWER_UNITS_KEPT))}`;
+  const message = `The provider answered with status ${status}: ${shownResponse(withoutSecrets(body, secretsOf(request), RESPONSE_UNITS_KEPT))}`;
   const after = headers["retry-after"];
   const retryAfterMs = readRetryAfter(typeof after === "string" ? after : undefined, now);
   return { error: { name, message }, httpStatus: status, retryAfterMs, mayRetry: true };
@@ -94,13 +93,13 @@ function outcomeOf({ kind, request }: GatewayCall, received: Received, now: numb
 function recordOf({ entry, context, request }: GatewayCall, received: Received): Omit<CallRecord, "startedAt" | "endedAt" | "outcome"> {
   const { url } = shownRequest(JSON.stringify(request));
   const asked = { stepId: entry.stepId, attempt: entry.attempt, path: url, stepsGiven: context.steps.length };
-  if (received instanceof NoAnswer) return { ...asked, httpStatus: null, answer: null, answerLength: 0, logs: null };
+  if (received instanceof NoResponse) return { ...asked, httpStatus: null, answer: null, answerLength: 0, logs: null };
   const { status, body } = received;
-  const shown = withoutSecrets(body, secretsOf(request), ANSWER_UNITS_KEPT);
+  const shown = withoutSecrets(body, secretsOf(request), RESPONSE_UNITS_KEPT);
   return { ...asked, httpStatus: status, answer: shown, answerLength: body.length, logs: null };
 }
 
-function joined(headers: AppAnswer["headers"]): Record<string, string> {
+function joined(headers: AppResponse["headers"]): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
   );

@@ -38,10 +38,18 @@ export class DatabaseTimers {
   #of(no: number): Timers | null {
     const known = this.#timers.get(no);
     if (known || this.#isStopped) return known ?? null;
-    const database = databasesOf(this.#parts.store).find((one) => one.no === no);
-    if (!database) return null;
-    const made = new Timers({ ...this.#parts, store: database.store });
+    if (!this.#storeOf(no)) return null;
+    // Looked up for each call: while there is one database, its store is the router, which asks every database once others are added.
+    const store = () => this.#storeOf(no) ?? this.#parts.store;
+    const made = new Timers({
+      ...this.#parts,
+      store: { queueClaimMany: (params) => store().queueClaimMany(params), queueNextDue: () => store().queueNextDue() },
+    });
     this.#timers.set(no, made);
     return made;
+  }
+
+  #storeOf(no: number): Store | undefined {
+    return databasesOf(this.#parts.store).find((one) => one.no === no)?.store;
   }
 }

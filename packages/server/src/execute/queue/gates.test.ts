@@ -216,7 +216,7 @@ test("a gate that was replaced while the store was asked is neither asked for ag
   }
 });
 
-test("the answer to a gate that was replaced does not remove the one in its place", async () => {
+test("the response to a gate that was replaced does not remove the one in its place", async () => {
   const bench = new Bench(["one", {}]);
   bench.gates.note("one");
   const overtaken = bench.ask();

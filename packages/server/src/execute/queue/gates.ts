@@ -128,7 +128,7 @@ export class Gates {
     const { environmentId, functionNo, limit, orderKey, throttle } = gate.rule;
     const now = clock.now();
     const lanes = [...gate.lanes].map(([lane, home]) => ({ lane, home }));
-    // The store may have to wait before it asks. By then, the state of an earlier period may have expired: it is the time of the answer that
+    // The store may have to wait before it asks. By then, the state of an earlier period may have expired: it is the time of the response that
     // counts, or starts would follow each other sooner than the throttle allows.
     const rate = throttle && {
       key: throttle.key,

@@ -9,6 +9,8 @@ import type { Clock } from "../clock.ts";
 
 /** How often a lease is renewed while it lasts. */
 const RENEWALS = 4;
+/** A lease that lasts for fewer intervals than this may expire before it is looked at again: timers fire late. */
+const INTERVALS_LEFT_MIN = 1.5;
 
 export interface LeaseRenewalsParts {
   store: Pick<QueueStore, "queueRenew"> & Pick<Store, "storeDatabaseOf">;
@@ -23,6 +25,8 @@ export interface LeaseRenewalsParts {
 export class LeaseRenewals {
   readonly #parts: LeaseRenewalsParts;
   readonly #intervalMs: number;
+  /** Databases that have not answered yet. */
+  readonly #renewing = new Set<number>();
   #cancelNext: (() => void) | null = null;
   #stopped = false;
 
@@ -33,7 +37,10 @@ export class LeaseRenewals {
 
   start(): void {
     if (this.#stopped) return;
-    this.#cancelNext = this.#parts.clock.after(this.#intervalMs, () => void this.#renew().finally(() => this.start()));
+    this.#cancelNext = this.#parts.clock.after(this.#intervalMs, () => {
+      this.#renew();
+      this.start();
+    });
   }
 
   stop(): void {
@@ -42,20 +49,29 @@ export class LeaseRenewals {
   }
 
   /** Those of one database at a time: the others are renewed, whether or not it can be reached. */
-  async #renew(): Promise<void> {
+  #renew(): void {
     const { store, held } = this.#parts;
     const groups = Map.groupBy(held(), ({ environmentId }) => store.storeDatabaseOf(environmentId));
-    await Promise.all([...groups.values()].map((entries) => this.#renewSome(entries)));
+    for (const [database, entries] of groups) {
+      if (this.#renewing.has(database)) this.#drop(entries, () => false);
+      else void this.#renewSome(database, entries);
+    }
   }
 
-  /** Drops leases that could not be renewed, or might expire before the next renewal. */
-  async #renewSome(held: readonly ClaimedEntry[]): Promise<void> {
+  async #renewSome(database: number, held: readonly ClaimedEntry[]): Promise<void> {
     const { store, clock, leaseMs } = this.#parts;
     const until = clock.now() + leaseMs;
+    this.#renewing.add(database);
     const renewed = await store.queueRenew({ entries: held, until }).catch(() => null);
+    this.#renewing.delete(database);
     for (const entry of held) if (renewed?.has(entry.leaseId)) entry.leasedUntil = until;
-    const isLost = ({ leaseId, leasedUntil }: ClaimedEntry) =>
-      (renewed !== null && !renewed.has(leaseId)) || leasedUntil <= clock.now() + this.#intervalMs;
-    this.#parts.drop(new Set(held.filter(isLost).map(({ leaseId }) => leaseId)));
+    this.#drop(held, ({ leaseId }) => renewed !== null && !renewed.has(leaseId));
+  }
+
+  /** Drops the leases that another node has, and those that might expire before they are renewed: however long the store takes to answer. */
+  #drop(held: readonly ClaimedEntry[], isTaken: (entry: ClaimedEntry) => boolean): void {
+    const { clock, drop } = this.#parts;
+    const isOver = ({ leasedUntil }: ClaimedEntry) => leasedUntil <= clock.now() + this.#intervalMs * INTERVALS_LEFT_MIN;
+    drop(new Set(held.filter((entry) => isTaken(entry) || isOver(entry)).map(({ leaseId }) => leaseId)));
   }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EnvironmentId } from "@inlet/protocol";
 import { pino } from "pino";
-import { type ResumptionKey, type ResumptionPart, StoreUnavailable } from "../../store/contract/index.ts";
+import { type ResumptionKey, type ResumptionPart, type ResumptionStore, type Store, StoreUnavailable } from "../../store/contract/index.ts";
 import { Resumptions } from "./resumptions.ts";
 
 /** The store answers when the test says so, and time passes when the test lets it. */
@@ -18,26 +18,27 @@ class Bench {
   readonly resumptions: Resumptions;
 
   constructor({ isShared }: { isShared: boolean }) {
-    this.resumptions = new Resumptions({
-      store: {
-        storeIsShared: isShared,
-        resumptionList: async () => {
-          this.lists++;
-          return this.names.map((eventName): ResumptionKey => ({ environmentId: 1 as EnvironmentId, eventName }));
-        },
-        resumptionContinue: ({ eventName }) =>
-          new Promise((resolve, reject) => {
-            this.continued.push(eventName);
-            this.answers.push({
-              part: (part) => settled(() => resolve({ isOurs: true, waits: 1, isDone: true, ...part })),
-              fail: (error) => settled(() => reject(error)),
-            });
-          }),
-        resumptionWatch: (listener) => {
-          this.listeners.add(listener);
-          return () => this.listeners.delete(listener);
-        },
+    const resumptions: Omit<ResumptionStore, "waitIsPending"> = {
+      resumptionList: async () => {
+        this.lists++;
+        return this.names.map((eventName): ResumptionKey => ({ environmentId: 1 as EnvironmentId, eventName }));
       },
+      resumptionContinue: ({ eventName }) =>
+        new Promise((resolve, reject) => {
+          this.continued.push(eventName);
+          this.answers.push({
+            part: (part) => settled(() => resolve({ isOurs: true, waits: 1, isDone: true, ...part })),
+            fail: (error) => settled(() => reject(error)),
+          });
+        }),
+      resumptionWatch: (listener) => {
+        this.listeners.add(listener);
+        return () => this.listeners.delete(listener);
+      },
+    };
+    const storeDatabases = () => [{ no: 0, name: "directory", isReachable: true }];
+    this.resumptions = new Resumptions({
+      store: { ...resumptions, storeIsShared: isShared, storeDatabases, storeDatabaseOf: () => 0 } as unknown as Store,
       clock: {
         now: () => 0,
         after: (delayMs, work) => {

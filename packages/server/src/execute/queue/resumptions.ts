@@ -1,15 +1,15 @@
 /**
  * Continues with what is left of matching events with waits: after a transaction of this node left something, at the start, and on a
  * shared store now and then, for what other nodes left when they died. One bounded transaction follows the other, name by name, until
- * nothing is left or other nodes are at it.
+ * nothing is left or other nodes are at it. Each database by itself: one that cannot be used keeps none of the others from going on.
  */
 
 import type { Logger } from "pino";
-import { type ResumptionStore, type Store, StoreUnavailable } from "../../store/contract/index.ts";
+import { inEachDatabase, type ResumptionKey, type Store, StoreUnavailable } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
 
 export interface ResumptionsParts {
-  store: Omit<ResumptionStore, "waitIsPending"> & Pick<Store, "storeIsShared">;
+  store: Store;
   clock: Clock;
   log: Logger;
 }
@@ -60,7 +60,8 @@ export class Resumptions {
   /** Returns whether it failed. */
   async #work(): Promise<boolean> {
     try {
-      while (!this.#isStopped && (await this.#continueAll()));
+      do this.#wasNoted = false;
+      while (!this.#isStopped && (await inEachDatabase(this.#parts.store, (...one) => this.#continueAll(...one))));
       return false;
     } catch (error) {
       // A store that cannot be used has its own log line.
@@ -74,12 +75,11 @@ export class Resumptions {
    * One transaction for each name, so that they share the time, and a name that fails stops no other. Returns whether to go on; throws
    * the first fault.
    */
-  async #continueAll(): Promise<boolean> {
-    const { store, clock } = this.#parts;
-    this.#wasNoted = false;
+  async #continueAll(store: Store, isHeld: (key: ResumptionKey) => boolean): Promise<boolean> {
+    const { clock } = this.#parts;
     let isProgress = false;
     const faults: unknown[] = [];
-    for (const key of await store.resumptionList({ limit: NAMES_AT_ONCE })) {
+    for (const key of (await store.resumptionList({ limit: NAMES_AT_ONCE })).filter(isHeld)) {
       if (this.#isStopped) return false;
       try {
         isProgress = (await store.resumptionContinue({ ...key, now: clock.now() })).isOurs || isProgress;

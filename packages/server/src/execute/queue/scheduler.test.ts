@@ -34,6 +34,8 @@ class Bench {
   readonly claimed: string[] = [];
   apps: Record<string, LimitRule> = {};
   limits: Record<string, LimitRule[]> = {};
+  /** Of the lanes that are not in the first. */
+  databases: Record<string, number> = {};
   readonly store = new Map<string, ClaimedEntry[]>();
   now = 0;
   readonly #slots = new Map<string, number>();
@@ -49,20 +51,22 @@ class Bench {
     },
     claim: async (lane, limit, limits) => {
       this.claimed.push(lane);
-      const free = ({ id, cap }: LimitRule) => cap - (this.#slots.get(id) ?? 0);
+      const counted = (id: string) => `${this.databases[lane] ?? 0}:${id}`;
+      const free = ({ id, cap }: LimitRule) => cap - (this.#slots.get(counted(id)) ?? 0);
       const room = Math.min(limit, ...limits.map(free));
       const waiting = this.store.get(lane) ?? [];
       const claimed = waiting.splice(0, room);
-      for (const { id } of limits) this.#slots.set(id, (this.#slots.get(id) ?? 0) + claimed.length);
+      for (const { id } of limits) this.#add(lane, id, claimed.length);
       return { claimed, more: waiting.length > 0, fullLimits: limits.filter((rule) => free(rule) <= 0).map(({ id }) => id) };
     },
+    databaseOf: (lane) => this.databases[lane] ?? 0,
     rulesOf: (lane) => ({ limits: this.limits[lane] ?? [], app: this.apps[lane] ?? { id: "app", cap: 100 } }),
     release: async (entries) => {
       for (const one of entries) this.store.set(one.lane, [...(this.store.get(one.lane) ?? []), one]);
     },
     limitsOf: ({ lane }) => this.limits[lane] ?? [],
     takeSlots: async (calls) => {
-      for (const { id } of calls.flatMap(({ limits }) => limits)) this.#slots.set(id, (this.#slots.get(id) ?? 0) + 1);
+      for (const { lane, limits } of calls) for (const { id } of limits) this.#add(lane, id, 1);
     },
     prefetch: 1_000,
     clock: {
@@ -76,8 +80,13 @@ class Bench {
 
   free(lane: string): void {
     const ids = (this.limits[lane] ?? []).map(({ id }) => id);
-    for (const id of ids) this.#slots.set(id, (this.#slots.get(id) ?? 0) - 1);
+    for (const id of ids) this.#add(lane, id, -1);
     this.scheduler.noteFreed(ids);
+  }
+
+  #add(lane: string, limitId: string, count: number): void {
+    const id = `${this.databases[lane] ?? 0}:${limitId}`;
+    this.#slots.set(id, (this.#slots.get(id) ?? 0) + count);
   }
 
   put(lane: string, ...numbers: number[]): void {
@@ -183,6 +192,24 @@ test("lanes that share a limit take turns, and one that another limit holds up d
     await bench.finish(name);
   }
   assert.deepEqual(bench.underWay, []);
+});
+
+test("a limit of lanes in two databases counts in each: a slot goes to a lane of the database that has it", async () => {
+  const bench = new Bench();
+  const shared: LimitRule = { id: "account", cap: 1 };
+  bench.limits = { a: [shared], b: [shared], c: [shared] };
+  bench.databases = { b: 1, c: 1 };
+  bench.put("a", 1, 2);
+  bench.put("b", 1);
+  await settled();
+  assert.deepEqual(bench.underWay, ["a1", "b1"]);
+  // The first waits longest, and its limit stays full.
+  bench.put("c", 1);
+  await settled();
+  await bench.finish("b1");
+  assert.deepEqual(bench.underWay, ["a1", "c1"]);
+  await bench.finish("a1");
+  assert.deepEqual(bench.underWay, ["a2", "c1"]);
 });
 
 test("a full lane looks again by itself: the node that held the slots may have died", async () => {

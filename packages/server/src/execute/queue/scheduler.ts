@@ -29,6 +29,8 @@ export interface SchedulerParts {
   work(entry: ClaimedEntry, signal: AbortSignal): Promise<void>;
   claim(lane: string, limit: number, limits: readonly LimitRule[]): Promise<QueueClaimResult>;
   rulesOf(lane: string): LaneRules;
+  /** The number of the database that has the entries of a lane. */
+  databaseOf(lane: string): number;
   /** Returns entries to the store's queue. Never throws. */
   release(entries: readonly ClaimedEntry[]): Promise<void>;
   /** The limits that apply to a call now. */
@@ -76,8 +78,10 @@ export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #lanes = new Map<string, Lane>();
   readonly #apps = new Map<string, AppCalls>();
-  /** For each limit, the lanes that wait for a slot, longest waiting first. */
+  /** For each limit in each database, which counts by itself, the lanes that wait for a slot, longest waiting first. */
   readonly #full = new Map<string, Set<Lane>>();
+  /** The databases of lanes that have waited for a slot. */
+  readonly #databaseNos = new Set<number>();
   /** Limits whose lanes are claiming in turn, and whether more slots were freed in the meantime. */
   readonly #claimingInOrder = new Map<string, boolean>();
   readonly #working = new Set<Promise<void>>();
@@ -140,9 +144,11 @@ export class Scheduler {
     void this.#refill(lane);
   }
 
-  /** Slots of these limits may be free. */
+  /** Slots of these limits may be free, in one of the databases. */
   noteFreed(limitIds: readonly string[]): void {
-    for (const id of limitIds) if (this.#full.has(id)) void this.#claimInOrder(id);
+    for (const id of limitIds) {
+      for (const no of this.#databaseNos) if (this.#full.has(countedIn(no, id))) void this.#claimInOrder(countedIn(no, id));
+    }
   }
 
   /** Limits may have changed: functions were registered again. */
@@ -307,7 +313,9 @@ export class Scheduler {
 
   #block(lane: Lane, limitIds: readonly string[]): void {
     if (this.#stopped) return;
-    for (const id of limitIds) this.#full.set(id, (this.#full.get(id) ?? new Set()).add(lane));
+    const no = this.#parts.databaseOf(lane.key);
+    this.#databaseNos.add(no);
+    for (const id of limitIds.map((limitId) => countedIn(no, limitId))) this.#full.set(id, (this.#full.get(id) ?? new Set()).add(lane));
     lane.cancelPoll = this.#parts.clock.after(FULL_POLL_MS, () => {
       this.#unblock(lane);
       void this.#refill(lane);
@@ -343,6 +351,11 @@ export class Scheduler {
   #dereference(app: AppCalls): void {
     if (--app.lanes === 0) this.#apps.delete(app.id);
   }
+}
+
+/** A limit of the scope `account` has lanes in several databases. */
+function countedIn(databaseNo: number, limitId: string): string {
+  return `${databaseNo}:${limitId}`;
 }
 
 /** The lane has a limit that it did not have before. */

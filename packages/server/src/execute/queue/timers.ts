@@ -9,7 +9,7 @@ const POLL_INTERVAL_MS = 30_000;
 const RETRY_MS = 1_000;
 
 export interface TimersParts {
-  store: QueueStore;
+  store: Pick<QueueStore, "queueClaimMany" | "queueNextDue">;
   lease(): Lease;
   /** Called for every due batch; resolves when the batch is processed. */
   work(entries: readonly ClaimedEntry[]): Promise<void>;

@@ -2,13 +2,13 @@
 
 import type { EnvironmentId, EventIdGenerator, RunId } from "@inlet/protocol";
 import type { Approval, EventBatch, MadeDecision, NewApproval, NewEvent, RunState } from "../../store/contract/index.ts";
-import type { AskedApproval } from "./answers.ts";
+import { APPROVAL_REQUESTED } from "../../store/contract/index.ts";
+import type { AskedApproval } from "./call-response.ts";
 import { emittedBy } from "./emitted-by.ts";
 import { internalBatch } from "./end-events.ts";
 import type { Operation } from "./operations.ts";
 import { readApproval } from "./step-parameters.ts";
 
-export const APPROVAL_REQUESTED = "inlet/approval.requested";
 export const APPROVAL_DECIDED = "inlet/approval.decided";
 
 export interface ApprovalEventsParts {

@@ -75,7 +75,7 @@ test("a call is superseded once its lease is not the run's any more", () => {
 
 test("what is handed in counts the attempts of the function's own call, and keeps its times and kind", () => {
   const entries = [
-    { ...DISCOVERY_ENTRY, kind: "timeout" as const, attempt: 7 },
+    { ...DISCOVERY_ENTRY, kind: "resume" as const, attempt: 7 },
     { ...DISCOVERY_ENTRY, stepId: "p" as StepId, attempt: 5 },
     { ...DISCOVERY_ENTRY, attempt: 1 },
   ];

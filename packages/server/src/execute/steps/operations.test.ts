@@ -4,7 +4,7 @@ import { errorValue, isRacing, isResult, isSend, type Operation, readError, read
 
 const one = (fields: object): Operation => (readOperations(JSON.stringify(fields)) as Operation[])[0] as Operation;
 
-test("an answer is one operation or an array of them, and nothing else", () => {
+test("a response is one operation or an array of them, and nothing else", () => {
   assert.equal(readOperations('{"op":"None"}')?.length, 1);
   assert.equal(readOperations('[{"op":"None"},{"op":"Step"}]')?.length, 2);
   assert.deepEqual(readOperations("[]"), []);

@@ -22,6 +22,9 @@ export interface Operation {
   ran: { from: number; to: number } | null;
 }
 
+/** SDKs send hashes. Steps are found by their ids: an index holds no text of any length. */
+const STEP_ID_UNITS_MAX = 256;
+
 /** Null if the text is not an operation or array of operations. */
 export function readOperations(text: string): Operation[] | null {
   const scanned = scanJson(text);
@@ -42,12 +45,13 @@ function readOperation(text: string, members: readonly JsonMember[]): Operation 
     return typeof value === "string" ? value : null;
   };
   const op = string("op");
-  if (op === null) return null;
+  const id = string("id") ?? "";
+  if (op === null || id.length > STEP_ID_UNITS_MAX) return null;
   const name = string("name") ?? "";
   const opts: unknown = JSON.parse(written("opts") ?? "{}");
   return {
     op: op.toLowerCase(),
-    id: (string("id") ?? "") as StepId,
+    id: id as StepId,
     name,
     displayName: string("displayName") ?? name,
     opts: typeof opts === "object" && opts !== null ? (opts as Record<string, unknown>) : {},

@@ -1,11 +1,11 @@
-/** What an answer of several operations leads to, where decide-answer.test.ts looks at one. */
+/** What a response of several operations leads to, where decide-response.test.ts looks at one. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EntryNo, EventId, StepId } from "@inlet/protocol";
 import { DISCOVERY_ENTRY, NOW, operations, sampleFacts, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
 import type { EntryRecord, RunState } from "../../store/contract/index.ts";
-import type { AnswerOf, CallFacts } from "./answers.ts";
+import type { CallFacts, CallResponseOf } from "./call-response.ts";
 import { OperationsReader } from "./read-steps.ts";
 
 function entry(kind: EntryRecord["kind"], stepId: string | null, no: number, attempt = 0): EntryRecord {
@@ -14,8 +14,8 @@ function entry(kind: EntryRecord["kind"], stepId: string | null, no: number, att
 
 const DISCOVERY = entry("call", null, 1);
 
-function read(state: RunState, list: object[], facts: Partial<CallFacts> = {}, given: Partial<AnswerOf<"operations">> = {}) {
-  return new OperationsReader(state, operations(list, given) as AnswerOf<"operations">, sampleFacts(facts)).read();
+function read(state: RunState, list: object[], facts: Partial<CallFacts> = {}, given: Partial<CallResponseOf<"operations">> = {}) {
+  return new OperationsReader(state, operations(list, given) as CallResponseOf<"operations">, sampleFacts(facts)).read();
 }
 
 const entriesOf = ({ entries = [] }: ReturnType<typeof read>) => entries.map(({ kind, stepId }) => `${kind} ${stepId ?? "-"}`);
@@ -96,7 +96,7 @@ test("a step met before is planned once: not again while its call is there", () 
   assert.deepEqual(entriesOf(read(sampleState({ steps: [running] }), plan)), ["call a"]);
   const called = sampleState({ steps: [running], entries: [DISCOVERY, entry("call", "a", 2)] });
   assert.deepEqual(entriesOf(read(called, plan)), []);
-  const others = [DISCOVERY, entry("call", "b", 2), entry("timeout", "a", 3)];
+  const others = [DISCOVERY, entry("call", "b", 2), entry("resume", "a", 3)];
   assert.deepEqual(entriesOf(read(sampleState({ steps: [running, sampleStep("b")], entries: others }), plan)), ["call a"]);
   const asleep = sampleState({
     steps: [sampleStep("a", { kind: "sleep", status: "sleeping" })],
@@ -113,7 +113,7 @@ test("a run with something under way is left alone, and is running while a call 
     read(sampleState({ entries: [DISCOVERY, ...entries], steps }), nothing);
   assert.deepEqual([rest([entry("wake", "s", 2)]).status, rest([entry("wake", "s", 2)]).entry], ["sleeping", undefined]);
   assert.equal(rest([entry("call", "x", 2)]).status, "running");
-  assert.equal(rest([entry("timeout", "s", 2)]).status, "sleeping");
+  assert.equal(rest([entry("resume", "s", 2)]).status, "sleeping");
   for (const kind of ["cancel", "start-by", "finish-by"] as const)
     assert.deepEqual(rest([entry(kind, null, 2)]).entry, { retryAt: NOW + 1_000, attempt: 1 }, `${kind} moves nothing on`);
   assert.deepEqual(read(sampleState({ entries: [DISCOVERY] }), nothing).entry, { retryAt: NOW + 1_000, attempt: 1 });
@@ -167,7 +167,7 @@ test("what an SDK repeated because it could not fetch its state ends the run, at
   assert.equal(nothing.end?.error?.message, "The function returned neither a result nor a new step.");
 });
 
-test("an answer is decided on with its entry, or not at all", () => {
+test("a response is decided on with its entry, or not at all", () => {
   const state = sampleState({ entries: [entry("call", null, 5)] });
-  assert.throws(() => read(state, [{ op: "None" }]), /an answer was decided on without its entry/);
+  assert.throws(() => read(state, [{ op: "None" }]), /a response was decided on without its entry/);
 });

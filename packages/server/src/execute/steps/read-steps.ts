@@ -15,7 +15,7 @@ import {
   signalEventName,
 } from "../../store/contract/index.ts";
 import { isInference, readGateway } from "../gateway/read-gateway.ts";
-import { type AnswerOf, type CallFacts, entryOf, failedAttempt } from "./answers.ts";
+import { type CallFacts, type CallResponseOf, entryOf, failedAttempt } from "./call-response.ts";
 import { deferredSteps } from "./deferred.ts";
 import {
   errorValue,
@@ -34,7 +34,7 @@ import { readSignal } from "./step-parameters.ts";
 import { waitSince } from "./wait-since.ts";
 
 /** Entries that advance the run, now or later. */
-const MOVING: ReadonlySet<string> = new Set(["call", "wake", "timeout"]);
+const MOVING: ReadonlySet<string> = new Set(["call", "wake", "resume"]);
 
 const NOTHING_TO_DO: RunError = {
   name: "NothingToDo",
@@ -48,7 +48,7 @@ const STATE_NOT_FETCHED: RunError = {
 
 export class OperationsReader {
   readonly #state: RunState;
-  readonly #answer: AnswerOf<"operations">;
+  readonly #response: CallResponseOf<"operations">;
   readonly #facts: CallFacts;
   readonly #steps: StepWrite[] = [];
   readonly #entries: NewEntry[] = [];
@@ -62,21 +62,21 @@ export class OperationsReader {
   #retry: { retryAt: number; attempt: number } | null = null;
   #fault: RunError | null = null;
 
-  constructor(state: RunState, answer: AnswerOf<"operations">, facts: CallFacts) {
+  constructor(state: RunState, response: CallResponseOf<"operations">, facts: CallFacts) {
     this.#state = state;
-    this.#answer = answer;
+    this.#response = response;
     this.#facts = facts;
   }
 
   read(): RunChange {
-    for (const operation of this.#answer.operations) if (!isFunctionError(operation)) this.#take(operation);
-    const failedBy = this.#answer.operations.find(isFunctionError);
+    for (const operation of this.#response.operations) if (!isFunctionError(operation)) this.#take(operation);
+    const failedBy = this.#response.operations.find(isFunctionError);
     this.#defer();
     const { endEvents, now } = this.#facts;
     const gathered = { attempts: this.#attempts, steps: this.#steps };
     const fault = this.#fault ?? overLimit(this.#state, this.#steps);
     if (fault) return { ...gathered, ...failRun(this.#state, fault, now, endEvents) };
-    const complete = this.#answer.operations.find(({ op }) => op === "runcomplete");
+    const complete = this.#response.operations.find(({ op }) => op === "runcomplete");
     if (complete) return { ...gathered, ...completeRun(this.#withOwnSteps(), complete.data, now, endEvents) };
     const begun = { ...gathered, waits: this.#waits, approvals: this.#approvals, events: this.#events };
     if (failedBy) return { ...begun, ...this.#failFunction(failedBy) };
@@ -127,7 +127,7 @@ export class OperationsReader {
   }
 
   #defer(): void {
-    const deferred = deferredSteps([...this.#state.steps, ...this.#steps], this.#answer.operations.filter(isDeferred), this.#facts.now);
+    const deferred = deferredSteps([...this.#state.steps, ...this.#steps], this.#response.operations.filter(isDeferred), this.#facts.now);
     if (typeof deferred === "string") this.#fault ??= { name: "InvalidStep", message: `A function cannot be deferred: ${deferred}` };
     else this.#steps.push(...deferred);
   }
@@ -145,8 +145,8 @@ export class OperationsReader {
     const { retries, retryAt, now, endEvents } = this.#facts;
     const error = readError(operation.error, "The function failed.");
     const attempts = [...this.#attempts, failedAttempt(stepId, attempt, this.#facts, error, null)];
-    if (operation.op === "steperror" && this.#answer.mayRetry && attempt < retries) {
-      return { attempts, entry: { retryAt: retryAt(attempt, this.#answer.retryAfterMs), attempt: attempt + 1 } };
+    if (operation.op === "steperror" && this.#response.mayRetry && attempt < retries) {
+      return { attempts, entry: { retryAt: retryAt(attempt, this.#response.retryAfterMs), attempt: attempt + 1 } };
     }
     return { attempts, ...failRun(this.#withOwnSteps(), error, now, endEvents, operation.error) };
   }
@@ -175,11 +175,11 @@ export class OperationsReader {
 
   #retryStep(operation: Operation): void {
     const { attempt } = entryOf(this.#state, this.#facts);
-    if (!this.#answer.mayRetry || attempt >= this.#facts.retries) return this.#failStep(operation);
+    if (!this.#response.mayRetry || attempt >= this.#facts.retries) return this.#failStep(operation);
     this.#noteFailure(operation);
     const isPlanned = this.#state.steps.some(({ id, status }) => id === operation.id && status === "planned");
     this.#write(operation, { status: isPlanned ? "planned" : "running", attempts: attempt + 1 });
-    this.#retry = { retryAt: this.#facts.retryAt(attempt, this.#answer.retryAfterMs), attempt: attempt + 1 };
+    this.#retry = { retryAt: this.#facts.retryAt(attempt, this.#response.retryAfterMs), attempt: attempt + 1 };
   }
 
   #noteFailure({ id, error }: Operation): void {
@@ -207,7 +207,7 @@ export class OperationsReader {
     if (typeof wait === "string") return this.#refuse(operation, wait);
     this.#write(operation, { kind: "wait", status: "waiting", until: wait.expiresAt, detail: wait.eventName });
     this.#waits.push(wait);
-    this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: wait.expiresAt });
+    this.#entries.push({ kind: "resume", stepId: operation.id, dueAt: wait.expiresAt });
   }
 
   #waitForSignal(operation: Operation): void {
@@ -217,7 +217,7 @@ export class OperationsReader {
     this.#write(operation, { kind: "signal", status: "waiting", until: expiresAt, detail: signal });
     const wait = { eventName: signalEventName(signal), expression: null, match: null, stepId: operation.id, expiresAt };
     this.#waits.push({ kind: "signal", ...wait, since: this.#facts.now, onConflict });
-    this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
+    this.#entries.push({ kind: "resume", stepId: operation.id, dueAt: expiresAt });
   }
 
   /** A person decides. The wait has a name that no signal has. */
@@ -230,7 +230,7 @@ export class OperationsReader {
     this.#waits.push({ kind: "signal", ...wait, since: this.#facts.now, onConflict: "fail" });
     this.#approvals.push(asked.approval);
     this.#events.push(...asked.events);
-    this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
+    this.#entries.push({ kind: "resume", stepId: operation.id, dueAt: expiresAt });
   }
 
   /** The service makes the request, in the same way as it calls apps for steps. */
@@ -254,7 +254,7 @@ export class OperationsReader {
     const { childRunId, eventId, expiresAt, events } = invocation;
     this.#write(operation, { kind: "invoke", status: "waiting", until: expiresAt, detail: childRunId, eventId });
     this.#events.push(...events);
-    this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
+    this.#entries.push({ kind: "resume", stepId: operation.id, dueAt: expiresAt });
   }
 
   #refuse({ displayName }: Operation, why: string): void {
@@ -288,7 +288,7 @@ export class OperationsReader {
       return this.#isOutdated() ? { entries: [DISCOVERY], status: "running" } : this.#stuck();
     }
     const isCalled = this.#entries.some(({ kind }) => kind === "call") || this.#othersAreCalled();
-    const isParallel = this.#answer.operations.filter((operation) => !isDeferred(operation)).length > 1 || this.#state.run.isParallel;
+    const isParallel = this.#response.operations.filter((operation) => !isDeferred(operation)).length > 1 || this.#state.run.isParallel;
     const status = isCalled ? "running" : restingStatus([...this.#state.steps, ...this.#steps]);
     return { entries: this.#entries, isParallel, status };
   }

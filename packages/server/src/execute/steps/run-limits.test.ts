@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NOW, operations, sampleFacts, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
 import type { StepRecord, StepWrite } from "../../store/contract/index.ts";
-import { decideAnswer } from "./decide-answer.ts";
 import { decideCheckpoint } from "./decide-checkpoint.ts";
+import { decideResponse } from "./decide-response.ts";
 import { readOperations } from "./operations.ts";
 import { overLimit, STATE_BYTES_MAX, STEPS_MAX } from "./run-limits.ts";
 
@@ -33,10 +33,10 @@ test("the results of a run may have exactly 32 MiB", () => {
   assert.equal(overLimit(state(STATE_BYTES_MAX), [written("planned")]), null, "a step without a result holds nothing");
 });
 
-test("the thousandth step of an answer is kept, and one more ends the run", () => {
-  const kept = decideAnswer(sampleState({ steps: done(999) }), operations([ran("last")]), sampleFacts());
+test("the thousandth step of a response is kept, and one more ends the run", () => {
+  const kept = decideResponse(sampleState({ steps: done(999) }), operations([ran("last")]), sampleFacts());
   assert.deepEqual([kept.end, kept.steps?.map(({ id }) => id)], [undefined, ["last"]]);
-  const { end } = decideAnswer(sampleState({ steps: done(1_000) }), operations([ran("one more")]), sampleFacts());
+  const { end } = decideResponse(sampleState({ steps: done(1_000) }), operations([ran("one more")]), sampleFacts());
   assert.equal(end?.status, "failed");
   assert.equal(end?.error?.name, "RunTooLarge");
 });

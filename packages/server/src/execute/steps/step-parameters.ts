@@ -2,12 +2,14 @@
 
 import {
   type EnvironmentId,
+  EVENT_NAME_UNITS_MAX,
   type EventIdGenerator,
   type FunctionNo,
   joinMembers,
   jsonMembers,
   parseDuration,
   settleSessions,
+  YEAR_MS,
 } from "@inlet/protocol";
 import {
   APPROVAL_DATA_UNITS_MAX,
@@ -18,14 +20,13 @@ import {
   type RunState,
   SIGNAL_UNITS_MAX,
 } from "../../store/contract/index.ts";
-import type { Invocation } from "./answers.ts";
+import type { Invocation } from "./call-response.ts";
 import { emittedBy } from "./emitted-by.ts";
 import { internalBatch } from "./end-events.ts";
 import { invokedData } from "./invoked-data.ts";
 import type { Operation } from "./operations.ts";
 import { failedResult } from "./run-changes.ts";
 
-const LONGEST_MS = 366 * 86_400_000;
 const INVOKE_TIMEOUT_MS = 365 * 86_400_000;
 const CARRIED_FIELDS: readonly string[] = ["user", "v", "meta"];
 
@@ -45,6 +46,8 @@ export interface WaitFields {
 export function readWait({ name, opts }: Operation, now: number): WaitFields | string {
   const eventName = typeof opts.event === "string" && opts.event !== "" ? opts.event : name;
   if (eventName === "") return "it names no event.";
+  if (eventName.length > EVENT_NAME_UNITS_MAX)
+    return `its event has a name of ${eventName.length} characters, at most ${EVENT_NAME_UNITS_MAX} are allowed.`;
   const expiresAt = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : null;
   if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
   return { eventName, expression: typeof opts.if === "string" && opts.if !== "" ? opts.if : null, expiresAt };
@@ -90,7 +93,7 @@ function readEnd(text: string, now: number): number | null {
   if (text === "") return now;
   const duration = parseDuration(text);
   const at = duration === null ? Date.parse(text) : now + duration;
-  return Number.isNaN(at) ? null : Math.min(at, now + LONGEST_MS);
+  return Number.isNaN(at) ? null : Math.min(at, now + YEAR_MS);
 }
 
 export interface InvokeParts {

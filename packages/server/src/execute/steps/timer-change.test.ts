@@ -37,23 +37,23 @@ test("a run is cancelled by an event, by a newer run and by the limits of its fu
 
 test("a sleep is over with nothing, a wait without an event too, an invocation without an end fails", () => {
   assert.deepEqual(resolved(due("wake"), "sleep"), ["completed", "null", NOW]);
-  assert.deepEqual(resolved(due("timeout"), "wait"), ["completed", "null", NOW]);
-  const [status, value] = resolved(due("timeout"), "invoke");
+  assert.deepEqual(resolved(due("resume"), "wait"), ["completed", "null", NOW]);
+  const [status, value] = resolved(due("resume"), "invoke");
   assert.deepEqual([status, JSON.parse(value as string).error.name], ["failed", "InvocationTimeout"]);
 });
 
 test("an event that arrived while the timeout of its wait was being processed is not missed", () => {
-  const timedOut = due("timeout");
+  const timedOut = due("resume");
   const arrived = (entry: ClaimedEntry, eventSequence: number | null) =>
     arrivedMeanwhile(entry, sampleState({ entries: [{ ...DISCOVERY_ENTRY, no: entry.no, eventSequence }] }));
   assert.equal(arrived(timedOut, 7), 7);
   assert.equal(arrived(timedOut, null), null);
-  assert.equal(arrived(due("timeout", { eventSequence: 7 }), 7), null, "it is known");
-  assert.equal(arrived(due("timeout", { endedRunNo: 1 as RunNo }), 7), null, "it waited for a run");
+  assert.equal(arrived(due("resume", { eventSequence: 7 }), 7), null, "it is known");
+  assert.equal(arrived(due("resume", { endedRunNo: 1 as RunNo }), 7), null, "it waited for a run");
 });
 
 test("a wait gets its event, and ends after that was received", () => {
-  const entry = due("timeout", { eventSequence: 1 as never });
+  const entry = due("resume", { eventSequence: 1 as never });
   const [status, value, endedAt] = resolved(entry, "wait", { event: SAMPLE_EVENT });
   assert.deepEqual([status, JSON.parse(value as string).name, endedAt], ["completed", SAMPLE_EVENT.name, NOW]);
   assert.equal(change(entry, resting("wait"), { event: SAMPLE_EVENT }).steps?.[0]?.eventId, SAMPLE_EVENT.id);
@@ -63,7 +63,7 @@ test("a wait gets its event, and ends after that was received", () => {
 });
 
 test("an invocation gets the output or the error of its run", () => {
-  const entry = due("timeout", { endedRunNo: 2 as RunNo });
+  const entry = due("resume", { endedRunNo: 2 as RunNo });
   const ended = (end: Partial<RunEnd>) => ({ ended: { status: "completed", endedAt: NOW, output: null, error: null, ...end } as RunEnd });
   assert.deepEqual(resolved(entry, "invoke", ended({ output: '{"x":1}' })), ["completed", '{"data":{"x":1}}', NOW]);
   const error = { name: "E", message: "m" };
@@ -73,7 +73,7 @@ test("an invocation gets the output or the error of its run", () => {
 });
 
 test("a step that is gone or done changes nothing", () => {
-  for (const kind of ["wake", "timeout"] as const) {
+  for (const kind of ["wake", "resume"] as const) {
     assert.deepEqual(change(due(kind), sampleState()), {});
     assert.deepEqual(change(due(kind), sampleState({ steps: [sampleStep(STEP, { status: "completed" })] })), {});
   }

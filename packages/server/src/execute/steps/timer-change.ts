@@ -36,9 +36,13 @@ export function timerChange(entry: ClaimedEntry, state: RunState, facts: TimerFa
 }
 
 /** The event that arrived in time for a wait while its timeout was already being processed; null: none did. */
-export function arrivedMeanwhile({ no, kind, eventSequence, endedRunNo, outcome }: ClaimedEntry, { entries }: RunState): number | null {
-  const hasTimedOut = kind === "timeout" && eventSequence === null && endedRunNo === null && outcome === null;
-  return hasTimedOut ? (entries.find((entry) => entry.no === no)?.eventSequence ?? null) : null;
+export function arrivedMeanwhile(entry: ClaimedEntry, { entries }: RunState): number | null {
+  return hasTimedOut(entry) ? (entries.find(({ no }) => no === entry.no)?.eventSequence ?? null) : null;
+}
+
+/** The wait is over, and neither an event nor a run nor a signal has ended it. */
+export function hasTimedOut({ kind, eventSequence, endedRunNo, outcome }: ClaimedEntry): boolean {
+  return kind === "resume" && eventSequence === null && endedRunNo === null && outcome === null;
 }
 
 function waitResult(

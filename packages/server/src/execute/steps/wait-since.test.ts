@@ -13,7 +13,7 @@ function since(changes: Partial<Pick<WaitingCall, "steps" | "ownSteps" | "isPlan
 
 test("events count since the step before ended, whatever order steps are listed in", () => {
   assert.equal(since({ steps: [ended("run", 50, 1), ended("sleep", 30), ended("run", null, null)] }), 50);
-  assert.equal(since({ steps: [ended("run", 50)], ownSteps: [ended("run", 70)] }), 70, "one that the answer brings itself counts");
+  assert.equal(since({ steps: [ended("run", 50)], ownSteps: [ended("run", 70)] }), 70, "one that the response brings itself counts");
 });
 
 test("a wait that the call was told of was before, also one that an event ended in the same instant", () => {
@@ -32,7 +32,7 @@ test("steps that were handed in during the call were before; what ended meanwhil
   assert.equal(since({ isPlanning: true, steps: last }), 50, "also if it was the last of them");
 });
 
-test("after a step that sends, they count since the one before that: the answer may be quicker than the step", () => {
+test("after a step that sends, they count since the one before that: the response may be quicker than the step", () => {
   assert.equal(since({ steps: [ended("run", 20), ended("send", 30, 1), ended("send", 40, 2)] }), 20);
   assert.equal(since({ steps: [ended("send", 30)] }), 10);
 });

@@ -26,8 +26,8 @@ export interface WaitingCall {
 }
 
 export function waitSince({ run, steps, ownSteps, stepsGiven, isPlanning, startedAt }: WaitingCall): number {
-  const isHandedIn = ({ kind }: Step) => !isPlanning && !run.isParallel && (kind === "run" || kind === "send" || kind === "wrap");
-  const known = steps.filter((step) => step.donePosition !== null && (step.donePosition < stepsGiven || isHandedIn(step)));
+  const isCheckpointed = ({ kind }: Step) => !isPlanning && !run.isParallel && (kind === "run" || kind === "send" || kind === "wrap");
+  const known = steps.filter((step) => step.donePosition !== null && (step.donePosition < stepsGiven || isCheckpointed(step)));
   const ends = [...known, ...ownSteps].flatMap(({ kind, endedAt }) => (endedAt === null || kind === "send" ? [] : [endedAt]));
   return Math.max(run.startedAt ?? startedAt, ...ends);
 }

@@ -72,7 +72,7 @@ export class FunctionStarts {
   /** The function no longer exists. */
   async #drop(entry: ClaimedEntry): Promise<ClaimedEntry[]> {
     const event = await this.#eventOf(entry);
-    const invoker = event && (await this.#invokerOf(event));
+    const invoker = event && (await this.#invokerOf(entry.environmentId, event));
     return this.#start(entry, { marks: [], decide: () => notStarted({ invoker }, "it no longer exists") });
   }
 
@@ -83,7 +83,7 @@ export class FunctionStarts {
   #requested(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
     const prepare = async () => {
       const event = await this.#eventOf(entry);
-      return event && { event, invoker: await this.#invokerOf(event) };
+      return event && { event, invoker: await this.#invokerOf(entry.environmentId, event) };
     };
     return this.#order.pass(entry.functionNo, prepare, (found) => (found ? this.#request(entry, registered, found) : this.#drop(entry)));
   }
@@ -104,9 +104,9 @@ export class FunctionStarts {
   }
 
   /** The step of an invocation, as named by its event. */
-  async #invokerOf(event: StoredEvent): Promise<Invoker | null> {
+  async #invokerOf(environmentId: EnvironmentId, event: StoredEvent): Promise<Invoker | null> {
     const origin = invocationOrigin(event);
-    const run = origin && (await this.#parts.store.runFind({ id: origin.runId }));
+    const run = origin && (await this.#parts.store.runFind({ id: origin.runId, environmentId }));
     return run ? { runNo: run.no, stepId: origin.stepId } : null;
   }
 

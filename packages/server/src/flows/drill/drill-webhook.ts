@@ -15,13 +15,13 @@ import {
 } from "@inlet/protocol";
 import { ABORTED } from "../../receive/bodies/read-body.ts";
 import { targetOf } from "../../receive/connections/target.ts";
-import type { Answer, InboundRequest } from "../../receive/inbound-request.ts";
+import type { InboundRequest, ReceiveOutcome } from "../../receive/inbound-request.ts";
 import type { Webhook } from "../../store/contract/index.ts";
 import { type SampleRequest, signSample } from "../../transform/index.ts";
 import { type DrillSample, type FindSamplesParts, readSample, sampleKeys } from "./find-samples.ts";
 
 export interface DrillFlowParts extends FindSamplesParts {
-  receive(request: InboundRequest): Promise<Answer>;
+  receive(request: InboundRequest): Promise<ReceiveOutcome>;
   /** Of the service, for signatures over the URL. */
   publicUrl: string | null;
 }
@@ -39,7 +39,7 @@ export interface DrillSendParams {
   seed: string;
 }
 
-export interface DrillAnswer {
+export interface DrillResponse {
   title: string;
   contentType: string;
   bytes: number;
@@ -52,21 +52,21 @@ export interface DrillAnswer {
 
 const HOST = "localhost";
 /** Requests of a drill are sent one at a time. */
-const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined };
+const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined, isFor: () => true };
 const SELECTORS = [ENVIRONMENT_HEADER, ENVIRONMENT_HEADER_ALIAS].map(canonicalName);
 
 export function createDrill(parts: DrillFlowParts) {
   return {
     samples: (webhook: Webhook) => sampleKeys(parts, webhook),
     /** Null: the sample has been removed. */
-    async send(params: DrillSendParams): Promise<DrillAnswer | null> {
+    async send(params: DrillSendParams): Promise<DrillResponse | null> {
       const sample = await readSample(parts, params.webhook, params.sample);
       return sample && sendSample(parts, sample, params);
     },
   };
 }
 
-async function sendSample(parts: DrillFlowParts, sample: DrillSample, params: DrillSendParams): Promise<DrillAnswer> {
+async function sendSample(parts: DrillFlowParts, sample: DrillSample, params: DrillSendParams): Promise<DrillResponse> {
   const request = requestOf(parts, sample, params);
   const { headers, bytes } = request;
   const answer = await parts.receive(inboundOf(request, params));

@@ -9,7 +9,7 @@ import { type DrillKind, type EventId, type EventIdSeed, type FunctionNo, parseE
 import { invalid, RestRefusal } from "../../api/rest-errors.ts";
 import type { Environment, Job, JobError, RunStore, Webhook } from "../../store/contract/index.ts";
 import type { JobKind } from "../job-kind.ts";
-import { judgeRequest, type SentRequest, type StoredEntry, signingTime } from "./drill/drill-entry.ts";
+import { checkRequest, type SentRequest, type StoredEntry, signingTime } from "./drill/drill-entry.ts";
 import { type EventRun, hasEnded, withFunctions } from "./drill/drill-functions.ts";
 import { type PlannedRequest, planDrill } from "./drill/plan-drill.ts";
 import { seedOfItem } from "./seed-of-item.ts";
@@ -45,8 +45,8 @@ export interface DrillFilter {
 const BATCH_MAX = 5;
 /** Runs that take longer are reported as they are. */
 const RUNS_WAIT_MAX_MS = 600_000;
-const LOOK_EVERY_MS = 200;
-const LOOKS_PER_STEP = 4;
+const POLL_INTERVAL_MS = 200;
+const POLLS_PER_STEP = 4;
 const RUNS_PER_EVENT_MAX = 1_000;
 
 export function drillWebhook(parts: DrillWebhookParts): JobKind {
@@ -109,7 +109,7 @@ async function sendOne(
   const sent = await parts.drill.send({ webhook, environment: environment.name, sample, form, signedAt, seed });
   if (!sent) throw new RestRefusal("webhook_request_not_found", `The recorded request ${sample} has been removed.`);
   const newId = seededEventId(parseEventIdSeed(seed) as EventIdSeed, 1);
-  const entry = judgeRequest(entries, planned, sent, { newId, signedAt, acceptedStatus: webhook.answer?.status ?? 200 });
+  const entry = checkRequest(entries, planned, sent, { newId, signedAt, acceptedStatus: webhook.answer?.status ?? 200 });
   return { entry, difference: entry.ok ? null : differenceText(entry, sent.refusal) };
 }
 
@@ -128,8 +128,8 @@ async function settle(parts: DrillWebhookParts, job: Job) {
   const eventIds = new Set(entries.flatMap(({ eventId }) => (eventId === null ? [] : [eventId])));
   const runs = new Map<EventId, readonly EventRun[]>();
   const isOpen = (id: EventId) => !runs.get(id)?.every(hasEnded);
-  for (let looks = 0; looks < LOOKS_PER_STEP && [...eventIds].some(isOpen); looks++) {
-    if (looks > 0) await pause(LOOK_EVERY_MS);
+  for (let polls = 0; polls < POLLS_PER_STEP && [...eventIds].some(isOpen); polls++) {
+    if (polls > 0) await pause(POLL_INTERVAL_MS);
     for (const id of [...eventIds].filter(isOpen)) runs.set(id, await runsOf(parts, job, id));
   }
   const open = [...eventIds].filter(isOpen).length;

@@ -33,7 +33,7 @@ type Erased = Pick<ErasureOutcome, "sequences" | "runIds" | "eventIds">;
 
 /** Events that left the store with their partition, and what they led to. */
 export interface ErasureArchive {
-  eventFind(environment: Environment, params: EventListParams): Promise<EventPage>;
+  eventFind(environment: Environment, params: EventListParams & { id?: EventId }): Promise<EventPage>;
   /** False: it is being written by somebody else. */
   eventErase(
     params: Erased & {
@@ -44,7 +44,7 @@ export interface ErasureArchive {
 }
 
 const BATCH_MAX = 20;
-/** A batch reads the whole archive of its environment. */
+/** A batch lists the archive of its environment, and overwrites each file that it covers as a whole. */
 const ARCHIVED_BATCH_MAX = 500;
 /** Begins the cursor of what is found in the archive, after all that is found in the store. */
 const IN_ARCHIVE = "archive ";
@@ -89,7 +89,8 @@ async function findArchived(
 ): Promise<FoundPage> {
   const after = cursor === "" ? {} : { after: JSON.parse(cursor) as EventCursor };
   const selected = selectedBy(filter);
-  const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...selected.listed, ...after };
+  const one = selected.id === null ? {} : { id: selected.id };
+  const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...selected.listed, ...one, ...after };
   const page = (await archive?.eventFind(environment, params)) ?? { events: [], next: null };
   const next = page.next && IN_ARCHIVE + JSON.stringify(page.next);
   return { found: foundEvents(page.events, { environment: environment.name, source: sourceName }, selected), next };

@@ -5,19 +5,19 @@
  * The Event ID of an item follows from the job and the item's position, so an item that is taken again after a crash is recovered once.
  */
 
-import { createHash } from "node:crypto";
 import type { EnvironmentId, WebhookId } from "@inlet/protocol";
 import type { ListedPage } from "../../reconcile/list-page.ts";
 import { type ListedItem, readWrittenItem, type TakenItem, writeItem } from "../../reconcile/listed-item.ts";
 import type { ListRange } from "../../reconcile/page-reader.ts";
 import type { Job, JobError, JobItem, Reconciliation, ReconciliationStore, Webhook } from "../../store/contract/index.ts";
 import type { FoundItem, JobKind } from "../job-kind.ts";
+import { seedOfItem } from "./seed-of-item.ts";
 
 export interface ReconcileWebhookParts {
   store: Pick<ReconciliationStore, "reconciliationAdd">;
   webhooks(): readonly Webhook[];
   listPage(webhook: Webhook, range: ListRange, state: string | null, stopping: AbortSignal): Promise<ListedPage>;
-  look(webhook: Webhook, item: ListedItem): Promise<TakenItem>;
+  examine(webhook: Webhook, item: ListedItem): Promise<TakenItem>;
   take(webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem>;
   now(): number;
 }
@@ -35,9 +35,8 @@ export const FIRST_PAGE = "first";
 /** An item that is known. */
 const SEEN = 0;
 const SAMPLED: FoundItem["sample"] = () => "null";
-const LOOKS_AT_ONCE = 10;
+const EXAMINED_AT_ONCE = 10;
 const BATCH_MAX = 100;
-const ENTROPY_BYTES = 10;
 
 export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
   const webhookOf = (environmentId: EnvironmentId, id: WebhookId) =>
@@ -45,11 +44,11 @@ export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
 
   async function found(webhook: Webhook, items: readonly ListedItem[]): Promise<FoundItem[]> {
     const list: FoundItem[] = [];
-    for (let at = 0; at < items.length; at += LOOKS_AT_ONCE) {
-      const some = items.slice(at, at + LOOKS_AT_ONCE);
-      const looks = await Promise.all(some.map((item) => parts.look(webhook, item)));
+    for (let at = 0; at < items.length; at += EXAMINED_AT_ONCE) {
+      const some = items.slice(at, at + EXAMINED_AT_ONCE);
+      const examined = await Promise.all(some.map((item) => parts.examine(webhook, item)));
       for (const [index, item] of some.entries())
-        list.push({ item: looks[index]?.kind === "seen" ? SEEN : writeItem(item), sample: SAMPLED });
+        list.push({ item: examined[index]?.kind === "seen" ? SEEN : writeItem(item), sample: SAMPLED });
     }
     return list;
   }
@@ -61,7 +60,7 @@ export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
     for (const [index, given] of items.entries()) {
       const position = job.total - job.done - 1 - index;
       const item = given === SEEN ? null : readWrittenItem(given as string);
-      const taken: TakenItem = item ? await parts.take(webhook, item, seedOf(job, position)) : { kind: "seen" };
+      const taken: TakenItem = item ? await parts.take(webhook, item, seedOfItem(job, String(position))) : { kind: "seen" };
       if (taken.kind === "failed") failures.push({ item: item?.id ?? String(position), message: taken.message });
       else tally[taken.kind]++;
     }
@@ -115,9 +114,4 @@ function passOf(job: Job, now: number): Reconciliation {
     failed: job.failed,
     error: job.errors.find(({ item }) => item === null)?.message ?? cancelled,
   };
-}
-
-function seedOf(job: Job, position: number): string {
-  const entropy = createHash("sha256").update(`${job.id} ${position}`).digest().subarray(0, ENTROPY_BYTES);
-  return `${job.createdAt},${entropy.toString("base64")}`;
 }

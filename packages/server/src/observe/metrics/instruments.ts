@@ -39,6 +39,7 @@ export function createInstruments(registry: Registry) {
     usageTransform: gauge("inlet_usage_transform_seconds", "Time transforms took today (UTC), on all nodes.", ["environment"]),
     usageQuota: gauge("inlet_usage_quota_limit", "Quotas that are set.", ["environment", "quota"]),
     storeBytes: gauge("inlet_store_bytes", "Size of the store on disk.", []),
+    archiveFailing: gauge("inlet_archive_failing_seconds", "For how long old rows have waited for an archive that fails; 0: none do.", []),
     replicaUsed: gauge("inlet_replica_used", "1: the read replica answers reads for people; 0: the primary does.", ["database"]),
     replicaReachable: gauge("inlet_replica_reachable", "Whether the read replica answered when it was last asked.", ["database"]),
     replicaLag: gauge("inlet_replica_lag_seconds", "How far the read replica is behind; absent if that is not known.", ["database"]),

@@ -33,7 +33,7 @@ const REST_PER_POLL = 100;
 export type CallOutcome = "ok" | "error" | "unreachable";
 
 export interface MetricsParts {
-  store: Pick<Store, "storeBytes" | "storeViews" | "storeDatabases">;
+  store: Pick<Store, "storeBytes" | "storeViews" | "storeDatabases" | "retentionArchiveFailingSince">;
   environments(): readonly Pick<Environment, "id" | "name" | "quotas">[];
   environmentName(id: EnvironmentId): string;
   functionId(no: FunctionNo): string;
@@ -157,9 +157,15 @@ export class Metrics {
   }
 
   async #read(): Promise<void> {
-    const { store } = this.#parts;
-    const [depths, bytes] = await Promise.all([store.storeViews.queueFunctionDepths(), store.storeBytes(), this.#readUsage()]);
+    const { store, now } = this.#parts;
+    const [depths, bytes, since] = await Promise.all([
+      store.storeViews.queueFunctionDepths(),
+      store.storeBytes(),
+      store.retentionArchiveFailingSince(),
+      this.#readUsage(),
+    ]);
     this.#instruments.storeBytes.set(bytes);
+    this.#instruments.archiveFailing.set(since === null ? 0 : Math.max(0, now() - since) / 1_000);
     this.#setQueue(depths);
   }
 

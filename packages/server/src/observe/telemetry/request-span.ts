@@ -1,4 +1,4 @@
-/** The span of one request to `/e/…`, from its first byte to its answer, and of the work done for it. */
+/** The span of one request to `/e/…`, from its first byte to its response, and of the work done for it. */
 
 import type { Span, SpanAttributes, SpanName, Tracing } from "./tracing.ts";
 

@@ -4,7 +4,7 @@ import { readTelemetry } from "./telemetry-settings.ts";
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
 
-function signals(variables: Record<string, string>): string[] {
+function exportedBy(variables: Record<string, string>): string[] {
   const settings = readTelemetry(variables);
   return Object.entries({ traces: settings?.traces, metrics: settings?.metrics }).flatMap(([name, one]) => (one ? [name] : []));
 }
@@ -17,12 +17,14 @@ test("nothing is exported without a variable of the exporters, or when the SDK i
   assert.equal(readTelemetry({ ...ENDPOINT, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" }), null);
 });
 
-test("an address is for both signals, or for the one it names; without any it is the standard one", () => {
-  assert.deepEqual(signals(ENDPOINT), ["traces", "metrics"]);
-  assert.deepEqual(signals({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://collector/t" }), ["traces"]);
-  assert.deepEqual(signals({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://collector/m", OTEL_EXPORTER_OTLP_HEADERS: "a=b" }), ["metrics"]);
-  assert.deepEqual(signals({ OTEL_EXPORTER_OTLP_HEADERS: "a=b" }), ["traces", "metrics"]);
-  assert.deepEqual(signals({ ...ENDPOINT, OTEL_TRACES_EXPORTER: "none" }), ["metrics"]);
+test("an address is for traces and metrics, or for the one it names; without any it is the standard one", () => {
+  assert.deepEqual(exportedBy(ENDPOINT), ["traces", "metrics"]);
+  assert.deepEqual(exportedBy({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://collector/t" }), ["traces"]);
+  assert.deepEqual(exportedBy({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://collector/m", OTEL_EXPORTER_OTLP_HEADERS: "a=b" }), [
+    "metrics",
+  ]);
+  assert.deepEqual(exportedBy({ OTEL_EXPORTER_OTLP_HEADERS: "a=b" }), ["traces", "metrics"]);
+  assert.deepEqual(exportedBy({ ...ENDPOINT, OTEL_TRACES_EXPORTER: "none" }), ["metrics"]);
 });
 
 test("protocol, time limit, sampler, batches and interval are those of the specification unless they are set", () => {

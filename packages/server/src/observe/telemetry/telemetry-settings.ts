@@ -54,22 +54,22 @@ const TIMEOUT_MS = 5_000;
 /** Unless a sampler is named. A trace has some six spans, and the exporter's queue has room for 2,048. */
 const TRACES_PER_S_MAX = 500;
 
-type Signal = "TRACES" | "METRICS";
+type Exported = "TRACES" | "METRICS";
 
 /** Null: nothing is exported. */
 export function readTelemetry(variables: Variables): TelemetrySettings | null {
   const set = (name: string) => (variables[name]?.trim() ?? "") !== "";
   if (variables.OTEL_SDK_DISABLED?.trim().toLowerCase() === "true") return null;
   if (!Object.keys(variables).some((name) => name.startsWith(PREFIX) && set(name))) return null;
-  const endpoints = ["", "TRACES_", "METRICS_"].map((signal) => `${PREFIX}${signal}ENDPOINT`);
+  const endpoints = ["", "TRACES_", "METRICS_"].map((kind) => `${PREFIX}${kind}ENDPOINT`);
   // Not shown: an address may contain a password.
   const wrong = endpoints.filter((name) => set(name) && !/^https?:\/\/[^/]/.test(variables[name]?.trim() ?? ""));
   const warnings = wrong.map((name) => `${name} must be an address that starts with http:// or https://`);
   const hasEndpoint = endpoints.some(set);
-  const isOn = (signal: Signal) => {
-    if (variables[`OTEL_${signal}_EXPORTER`]?.trim() === "none") return false;
+  const isOn = (kind: Exported) => {
+    if (variables[`OTEL_${kind}_EXPORTER`]?.trim() === "none") return false;
     // Without an address, other variables mean the standard one, http://localhost:4318.
-    return !hasEndpoint || set(`${PREFIX}ENDPOINT`) || set(`${PREFIX}${signal}_ENDPOINT`);
+    return !hasEndpoint || set(`${PREFIX}ENDPOINT`) || set(`${PREFIX}${kind}_ENDPOINT`);
   };
   const traces = isOn("TRACES")
     ? { ...exporterOf("TRACES", variables, warnings), ...samplingOf(variables, warnings), batch: batchOf(variables, warnings) }
@@ -79,10 +79,9 @@ export function readTelemetry(variables: Variables): TelemetrySettings | null {
   return traces || metrics ? { traces, metrics, warnings: [...new Set(warnings)] } : null;
 }
 
-/** What is said of one signal goes before what is said of all. */
-function exporterOf(signal: Signal, variables: Variables, warnings: string[]): ExporterSettings {
-  const nameOf = (ending: string) =>
-    [`${PREFIX}${signal}_${ending}`, `${PREFIX}${ending}`].find((candidate) => variables[candidate]?.trim());
+/** What is said of one kind goes before what is said of all. */
+function exporterOf(kind: Exported, variables: Variables, warnings: string[]): ExporterSettings {
+  const nameOf = (ending: string) => [`${PREFIX}${kind}_${ending}`, `${PREFIX}${ending}`].find((candidate) => variables[candidate]?.trim());
   const protocol = oneOf(OTLP_PROTOCOLS, nameOf("PROTOCOL"), "http/protobuf", variables, warnings);
   return { protocol, timeoutMs: numberOf(nameOf("TIMEOUT") ?? "", TIMEOUT_MS, variables, warnings) };
 }

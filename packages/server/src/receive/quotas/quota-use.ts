@@ -35,7 +35,7 @@ export class QuotaUse {
   }
 
   ofDay(now: number): Amount {
-    this.#turn(now);
+    this.#enterDay(now);
     return this.#used;
   }
 
@@ -46,7 +46,7 @@ export class QuotaUse {
   }
 
   reserve(now: number, { events, bytes }: Amount): Moment {
-    this.#turn(now);
+    this.#enterDay(now);
     this.#used.events += events;
     this.#used.bytes += bytes;
     this.#unsettled++;
@@ -73,14 +73,14 @@ export class QuotaUse {
 
   /** Whether nothing is exceeded. Asked for every request. */
   hasRoom({ eventsPerSecond, eventsPerDay, bytesPerDay }: EnvironmentQuotas, now: number, { events, bytes }: Amount): boolean {
-    this.#turn(now);
+    this.#enterDay(now);
     if (eventsPerSecond !== null && events > 0 && this.second.used(now) + events > eventsPerSecond) return false;
     if (eventsPerDay !== null && events > 0 && this.#used.events + events > eventsPerDay) return false;
     return bytesPerDay === null || bytes === 0 || this.#used.bytes + bytes <= bytesPerDay;
   }
 
   exceeded(quotas: EnvironmentQuotas, now: number, wanted: Amount): Exceeded[] {
-    this.#turn(now);
+    this.#enterDay(now);
     const found: Exceeded[] = [];
     const check = (quota: RefusingQuota, used: number, more: number, resetsAt: (room: number) => number) => {
       const limit = quotas[quota];
@@ -93,7 +93,7 @@ export class QuotaUse {
     return found;
   }
 
-  #turn(now: number): void {
+  #enterDay(now: number): void {
     const day = dayOf(now);
     if (day <= this.#day) return;
     this.#day = day;

@@ -3,13 +3,11 @@
  * guid is asked for. https://docs.github.com/en/rest/repos/webhooks#list-deliveries-for-a-repository-webhook
  */
 
-import type { PageAnswer, ReadPage } from "../page-reader.ts";
-import { addressOf, bearer, jsonOf, nextInLink, type Preset, type PresetOptions } from "./preset.ts";
+import type { ListRange, PageResponse, ReadPage } from "../page-reader.ts";
+import { addressOf, bearer, inRange, jsonOf, nextInLink, type Preset, type PresetOptions, recordsOf } from "./preset.ts";
 
 interface Delivery {
-  id: number | string;
   guid: string;
-  delivered_at: string;
   request?: { headers?: Record<string, unknown> | null; payload?: unknown } | null;
 }
 
@@ -25,10 +23,10 @@ export const github: Preset = (options) => ({
     headers: { ...bearer(secrets), accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" },
     body: null,
   }),
-  read({ since, until, cursor, ...answer }) {
-    const found = jsonOf(answer);
+  read({ since, until, cursor, ...response }) {
+    const found = jsonOf(response);
     if (isDelivery(cursor as Cursor)) return { items: [itemOf(found as Delivery)] };
-    return readList(found, answer, { since: Date.parse(since), until: Date.parse(until) });
+    return readList(found, response, { since, until });
   },
 });
 
@@ -44,15 +42,12 @@ function isDelivery(cursor: Cursor): boolean {
 }
 
 /** A redelivery has the guid of the first: one of them stands for all. */
-function readList(found: unknown, answer: PageAnswer, { since, until }: { since: number; until: number }): ReadPage {
-  if (!Array.isArray(found)) throw new Error("The provider's answer is not a list of deliveries.");
-  const deliveries = found as Delivery[];
-  const inRange = deliveries.filter(({ delivered_at }) => Date.parse(delivered_at) >= since && Date.parse(delivered_at) <= until);
-  const byGuid = new Map(inRange.map((delivery) => [delivery.guid, delivery]));
-  const references = [...byGuid].map(([guid, { id }]) => ({ id: guid, cursor: { delivery: String(id) } }));
-  const next = nextInLink(answer, "cursor");
-  const isOlder = deliveries.some(({ delivered_at }) => Date.parse(delivered_at) < since);
-  return next === undefined || isOlder ? { items: [], references } : { items: [], references, cursor: { list: next } };
+function readList(found: unknown, response: PageResponse, range: ListRange): ReadPage {
+  const { within, isPast } = inRange(recordsOf(found, "deliveries"), ({ delivered_at }) => delivered_at, range);
+  const byGuid = new Map(within.map(({ guid, id }) => [String(guid), String(id)]));
+  const references = [...byGuid].map(([guid, delivery]) => ({ id: guid, cursor: { delivery } }));
+  const next = nextInLink(response, "cursor");
+  return next === undefined || isPast ? { items: [], references } : { items: [], references, cursor: { list: next } };
 }
 
 /** A hook that sends forms lists its payload as JSON, too. */

@@ -3,7 +3,7 @@
  * the webhook of its topic delivers it. https://shopify.dev/docs/api/admin-rest/latest/resources/order
  */
 
-import { addressOf, bearer, jsonOf, listIn, nextInLink, type Preset, type PresetOptions } from "./preset.ts";
+import { addressOf, get, jsonOf, keyHeader, listIn, nextInLink, type Preset, type PresetOptions } from "./preset.ts";
 
 const VERSION = "2025-01";
 /** Orders have up to some 20 KB, and a page 1 MB. */
@@ -24,20 +24,15 @@ export const shopify: Preset = (options) => ({
       page !== undefined
         ? { page_info: page }
         : { updated_at_min: since, updated_at_max: until, ...(name === "orders" && { status: "any" }) };
-    const { authorization: _, ...headers } = bearer(secrets);
-    return {
-      method: "GET",
-      url: addressOf(options, `https://${options.shop}`, `/admin/api/${VERSION}/${name}.json`, { limit: LIMIT, ...asked }),
-      headers: { ...headers, "x-shopify-access-token": secrets[0] ?? "" },
-      body: null,
-    };
+    const address = addressOf(options, `https://${options.shop}`, `/admin/api/${VERSION}/${name}.json`, { limit: LIMIT, ...asked });
+    return get(address, keyHeader("x-shopify-access-token", secrets));
   },
-  read({ cursor, ...answer }) {
+  read({ cursor, ...response }) {
     const { resource } = (cursor as Cursor | undefined) ?? { resource: 0 };
     const resources = resourcesOf(options);
     const name = resources[resource] ?? "orders";
-    const items = listIn(jsonOf(answer), name).map((one) => itemOf(one, name, String(options.shop)));
-    const page = nextInLink(answer, "page_info");
+    const items = listIn(jsonOf(response), name).map((one) => itemOf(one, name, String(options.shop)));
+    const page = nextInLink(response, "page_info");
     if (page !== undefined) return { items, cursor: { resource, page } };
     return resource + 1 < resources.length ? { items, cursor: { resource: resource + 1 } } : { items };
   },

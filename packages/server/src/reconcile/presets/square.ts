@@ -1,6 +1,6 @@
 /** Square: the search for events, which has to be enabled for the application. https://developer.squareup.com/reference/square/events-api/SearchEvents */
 
-import { addressOf, bearer, jsonOf, type Preset } from "./preset.ts";
+import { addressOf, bearer, objectOf, type Preset, recordsOf } from "./preset.ts";
 
 const LIMIT = 50;
 
@@ -11,13 +11,13 @@ export const square: Preset = (options) => ({
     headers: { ...bearer(secrets), "content-type": "application/json" },
     body: JSON.stringify({
       limit: LIMIT,
-      query: { filter: { created_at: { start_at: since, end_at: until } } },
+      query: { filter: { created_at: { start_at: since, end_at: until }, ...(options.events && { event_types: options.events }) } },
       ...(typeof cursor === "string" && { cursor }),
     }),
   }),
-  read(answer) {
-    const { events, cursor } = jsonOf(answer) as { events?: Record<string, unknown>[]; cursor?: unknown };
-    const items = (Array.isArray(events) ? events : []).map((event) => ({ id: event.event_id, body: event }));
+  read(response) {
+    const { events, cursor } = objectOf(response);
+    const items = recordsOf(events ?? [], "events").map((event) => ({ id: event.event_id, body: event }));
     return typeof cursor === "string" && cursor !== "" ? { items, cursor } : { items };
   },
 });

@@ -1,6 +1,6 @@
 /** WorkOS: the list of events of the types that are asked for, oldest first. https://workos.com/docs/reference/events */
 
-import { addressOf, bearer, jsonOf, listIn, type Preset } from "./preset.ts";
+import { addressOf, bearer, fieldOf, get, listIn, objectOf, type Preset } from "./preset.ts";
 
 const LIMIT = "50";
 
@@ -14,12 +14,12 @@ export const workos: Preset = (options) => ({
     });
     const url = new URL(first);
     for (const type of options.events ?? []) url.searchParams.append("events[]", type);
-    return { method: "GET", url: url.href, headers: bearer(secrets), body: null };
+    return get(url.href, bearer(secrets));
   },
-  read(answer) {
-    const page = jsonOf(answer) as { list_metadata?: { after?: unknown } };
+  read(response) {
+    const page = objectOf(response);
     const items = listIn(page, "data").map((event) => ({ id: event.id, body: event }));
-    const after = page.list_metadata?.after;
+    const after = fieldOf(page.list_metadata, "after");
     return typeof after === "string" && after !== "" && items.length > 0 ? { items, cursor: after } : { items };
   },
 });

@@ -7,6 +7,7 @@ import type { EnvironmentId } from "@inlet/protocol";
 
 /** Of an hour, each a bit of `parts`: few enough for one integer. */
 export const PARTS_PER_HOUR = 30;
+export const PART_MS = 3_600_000 / PARTS_PER_HOUR;
 
 export type ActivityKind = "webhook" | "event" | "function";
 

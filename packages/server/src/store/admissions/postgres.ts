@@ -15,8 +15,8 @@ import { freeSlotsOf, takeSlots } from "../limits/postgres.ts";
 import { beginInOrder, isWaitingInOrder, nextInOrder } from "../orders/postgres.ts";
 import { boundedKey } from "../postgres/bounded-key.ts";
 import type { Database } from "../postgres/database.ts";
-import { type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
 import { LockSet, limitLock, markLock } from "../postgres/locks.ts";
+import { type Notices, noNotices, noteLane } from "../postgres/pending-writes.ts";
 import { unfinished } from "../runs/postgres/run-state.ts";
 import { admissionResult, admissionRoom, admittedCount, orderedAdmissionResult } from "./policy.ts";
 

@@ -50,7 +50,7 @@ async function wait(scene: Scene, begun: Begun, asked: NewApproval | null = null
   const step = sampleStep("wait", { kind: asked ? "approval" : "signal", status: "waiting", until: 90_000 });
   const eventName = asked ? approvalEventName(asked.id) : signalEventName("go");
   const waits = [{ kind: "signal" as const, eventName, expression: null, match: null, since: 2_000, stepId: step.id, expiresAt: 90_000 }];
-  const entries = [{ kind: "timeout" as const, stepId: step.id, dueAt: 90_000 }];
+  const entries = [{ kind: "resume" as const, stepId: step.id, dueAt: 90_000 }];
   const approvals = asked ? [{ ...asked, stepId: step.id }] : [];
   return advance(scene, begun, { status: "waiting", steps: [step], waits, entries, approvals }, { now: 2_000 });
 }
@@ -73,7 +73,7 @@ export function approvalConformance(engine: Engine): void {
     assert.deepEqual([approval.run?.id, approval.stepId, approval.prompt], [begun.run.id, "wait", "Ship it? \u0000"]);
     const first = await decide(scene, approval.id);
     assert.deepEqual([first.outcome, first.approval?.status, first.approval?.by], ["decided", "approved", "Ada"]);
-    assert.deepEqual(outcomes(first.leased), [[begun.runNo, "timeout", SIGNALLED]]);
+    assert.deepEqual(outcomes(first.leased), [[begun.runNo, "resume", SIGNALLED]]);
     const second = await decide(scene, approval.id, { by: "Bob" });
     assert.deepEqual([second.outcome, second.approval?.by, second.leased], ["ended", "Ada", []]);
     assert.deepEqual((await namesOf(scene)).sort(), [DECIDED, REQUESTED]);
@@ -91,7 +91,7 @@ export function approvalConformance(engine: Engine): void {
     assert.equal((await request(scene)).approval, null, "also while its decision is kept");
     const again = { ...scene, store: await reopen() };
     const [begun, next] = [await beginOne(again), await beginOne(again)];
-    assert.deepEqual(outcomes((await wait(again, begun)).leased), [[begun.runNo, "timeout", SIGNALLED]]);
+    assert.deepEqual(outcomes((await wait(again, begun)).leased), [[begun.runNo, "resume", SIGNALLED]]);
     assert.deepEqual((await wait(again, next)).leased, [], "and for no other");
     const kept = await again.store.approvalGet({ environmentId: scene.environment.id, id: approval.id });
     assert.deepEqual([kept?.run?.id, kept?.stepId], [begun.run.id, "wait"]);
@@ -105,7 +105,7 @@ export function approvalConformance(engine: Engine): void {
     await wait(scene, cancelled, dropped);
     const signal = { environmentId: scene.environment.id, value: "1", now: 3_000, lease: sampleLease() };
     assert.equal((await scene.store.signalSend({ ...signal, signal: asked.id })).runId, null);
-    assert.deepEqual(outcomes((await decide(scene, asked.id)).leased), [[begun.runNo, "timeout", { value: `{"data":${ANSWER}}` }]]);
+    assert.deepEqual(outcomes((await decide(scene, asked.id)).leased), [[begun.runNo, "resume", { value: `{"data":${ANSWER}}` }]]);
     await advance(scene, cancelled, { end: sampleEnd({ status: "cancelled" }) }, { entry: null, now: 4_000 });
     const { outcome, approval } = await decide(scene, dropped.id, { now: 5_000 });
     assert.deepEqual([outcome, approval?.status, approval?.endedAt], ["ended", "cancelled", 4_000]);
@@ -163,7 +163,7 @@ export function approvalConformance(engine: Engine): void {
       ]);
       assert.equal(decisions.filter(({ outcome }) => outcome === "decided").length, 1);
       const leased = [...waiting.leased, ...decisions.flatMap((decision) => decision.leased)];
-      assert.deepEqual(outcomes(leased), [[begun.runNo, "timeout", SIGNALLED]]);
+      assert.deepEqual(outcomes(leased), [[begun.runNo, "resume", SIGNALLED]]);
       await advance(scene, begun, { settled: [stepId("wait")], end: sampleEnd() }, { entry: null });
     }
     assert.equal((await namesOf(scene)).length, 10);

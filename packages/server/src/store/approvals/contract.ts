@@ -13,6 +13,8 @@ import type { EventBatch } from "../events/contract.ts";
 import type { ClaimedEntry, Lease } from "../queue/contract.ts";
 import { signalEventName } from "../signals/contract.ts";
 
+/** The event that asks people. */
+export const APPROVAL_REQUESTED = "inlet/approval.requested";
 export const APPROVAL_STATUSES = ["open", "approved", "rejected", "expired", "cancelled"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 export const DECISIONS = ["approved", "rejected"] as const;
@@ -37,7 +39,7 @@ export interface NewApproval {
   prompt: string;
   /** JSON text. */
   data: string;
-  /** Whether the page asks again before it rejects. */
+  /** Whether the page asks for confirmation before it rejects. */
   confirmsReject: boolean;
   createdAt: number;
   expiresAt: number;

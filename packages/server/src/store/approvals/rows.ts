@@ -1,6 +1,6 @@
 /** Rows of the approvals table, as both engines write and read them. */
 
-import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import { type EnvironmentId, type EventId, type FunctionNo, type RunId, type RunNo, type StepId, YEAR_MS } from "@inlet/protocol";
 import { type Approval, type ApprovalStatus, approvalWaitName, type NewApproval, type RunRecord } from "../contract/index.ts";
 import { PAGE_BYTES_MAX, sliceWithin } from "../shared/byte-bounds.ts";
 
@@ -107,10 +107,8 @@ function bytesOf({ prompt, data, comment, decision_data }: ApprovalRow): number 
 /** Those that ended until then. A decision that is kept for a run outlasts every timeout that a run may have. */
 export function endedCondition(until: number): { text: string; values: number[] } {
   const end = "coalesce(ended_at, expires_at)";
-  return { text: `${end} <= ? AND (is_pending = 0 OR status = 'open' OR ${end} <= ?)`, values: [until, until - KEPT_DECISION_MS] };
+  return { text: `${end} <= ? AND (is_pending = 0 OR status = 'open' OR ${end} <= ?)`, values: [until, until - YEAR_MS] };
 }
-
-const KEPT_DECISION_MS = 366 * 86_400_000;
 
 /** The condition for rows with this status, in the SQL of both engines. */
 export function statusCondition(status: ApprovalStatus, now: number): { text: string; values: (number | string)[] } {

@@ -4,8 +4,8 @@ import type { AppId, EntryNo, EnvironmentId, FunctionNo } from "@inlet/protocol"
 import type { PoolClient } from "pg";
 import { type App, type AppStore, type AppSyncParams, type NewFunction, TIMER_LANE } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
 import type { Announced } from "../postgres/nodes/announce.ts";
+import { type Notices, noNotices, noteLane } from "../postgres/pending-writes.ts";
 import { isSameRegistration, planSchedules, type RegisteredFunction, type ScheduleEntry } from "./policy.ts";
 import { type AppRow, toApp, toFunction } from "./rows.ts";
 

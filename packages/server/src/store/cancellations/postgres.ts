@@ -29,7 +29,7 @@ export function cancellationStore(database: Database): CancellationStore {
     },
     async cancellationList({ environmentId }) {
       const text = "SELECT * FROM cancellations WHERE environment_id = $1 ORDER BY cancellation_id DESC";
-      return (await database.query<CancellationRow>(text, [environmentId])).map(toCancellation);
+      return (await database.read<CancellationRow>(text, [environmentId])).map(toCancellation);
     },
     async cancellationListOpen() {
       const text = `SELECT * FROM cancellations WHERE ended_at IS NULL AND ${notFenced("environment_id")} ORDER BY cancellation_id`;

@@ -87,7 +87,7 @@ async function writeSettings(store: Store, { id: environmentId }: Environment): 
   const claim = { owner: ODD, key: ODD, fingerprint: "f", startedAt: 1, abandonedUntil: 0, forgottenUntil: 0 };
   assert.equal(await store.idempotencyClaim(claim), null);
   assert.equal(await store.idempotencyClaim({ ...claim, key: OTHER }), null, "another key");
-  await store.idempotencyAnswer({ owner: ODD, key: ODD, status: 200, body: ODD });
+  await store.idempotencyResponse({ owner: ODD, key: ODD, status: 200, body: ODD });
   const figures = { threshold: 1, windowMs: 1, quietHours: null, isEnabled: true, createdAt: 1, updatedAt: 1, changes: 0 };
   const noAlert = { raisedAt: null, lastRaisedAt: null, value: null };
   const rule = {
@@ -107,7 +107,7 @@ async function writeSettings(store: Store, { id: environmentId }: Environment): 
   await store.cancellationInsert(cancellation);
   const failure = { key: ODD, decision: "resolved", decidedAt: 1, decidedBy: ODD } as const;
   await store.failureStateSet({ environmentId, ...failure });
-  const filters = { kind: ODD, filter: JSON_OF_ODD, functionId: ODD, listCursor: ODD, series: ODD };
+  const filters = { kind: ODD, filter: JSON_OF_ODD, functionId: ODD, listCursor: ODD, series: ODD, isScheduled: false };
   const job = await store.jobInsert({
     id: "0".repeat(26) as JobId,
     environmentId,
@@ -252,8 +252,8 @@ async function checkWaits(scene: Scene): Promise<void> {
     expiresAt: 9_000,
   } as const;
   const step = sampleStep(ODD, { kind: "wait", status: "waiting", detail: ODD, until: 9_000 });
-  const timeout = { kind: "timeout", stepId: stepId(ODD), dueAt: 9_000 } as const;
-  await advance(scene, begun, { status: "waiting", steps: [step], waits: [wait], entries: [timeout] });
+  const resume = { kind: "resume", stepId: stepId(ODD), dueAt: 9_000 } as const;
+  await advance(scene, begun, { status: "waiting", steps: [step], waits: [wait], entries: [resume] });
   const send = (name: string, data: string) =>
     scene.store.eventAppend(sampleBatch(scene.environment, [sampleEvent({ name, data })], { receivedAt: 3_000, lease: sampleLease() }));
   assert.deepEqual((await send(OTHER, JSON_OF_ODD)).leased, [], "another name");

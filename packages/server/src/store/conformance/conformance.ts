@@ -110,6 +110,7 @@ export function placementConformance(engine: Engine): void {
   usageConformance(engine);
   activityConformance(engine);
   mirrorConformance(engine);
+  orderConformance(engine);
   heldCallConformance(engine);
   alertConformance(engine);
   cancellationConformance(engine);

@@ -36,10 +36,17 @@ export function reachableOnly<Of extends { id: EnvironmentId }>(
   return away.size === 0 ? [...environments] : environments.filter(({ id }) => !away.has(store.storeDatabaseOf(id)));
 }
 
-/** Works in each database that can be reached. Returns whether one of them has more to do; throws if none could be worked in. */
-export async function inEachDatabase(store: Store, work: (store: Store) => Promise<boolean>): Promise<boolean> {
+/**
+ * Works in each database that can be reached. `isHeld`: whether it holds the environment of a row; one that moves has rows in two. Returns
+ * whether one of them has more to do; throws if none could be worked in.
+ */
+export async function inEachDatabase(
+  store: Store,
+  work: (store: Store, isHeld: (row: { environmentId: EnvironmentId }) => boolean) => Promise<boolean>,
+): Promise<boolean> {
   const databases = databasesOf(store);
-  const outcomes = await Promise.allSettled(databases.map((database) => work(database.store)));
+  const heldBy = (no: number) => (row: { environmentId: EnvironmentId }) => store.storeDatabaseOf(row.environmentId) === no;
+  const outcomes = await Promise.allSettled(databases.map((database) => work(database.store, heldBy(database.no))));
   const faults = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
   const fault =
     faults.find((error) => !(error instanceof StoreUnavailable)) ?? (faults.length === databases.length ? faults[0] : undefined);

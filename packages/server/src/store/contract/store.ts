@@ -175,6 +175,16 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** The archive cannot be used. `file`: the one that cannot be read, if it is one. */
+export class ArchiveUnusable extends StoreUnavailable {
+  readonly file: string | null;
+
+  constructor(reason: string, file: string | null, cause?: unknown) {
+    super(reason, cause);
+    this.file = file;
+  }
+}
+
 /**
  * The database refused the write because the environment is moving to another, or has moved. Nothing was written there. The placement that
  * led there may be out of date: with the current one the write may succeed elsewhere.

@@ -267,7 +267,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["job_id"],
     columns: same(`
       job_id environment_id kind filter function_id status total done failed rate list_cursor errors report tally
-      series created_at started_at ended_at leased_by leased_until`),
+      series scheduled created_at started_at ended_at leased_by leased_until`),
     // The node that processed it is gone.
     convert: { leased_by: () => null, leased_until: () => 0 },
   },

@@ -33,6 +33,6 @@ export interface DatabaseRefused {
 export interface DatabaseStore {
   /** The members, by number. Always empty on an embedded store. */
   databaseList(): Promise<PlacedDatabase[]>;
-  /** Prepares a database and adds it as a member. Refused, nothing is added. */
+  /** Prepares a database and adds it as a member. If it is refused, nothing is added. */
   databaseAdd(params: Omit<PlacedDatabase, "no">): Promise<PlacedDatabase | DatabaseRefused>;
 }

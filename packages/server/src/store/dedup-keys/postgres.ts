@@ -4,7 +4,7 @@ import type { EventId } from "@inlet/protocol";
 import type { DedupKeyStore } from "../contract/index.ts";
 import { boundedKey } from "../postgres/bounded-key.ts";
 import type { Database } from "../postgres/database.ts";
-import type { GroupWrites } from "../postgres/group-writes.ts";
+import type { PendingWrites } from "../postgres/pending-writes.ts";
 
 /** An event whose dedup id has not been checked yet. */
 export interface KeyClaim {
@@ -39,7 +39,7 @@ const RENEW = `
   WHERE dedup_keys.environment_id = $1 AND dedup_keys.dedup_key = claim.key`;
 
 /** For each claim the first event, or null if it is this one. Includes earlier claims of the group. */
-export async function claimKeys(writes: GroupWrites, claims: readonly KeyClaim[]): Promise<(EventId | null)[]> {
+export async function claimKeys(writes: PendingWrites, claims: readonly KeyClaim[]): Promise<(EventId | null)[]> {
   if (claims.length === 0) return [];
   const holders = await keepOrLock(writes, claims);
   const renewed = new Map<string, KeyClaim>();
@@ -56,7 +56,7 @@ export async function claimKeys(writes: GroupWrites, claims: readonly KeyClaim[]
 }
 
 /** The holder of each key. The first event of this group holds keys that were free. */
-async function keepOrLock(writes: GroupWrites, claims: readonly KeyClaim[]): Promise<Map<string, KeyHolder>> {
+async function keepOrLock(writes: PendingWrites, claims: readonly KeyClaim[]): Promise<Map<string, KeyHolder>> {
   const holders = new Map<string, KeyHolder>();
   const open = new Map(claims.toReversed().map((claim) => [claim.key, claim]));
   // A held key may expire before it is locked: then it is free.

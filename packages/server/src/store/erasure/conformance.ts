@@ -20,7 +20,7 @@ import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import type { ClaimedEntry, ErasureOutcome, EventEraseParams, FunctionStartChange, KeptStep, NewEvent } from "../contract/index.ts";
 
 const NOTHING_LEFT = { unfinished: [], calling: [], deciding: 0 };
-const TIMEOUT = { kind: "timeout", stepId: stepId("s"), dueAt: 90_000 } as const;
+const RESUME = { kind: "resume", stepId: stepId("s"), dueAt: 90_000 } as const;
 
 async function erase({ store, environment }: Scene, { id }: Pick<NewEvent, "id">, changes: Partial<EventEraseParams> = {}) {
   const event = await store.eventGet({ environmentId: environment.id, id });
@@ -45,7 +45,7 @@ async function invoke(scene: Scene, made: NewEvent | ((parent: Begun) => NewEven
   const step = sampleStep("s", { kind: "invoke", status: "waiting", eventId: invocation.id });
   const events = [sampleBatch(scene.environment, [invocation], { source: { kind: "internal", id: "executor" } })];
   const call = sampleCall({ answer: invocation.data });
-  const { leased } = await advance(scene, parent, { status: "waiting", steps: [doneStep("a"), step], entries: [TIMEOUT], events, call });
+  const { leased } = await advance(scene, parent, { status: "waiting", steps: [doneStep("a"), step], entries: [RESUME], events, call });
   return { parent, event, step, leased };
 }
 
@@ -156,7 +156,7 @@ export function erasureConformance(engine: Engine): void {
     const invocation = sampleEvent({ data: '{"secret":1}' });
     const { parent, event, step, ...begun } = await invoke(scene, ({ runNo }) => ({
       ...invocation,
-      runs: [sampleRun(scene.functions[1], { invoker: { runNo, stepId: TIMEOUT.stepId } })],
+      runs: [sampleRun(scene.functions[1], { invoker: { runNo, stepId: RESUME.stepId } })],
     }));
     const entry = begun.leased[0] as ClaimedEntry;
     const runNo = entry.runNo as Begun["runNo"];
@@ -186,7 +186,7 @@ export function erasureConformance(engine: Engine): void {
       since: 0,
       expiresAt: 90_000,
     } as const;
-    await advance(scene, begun, { status: "waiting", steps: [step], waits: [wait], entries: [TIMEOUT] });
+    await advance(scene, begun, { status: "waiting", steps: [step], waits: [wait], entries: [RESUME] });
     const answer = sampleEvent({ name: "answer", data: '{"secret":1}' });
     const { leased } = await store.eventAppend(sampleBatch(scene.environment, [answer], { receivedAt: 3_000, lease: sampleLease() }));
     assert.deepEqual((await erase(scene, answer)).unfinished, [begun.runNo], "it is about to receive the event");

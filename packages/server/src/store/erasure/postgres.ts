@@ -35,10 +35,10 @@ const RUNS = `
   WITH found AS (
     SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = ANY($2)
     UNION SELECT run_no FROM batched_events WHERE environment_id = $1 AND event_no = ANY($2)
-    UNION SELECT run_no FROM queue WHERE environment_id = $1 AND event_no = ANY($2) AND kind = 'timeout'
+    UNION SELECT run_no FROM queue WHERE environment_id = $1 AND event_no = ANY($2) AND kind = 'resume'
     UNION SELECT run_no FROM steps WHERE environment_id = $1 AND event_id = ANY(${IDS}) AND kind = 'wait')
   SELECT run_no, run_id, ended_at, EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.run_no) OR EXISTS (
-      SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'timeout')
+      SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'resume')
     AS is_calling
   FROM found JOIN runs USING (run_no) WHERE environment_id = $1`;
 

@@ -35,10 +35,10 @@ const RUNS = `
   WITH found AS (
     SELECT run_no FROM runs WHERE event_no ${AMONG}
     UNION SELECT run_no FROM batched_events WHERE event_no ${AMONG}
-    UNION SELECT run_no FROM queue WHERE event_no ${AMONG} AND kind = 'timeout'
+    UNION SELECT run_no FROM queue WHERE event_no ${AMONG} AND kind = 'resume'
     UNION SELECT s.run_no FROM ${STEPS_OF} AND s.kind = 'wait')
   SELECT run_no, run_id, ended_at, EXISTS (SELECT 1 FROM queue AS q WHERE q.run_no = runs.run_no) OR EXISTS (
-      SELECT 1 FROM queue AS q WHERE q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'timeout')
+      SELECT 1 FROM queue AS q WHERE q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'resume')
     AS is_calling
   FROM found CROSS JOIN runs USING (run_no)`;
 
@@ -119,7 +119,7 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
   const invokersOf = db.prepare(INVOKERS);
   const eraseEvents = ERASE_EVENTS.map((text) => db.prepare(text));
   const eraseResults = db.prepare(ERASE_RESULTS);
-  const eraseAnswers = db.prepare(ERASE_ANSWERS);
+  const eraseResponses = db.prepare(ERASE_ANSWERS);
   const eraseRuns = ERASE_RUNS.map((text) => db.prepare(text));
   const reads = {
     runsOf: (sequences: readonly number[]) => runsOf.all(JSON.stringify(sequences)) as unknown as ErasedRun[],
@@ -148,7 +148,7 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
     const runNos = runs.map(({ run_no }) => run_no);
     for (const statement of eraseEvents) statement.run(JSON.stringify(sequences));
     eraseResults.run(JSON.stringify(invokers), JSON.stringify(invoking.map(({ event_id }) => event_id)));
-    eraseAnswers.run(JSON.stringify([...invokers, ...runNos]));
+    eraseResponses.run(JSON.stringify([...invokers, ...runNos]));
     for (const statement of eraseRuns) statement.run(JSON.stringify(runNos));
     const erased = eventIds.all(JSON.stringify(sequences)) as unknown as { event_id: EventId }[];
     return { ...outcome, eventIds: erased.map(({ event_id }) => event_id) };

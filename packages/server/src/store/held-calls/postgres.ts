@@ -9,7 +9,7 @@ import { HELD_UNTIL, type LeasedEntry, type QueueStore, TIMER_LANE } from "../co
 import { freeSlots, lockLimits, takeSlots } from "../limits/postgres.ts";
 import type { Database } from "../postgres/database.ts";
 import { notFenced } from "../postgres/fenced.ts";
-import { type GroupWrites, type Notices, noNotices, noteLane } from "../postgres/group-writes.ts";
+import { type Notices, noNotices, noteLane, type PendingWrites } from "../postgres/pending-writes.ts";
 import { retryCollisions } from "../postgres/retry-collisions.ts";
 
 /** The same for entries that are written as held: all rows are returned, because only these are locked. */
@@ -56,7 +56,7 @@ const RUNS = `
 
 /** Which of these functions are paused, or in an archived environment. They are not resumed before this transaction ends. */
 export async function pausedFunctions(
-  { read, environmentId }: Pick<GroupWrites, "read" | "environmentId">,
+  { read, environmentId }: Pick<PendingWrites, "read" | "environmentId">,
   functionNos: readonly FunctionNo[],
 ) {
   const rows = await read<{ function_no: FunctionNo; paused_at: number | null }>(FUNCTIONS, [environmentId, functionNos]);

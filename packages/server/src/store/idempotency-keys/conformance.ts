@@ -15,13 +15,13 @@ const claim = (store: Store, startedAt: number, changes: object = {}) =>
   });
 
 export function idempotencyConformance(engine: Engine): void {
-  test(`${engine.name}: of calls with one idempotency key exactly one has it, others learn its answer`, async (t) => {
+  test(`${engine.name}: of calls with one idempotency key exactly one has it, others learn its response`, async (t) => {
     const { store, reopen } = await engine.open(t);
     const [other, ...same] = await Promise.all([claim(store, 1_000, { owner: "key_2" }), claim(store, 1_000), claim(store, 1_000)]);
     assert.equal(other, null);
     const taken = { fingerprint: "f", startedAt: 1_000, answer: null };
     assert.deepEqual(same[0] === null ? same : same.reverse(), [null, taken], "whichever came first");
-    await store.idempotencyAnswer({ owner: "key_1", key: "a", status: 201, body: '{"n":1}' });
+    await store.idempotencyResponse({ owner: "key_1", key: "a", status: 201, body: '{"n":1}' });
     const again = await reopen();
     const answered = { fingerprint: "f", startedAt: 1_000, answer: { status: 201, body: '{"n":1}' } };
     assert.deepEqual(await claim(again, 1_099, { fingerprint: "g" }), answered);

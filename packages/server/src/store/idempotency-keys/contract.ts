@@ -22,7 +22,7 @@ export interface IdempotencyStore {
   idempotencyClaim(
     params: IdempotencyKeyRef & { fingerprint: string; startedAt: number; abandonedUntil: number; forgottenUntil: number },
   ): Promise<RememberedCall | null>;
-  idempotencyAnswer(params: IdempotencyKeyRef & { status: number; body: string }): Promise<void>;
+  idempotencyResponse(params: IdempotencyKeyRef & { status: number; body: string }): Promise<void>;
   /** The request had no effect: the key is free again. */
   idempotencyRelease(params: IdempotencyKeyRef): Promise<void>;
   /** Removes at most `limit` keys claimed at or before `startedUntil`. Returns how many. */

@@ -30,7 +30,7 @@ export function idempotencyStore(database: Database): IdempotencyStore {
         if (known) return toCall(known);
       }
     },
-    async idempotencyAnswer({ owner, key, status, body }) {
+    async idempotencyResponse({ owner, key, status, body }) {
       await database.query("UPDATE idempotency_keys SET status = $1, body = $2 WHERE owner = $3 AND key = $4", [
         status,
         body,

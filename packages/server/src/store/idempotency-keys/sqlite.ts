@@ -31,7 +31,7 @@ export function idempotencyStore(db: DatabaseSync, writer: GroupCommit): Idempot
         claim.run(owner, key, fingerprint, startedAt);
         return null;
       }),
-    idempotencyAnswer: ({ owner, key, status, body }) => writer.submit(() => void answer.run(status, body, owner, key)),
+    idempotencyResponse: ({ owner, key, status, body }) => writer.submit(() => void answer.run(status, body, owner, key)),
     idempotencyRelease: ({ owner, key }) => writer.submit(() => void release.run(owner, key)),
     idempotencyExpireMany: ({ startedUntil, limit }) => writer.submit(() => Number(expire.run(startedUntil, limit).changes), limit),
   };

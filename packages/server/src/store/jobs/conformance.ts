@@ -113,7 +113,7 @@ export function jobConformance(engine: Engine): void {
   test(`${engine.name}: jobs of one series follow one another; a page says why the list ended, and counts add up`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const [one, two] = [await makeJob(scene, [1, 2], undefined, "s"), await makeJob(scene, [], "two", "s")];
+    const [one, two] = [await makeJob(scene, [1, 2], undefined, { series: "s" }), await makeJob(scene, [], "two", { series: "s" })];
     const series = { environmentId: one.environmentId, series: "s" };
     assert.equal((await store.jobClaim(MINE))?.id, one.id);
     assert.equal(await store.jobClaim({ ...MINE, node: "two", now: 9_000 }).then((job) => job?.id), one.id, "the second waits");
@@ -203,8 +203,23 @@ export function jobConformance(engine: Engine): void {
     assert.deepEqual([second.jobs.map(({ id }) => id), second.next], [[jobs[0]?.id], null]);
     await store.jobEnd({ ...key(jobs[1] as Job), status: "cancelled", now: 5 });
     assert.equal((await list({ status: "cancelled" })).jobs.length, 1);
-    assert.equal(await store.jobExpireMany({ endedUntil: 5, limit: 10 }), 1);
+    assert.equal(await store.jobExpireMany({ endedUntil: 5, scheduledUntil: 5, limit: 10 }), 1);
     assert.equal((await list({ limit: 10 })).jobs.length, 2);
+
+    const own = await makeJob(scene, [3], undefined, { isScheduled: true });
+    const listed = async (isScheduled?: boolean) => (await list({ limit: 10, isScheduled })).jobs.map(({ id }) => id);
+    assert.deepEqual(
+      [await listed(), await listed(false), await listed(true)],
+      [[own.id, jobs[2]?.id, jobs[0]?.id], [jobs[2]?.id, jobs[0]?.id], [own.id]],
+    );
+    assert.deepEqual((await list({ limit: 1, isScheduled: false, after: jobs[2]?.id })).jobs[0]?.id, jobs[0]?.id);
+    for (const job of [own, jobs[2] as Job]) await store.jobEnd({ ...key(job), status: "cancelled", now: 7 });
+    assert.equal(
+      await store.jobExpireMany({ endedUntil: 5, scheduledUntil: 7, limit: 10 }),
+      1,
+      "what came by itself is kept for less long",
+    );
+    assert.deepEqual(await listed(), [jobs[2]?.id, jobs[0]?.id]);
     assert.deepEqual(await store.jobItems({ ...key(jobs[0] as Job), before: 1, limit: 5 }), [0], "what is needed stays");
   });
 }
@@ -223,7 +238,7 @@ async function makeJob(
   { store, environment }: { store: Store; environment: Scene["environment"] },
   items: readonly JobItem[],
   walkedBy?: string,
-  series: string | null = null,
+  { series = null, isScheduled = false }: { series?: string | null; isScheduled?: boolean } = {},
 ): Promise<Job> {
   const job: NewJob = {
     id: ids.next(1_000) as string as JobId,
@@ -237,6 +252,7 @@ async function makeJob(
     listCursor: walkedBy ? "c0" : null,
     lease: walkedBy ? { node: walkedBy, until: 2_000 } : null,
     series,
+    isScheduled,
   };
   const stored = await store.jobInsert(job);
   assert.deepEqual(await store.jobGet(job), stored);

@@ -28,6 +28,8 @@ interface JobFacts {
   listCursor: string | null;
   /** Jobs of one series are worked on one after the other, in the order in which they were made; null: it waits for no other. */
   series: string | null;
+  /** Nobody asked for it: it came by itself. */
+  isScheduled: boolean;
 }
 
 export interface NewJob extends JobFacts {
@@ -62,7 +64,8 @@ export interface JobStart {
   run: NewRun;
 }
 
-export interface JobAdvanceParams {
+/** What holds for each step of a job. */
+export interface JobLeaseParams {
   id: JobId;
   environmentId: EnvironmentId;
   /** Must still hold the lease. */
@@ -70,6 +73,9 @@ export interface JobAdvanceParams {
   now: number;
   /** The lease is renewed until then. */
   until: number;
+}
+
+export interface JobAdvanceParams extends JobLeaseParams {
   /** The cursor when the batch was read: `done`. */
   after: number;
   /** How many items were processed. */
@@ -85,14 +91,7 @@ export interface JobAdvanceParams {
 }
 
 /** A page of the list. */
-export interface JobItemsAddParams {
-  id: JobId;
-  environmentId: EnvironmentId;
-  /** Must still hold the lease. */
-  node: string;
-  now: number;
-  /** The lease is renewed until then. */
-  until: number;
+export interface JobItemsAddParams extends JobLeaseParams {
   /** `total` when the page was read. */
   after: number;
   items: readonly JobItem[];
@@ -119,6 +118,7 @@ export interface JobStore {
     limit: number;
     after?: JobId;
     status?: JobStatus;
+    isScheduled?: boolean;
   }): Promise<{ jobs: Job[]; next: JobId | null }>;
   /** Whether a job of the series has not ended. */
   jobSeriesIsOpen(params: { environmentId: EnvironmentId; series: string }): Promise<boolean>;
@@ -141,6 +141,9 @@ export interface JobStore {
     now: number;
     error?: JobError;
   }): Promise<Job | null>;
-  /** Removes jobs that ended at or before `endedUntil`. Returns how many. Their items were removed when they ended. */
-  jobExpireMany(params: { endedUntil: number; limit: number }): Promise<number>;
+  /**
+   * Removes jobs that ended at or before `endedUntil`, those that came by themselves at or before `scheduledUntil`. Returns how many. Their
+   * items were removed when they ended.
+   */
+  jobExpireMany(params: { endedUntil: number; scheduledUntil: number; limit: number }): Promise<number>;
 }

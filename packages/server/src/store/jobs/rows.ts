@@ -19,6 +19,7 @@ export interface JobRow {
   report: string | null;
   tally: string;
   series: string | null;
+  scheduled: number;
   created_at: number;
   started_at: number | null;
   ended_at: number | null;
@@ -43,6 +44,7 @@ export function toJob(row: JobRow): Job {
     report: row.report,
     tally: JSON.parse(row.tally) as Job["tally"],
     series: row.series,
+    isScheduled: row.scheduled === 1,
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

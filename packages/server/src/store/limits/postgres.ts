@@ -3,8 +3,8 @@
 import type { EntryNo, EnvironmentId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { LimitRule } from "../contract/index.ts";
-import type { GroupWrites } from "../postgres/group-writes.ts";
 import { LockSet, limitLock } from "../postgres/locks.ts";
+import type { PendingWrites } from "../postgres/pending-writes.ts";
 import { freeByLimit, OF_RUN } from "./policy.ts";
 
 /** A leased entry is due again when its lease expires. From then on it holds no slot. */
@@ -59,7 +59,7 @@ export async function takeSlots(client: PoolClient, rules: readonly LimitRule[],
 
 /** Listeners of these limits are notified after the commit. */
 export async function freeSlots(
-  writes: Pick<GroupWrites, "read" | "environmentId" | "notices">,
+  writes: Pick<PendingWrites, "read" | "environmentId" | "notices">,
   { entries = [], runs = [] }: { entries?: readonly { runNo: RunNo; entryNo: EntryNo }[]; runs?: readonly RunNo[] },
 ): Promise<void> {
   const runNos = [...runs, ...entries.map(({ runNo }) => runNo)];

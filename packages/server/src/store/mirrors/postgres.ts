@@ -3,8 +3,8 @@
 import type { MirrorStore, PendingMirror } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { notFenced } from "../postgres/fenced.ts";
-import type { GroupWrites } from "../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../postgres/json-rows.ts";
+import type { PendingWrites } from "../postgres/pending-writes.ts";
 import { type MirrorRow, mirrorRow, toPendingMirror } from "./rows.ts";
 
 const INSERT = `
@@ -13,7 +13,7 @@ const INSERT = `
 
 const LIST = `SELECT * FROM pending_mirrors WHERE ${notFenced("environment_id")} ORDER BY event_id LIMIT $1`;
 
-export function noteMirrors(writes: GroupWrites, pending: readonly PendingMirror[]): void {
+export function noteMirrors(writes: PendingWrites, pending: readonly PendingMirror[]): void {
   if (pending.length > 0) writes.send(INSERT, jsonRows(pending.map(mirrorRow)));
 }
 

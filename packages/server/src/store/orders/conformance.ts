@@ -132,7 +132,7 @@ export function orderConformance(engine: Engine): void {
     await admit(scene);
     await end(scene, first, FAILED);
     await endCalls(scene);
-    await store.runExpireMany({ until: 3_000, limit: 100, after: null });
+    await store.runExpireMany({ environmentId: environment.id, until: 3_000, limit: 100, after: null });
     assert.deepEqual(await store.runSummaries({ environmentId: environment.id, runNos: [first] }), [], "the run is gone");
     const [hold] = await holdsOf(scene);
     assert.deepEqual([hold?.runId, hold?.key, hold?.waiting], [null, null, 1]);

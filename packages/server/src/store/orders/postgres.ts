@@ -4,8 +4,8 @@ import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import { type OrderStore, orderId } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { type GroupWrites, type Notices, noNotices } from "../postgres/group-writes.ts";
 import { jsonRows, recordset } from "../postgres/json-rows.ts";
+import { type Notices, noNotices, type PendingWrites } from "../postgres/pending-writes.ts";
 import { type HoldRow, toHold } from "./rows.ts";
 
 const JOINED = { place: "integer", function_no: "integer", key: "text", run_no: "bigint", in_place_of: "bigint" };
@@ -56,7 +56,7 @@ const HOLDS = `
   WHERE state = 'held' AND environment_id = $1 AND position > $2 AND ($3::integer[] IS NULL OR held.function_no = ANY ($3))
   ORDER BY position LIMIT $4`;
 
-export function joinOrder(writes: GroupWrites): void {
+export function joinOrder(writes: PendingWrites): void {
   const joined = writes.runsAdded.flatMap(({ runNo, run: { functionNo, order, inPlaceOf } }, place) =>
     order === undefined ? [] : [{ place, function_no: functionNo, key: order.key, run_no: runNo, in_place_of: inPlaceOf ?? null }],
   );
@@ -66,7 +66,7 @@ export function joinOrder(writes: GroupWrites): void {
 }
 
 /** Called after the entries of these runs have been removed. */
-export async function endOrder(writes: GroupWrites): Promise<void> {
+export async function endOrder(writes: PendingWrites): Promise<void> {
   const { ordersEnded, environmentId } = writes;
   if (ordersEnded.length === 0) return;
   const runNos = ordersEnded.map(({ runNo }) => runNo);
@@ -130,7 +130,7 @@ function noteFreed(notices: Notices, rows: readonly FreedRow[]): void {
 export function orderStore({ database, notify }: { database: Database; notify(notices: Notices): void }): OrderStore {
   return {
     async orderHoldList({ environmentId, functionNos, limit, after = 0 }) {
-      const rows = await database.query<HoldRow>(HOLDS, [environmentId, after, functionNos ?? null, limit + 1]);
+      const rows = await database.read<HoldRow>(HOLDS, [environmentId, after, functionNos ?? null, limit + 1]);
       const page = rows.slice(0, limit);
       return { holds: page.map(toHold), next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
     },

@@ -39,7 +39,7 @@ export interface MemberParts {
 
 /** Together less than the five seconds within which a request to a silent database is answered. */
 const ASK_EVERY_MS = 500;
-const ANSWER_MS = 3_000;
+const RESPONSE_MS = 3_000;
 /** While it is away. */
 const ASK_AGAIN_MS = 200;
 
@@ -51,7 +51,7 @@ export class Member {
   readonly #parts: MemberParts;
   readonly #refusals = new Set<(error: StoreUnavailable) => void>();
   readonly #watched: { name: WatchName; listener: never; stop: (() => void) | null }[] = [];
-  /** The last answers to lists that are kept in memory. */
+  /** The last responses to lists that are kept in memory. */
   readonly #remembered = new Map<string, unknown>();
   #plain: MemberStore | null = null;
   #isReachable = false;
@@ -98,13 +98,13 @@ export class Member {
     if (this.#isReachable) await this.#call((store) => store.environmentCopy, [{ environments }]);
   }
 
-  remember<Answer>(name: string, answer: Answer): Answer {
+  remember<Result>(name: string, answer: Result): Result {
     this.#remembered.set(name, answer);
     return answer;
   }
 
-  recall<Answer>(name: string): Answer | undefined {
-    return this.#remembered.get(name) as Answer | undefined;
+  recall<Result>(name: string): Result | undefined {
+    return this.#remembered.get(name) as Result | undefined;
   }
 
   #plan(): void {
@@ -123,7 +123,7 @@ export class Member {
   /** Never throws. */
   async #askOnce(): Promise<void> {
     try {
-      await this.#parts.life.ask(ANSWER_MS);
+      await this.#parts.life.ask(RESPONSE_MS);
       if (this.#isReachable || this.#isStopped) return;
       const store = this.#plain ?? (await this.#open());
       await this.#parts.prepare(store);

@@ -18,7 +18,7 @@ export interface MembersParts {
 }
 
 /** Topics of a member: environments, keys and webhooks are in the directory. */
-const TOPICS: readonly StoreTopic[] = ["registry", "catalogue"];
+export const TOPICS: readonly StoreTopic[] = ["registry", "catalogue"];
 
 interface Watch {
   name: WatchName;

@@ -5,12 +5,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { FunctionNo } from "@inlet/protocol";
 import { HOOKS, openOnTwoDatabases, openPlacedPostgres } from "../../../test/support/conformance-store.ts";
 import { databasePlug } from "../../../test/support/database-plug.ts";
 import { onEnd } from "../../../test/support/on-end.ts";
 import { migratedDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { until } from "../../../test/support/runs.ts";
 import { placementConformance } from "../conformance/conformance.ts";
+import { begin, NO_ROOM, sampleLease, sampleRun, sampleSync } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import { type Environment, type Store, StoreUnavailable } from "../contract/index.ts";
 
@@ -18,6 +20,22 @@ const skip = whyNoPostgres() ?? false;
 
 if (skip) test("two databases: conformance", { skip });
 else placementConformance({ name: "two databases", databaseNo: 1, open: openOnTwoDatabases });
+
+test("a limit of all environments counts in each database by itself", { skip }, async (t) => {
+  const { store } = await openOnTwoDatabases(t);
+  for (const databaseNo of [0, 1]) {
+    const made = { name: `on-${databaseNo}`, kind: "custom", createdAt: 1, bodyBytesMax: null, databaseNo } as const;
+    const environment = (await store.environmentInsert(made)) as Environment;
+    await store.appSync(sampleSync(environment));
+    const { no } = (await store.functionList()).find(({ environmentId }) => environmentId === environment.id) as { no: FunctionNo };
+    const lane = `fn:${no}`;
+    await begin({ store, environment, functions: [no, no] }, [sampleRun(no, { lane }), sampleRun(no, { lane })], { lease: NO_ROOM });
+    const limits = [{ id: "account::", cap: 1 }];
+    const claim = () =>
+      store.queueClaimMany({ environmentId: environment.id, lane, limit: 10, now: 1_000, lease: sampleLease({ until: 31_000 }), limits });
+    assert.deepEqual([(await claim()).claimed.length, (await claim()).claimed.length], [1, 0]);
+  }
+});
 
 test("without the directory, an environment goes on for as long as its place is known", { skip }, async (t) => {
   const directory = await databasePlug(t, await migratedDatabase(t));

@@ -16,7 +16,7 @@ import { viewed, viewsFrom } from "./store-methods.ts";
 const ROUTES: Routes<Store> = { ...DIRECTORY_ROUTES, ...EVENT_ROUTES, ...RUN_ROUTES, ...QUEUE_ROUTES, ...FIGURE_ROUTES };
 
 /** All that the rules of views use of a placement. */
-type Routing = Pick<Placement, "isAlone" | "directory" | "members" | "databaseOf" | "inEnvironment" | "storeOf">;
+type Routing = Pick<Placement, "isAlone" | "directory" | "members" | "databaseOf" | "inEnvironment" | "storeOf" | "refresh">;
 type AnyRule = (placement: Routing, name: RoutedName) => unknown;
 
 /** Fails if the directory cannot be read. A member that is away is used when it is back. */
@@ -54,6 +54,7 @@ function viewing(placement: Placement): Routing {
     databaseOf: (environmentId) => placement.databaseOf(environmentId),
     inEnvironment: (environmentId, call) => placement.inEnvironment(environmentId, (store) => call(view(store))),
     storeOf: (member) => view(member.store),
+    refresh: () => placement.refresh(),
   };
 }
 

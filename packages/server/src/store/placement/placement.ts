@@ -18,7 +18,7 @@ import {
   sharedRefresh,
 } from "../contract/index.ts";
 import type { Member, MemberStore } from "./member.ts";
-import { Members, type MembersParts } from "./members.ts";
+import { Members, type MembersParts, TOPICS } from "./members.ts";
 
 export interface PlacementParts extends Omit<MembersParts, "prepare" | "onTopic"> {
   /** How long environments are found while the directory is away; absent: CACHE_MS. */
@@ -155,6 +155,11 @@ export class Placement {
     for (const listener of this.#listeners) listener(topic);
   }
 
+  /** What is cached of an environment that moved was read in its old place, and is read in the new one. */
+  #announceMoved(): void {
+    for (const topic of TOPICS) this.#announce(topic);
+  }
+
   #heldBy(no: number): Environment[] {
     return [...this.#environments.values()].filter(({ databaseNo }) => databaseNo === no);
   }
@@ -165,10 +170,12 @@ export class Placement {
       const environments = await this.directory.environmentList();
       const databases = await this.directory.databaseList();
       this.#readAt = performance.now();
-      const changed = environments.filter((environment) => !isSame(environment, this.#environments.get(environment.id)));
+      const before = this.#environments;
+      const changed = environments.filter((environment) => !isSame(environment, before.get(environment.id)));
       this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
       for (const database of databases) this.members.add(database);
       await this.#copy(changed);
+      if (changed.some(({ id, databaseNo }) => before.has(id) && before.get(id)?.databaseNo !== databaseNo)) this.#announceMoved();
     } catch (error) {
       this.#readLater();
       throw error;

@@ -7,11 +7,11 @@
  * - `first`: one after the other, until one has something.
  * - `found`: what only one of them can have.
  * - `upTo`, `upToIn`, `onwards`: removals, one database after the other, or in the environment that the call names.
- * - `split`: each gets the part that concerns its environments.
+ * - `split` (split.ts): each gets the part that concerns its environments.
  * - `each`, `watched`: all of them.
  * - `inOneDatabase`: work that keeps its progress per database, and asks each by itself.
  *
- * A database that is away is left out where nothing can be done without it. Where the answer would be wrong without it, the call fails.
+ * A database that is away is left out where nothing can be done without it. Where the response would be wrong without it, the call fails.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -39,9 +39,11 @@ type InEnvironment = {
     : never;
 }[CallName];
 
-interface Held {
+export interface Held {
   environmentId: EnvironmentId;
 }
+
+const NOT_HERE = new Error("not in this database");
 
 export function inDirectory<Name extends CallName>(placement: Placement, name: Name): Store[Name] {
   return ((...params: unknown[]) => (placement.directory[name] as AnyCall)(...params)) as unknown as Store[Name];
@@ -53,10 +55,10 @@ export function inEnvironment<Name extends InEnvironment>(placement: Placement, 
 }
 
 /** What each database answers that can be reached. */
-export async function each<Answer>(
+export async function each<Result>(
   placement: Placement,
-  call: (store: Store) => Promise<Answer>,
-): Promise<{ member: Member; answer: Answer }[]> {
+  call: (store: Store) => Promise<Result>,
+): Promise<{ member: Member; answer: Result }[]> {
   const { members } = placement;
   if (placement.isAlone) return [{ member: members.directory, answer: await call(placement.directory) }];
   const asked = members.all().map(async (member) => {
@@ -85,29 +87,55 @@ export async function rememberedRows<Row extends Held>(
   if (placement.isAlone) return call(placement.directory);
   const asked = placement.members.all().map(async (member) => {
     try {
-      return member.remember(name, await call(placement.storeOf(member))).filter(isHeldBy(placement, member));
+      return { member, answer: member.remember(name, await call(placement.storeOf(member))) };
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      return (member.recall<Row[]>(name) ?? []).filter(isHeldBy(placement, member));
+      return { member, answer: member.recall<Row[]>(name) ?? [] };
     }
   });
-  return (await Promise.all(asked)).flat();
+  // By one placement for all answers: an environment that moves meanwhile is in one of them.
+  return (await Promise.all(asked)).flatMap(({ member, answer }) => answer.filter(isHeldBy(placement, member)));
 }
 
-/** The row of one database. If none of those that can be reached has it, another might. */
+/** The row of one database, as soon as that has answered. If none of those that can be reached has it, another might. */
 export async function found<Row extends Held>(placement: Placement, call: (store: Store) => Promise<Row | null>): Promise<Row | null> {
   if (placement.isAlone) return call(placement.directory);
-  const answers = await each(placement, call);
-  for (const { member, answer } of answers) if (answer && isHeldBy(placement, member)(answer)) return answer;
-  if (answers.length < placement.members.all().length) throw new StoreUnavailable("a database that may have it cannot be reached");
-  return null;
+  const row = await foundHere(placement, call);
+  if (row !== "elsewhere") return row;
+  // The environment may have moved between two answers.
+  await placement.refresh();
+  const again = await foundHere(placement, call);
+  return again === "elsewhere" ? null : again;
+}
+
+/** "elsewhere": only a database has it that does not hold its environment. */
+async function foundHere<Row extends Held>(
+  placement: Placement,
+  call: (store: Store) => Promise<Row | null>,
+): Promise<Row | "elsewhere" | null> {
+  let isElsewhere = false;
+  const asked = placement.members.all().map(async (member) => {
+    const answer = await call(placement.storeOf(member));
+    if (answer === null || isHeldBy(placement, member)(answer)) return answer;
+    isElsewhere = true;
+    return null;
+  });
+  const hits = asked.map(async (answer) => (await answer) ?? Promise.reject(NOT_HERE));
+  const hit = await Promise.any(hits).catch(() => null);
+  if (hit) return hit;
+  for (const outcome of await Promise.allSettled(asked)) {
+    if (outcome.status === "fulfilled") continue;
+    if (!(outcome.reason instanceof StoreUnavailable)) throw outcome.reason;
+    throw new StoreUnavailable("a database that may have it cannot be reached", outcome.reason);
+  }
+  return isElsewhere ? "elsewhere" : null;
 }
 
 /** One database after the other, beginning with another one each time, until one has something. */
-export function first<Params, Answer>(
+export function first<Params, Result>(
   placement: Placement,
-  call: (store: Store, params: Params) => Promise<Answer | null>,
-): (params: Params) => Promise<Answer | null> {
+  call: (store: Store, params: Params) => Promise<Result | null>,
+): (params: Params) => Promise<Result | null> {
   let turn = 0;
   return async (params) => {
     if (placement.isAlone) return call(placement.directory, params);
@@ -169,23 +197,6 @@ export async function onwards<Params extends RemovalParams>(
   return { removed: 0, next: null };
 }
 
-/** What concerns environments of one database is written whole or not at all; see storeDatabaseOf. */
-export async function split<Part extends Held, Answer>(
-  placement: Placement,
-  parts: readonly Part[],
-  call: (store: Store, parts: readonly Part[]) => Promise<Answer>,
-): Promise<Answer[]> {
-  if (placement.isAlone) return [await call(placement.directory, parts)];
-  const groups = [...Map.groupBy(parts, ({ environmentId }) => placement.databaseOf(environmentId)).values()];
-  const written = await Promise.allSettled(
-    groups.map((group) => placement.inEnvironment((group[0] as Part).environmentId, (store) => call(store, group))),
-  );
-  return written.map((outcome) => {
-    if (outcome.status === "rejected") throw outcome.reason;
-    return outcome.value;
-  });
-}
-
 /** For work that keeps its progress per database. */
 export function inOneDatabase<Name extends CallName>(placement: Placement, name: Name): Store[Name] {
   const call = (...params: unknown[]) => {
@@ -209,7 +220,7 @@ function isHeldBy(placement: Placement, { no }: Member): (row: Held) => boolean 
   return ({ environmentId }) => placement.databaseOf(environmentId) === no;
 }
 
-export function unlessUnavailable<Answer>(answer: Answer): (error: unknown) => Answer {
+export function unlessUnavailable<Result>(answer: Result): (error: unknown) => Result {
   return (error) => {
     if (error instanceof StoreUnavailable) return answer;
     throw error;

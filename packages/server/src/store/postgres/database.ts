@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { type Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow } from "pg";
 import { StoreUnavailable } from "../contract/index.ts";
-import { isConnectionLost, isTimeout, NoAnswer, serverFault, translate } from "./failures.ts";
+import { isConnectionLost, isTimeout, NoResponse, serverFault, translate } from "./failures.ts";
 import { retryCollisions } from "./retry-collisions.ts";
 import { TextClient, TYPES } from "./text-client.ts";
 import { beginText, TIMEOUT_MS_DEFAULT, timeLimits, type WorkKind } from "./time-limits.ts";
@@ -32,7 +32,7 @@ export interface DatabaseOptions {
 
 /** At least this long a connection may take, waiting for a free one included: longer where transactions may take longer. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** PostgreSQL ends a transaction at its limit. This much later, the node takes it that there is no answer. */
+/** PostgreSQL ends a transaction at its limit. This much later, the node takes it that there is no response. */
 const GRACE_MS = 500;
 const OTHER_SHARE = 0.3;
 const CLOCK = `
@@ -116,10 +116,10 @@ export class PostgresDatabase {
     const client = await pools[kind === "work" ? "work" : "other"].connect();
     sendTogether(client);
     const { transactionMs } = timeLimits(kind, this.#timeoutMs);
-    let noAnswer: NoAnswer | undefined;
+    let noResponse: NoResponse | undefined;
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
-      noAnswer = new NoAnswer(`PostgreSQL did not answer within ${transactionMs + GRACE_MS} ms`);
+      noResponse = new NoResponse(`PostgreSQL did not answer within ${transactionMs + GRACE_MS} ms`);
       // Cleaning a large table takes its time: that says nothing about other connections.
       if (kind !== "maintenance") this.#replace(pools);
       socketOf(client).destroy();
@@ -133,14 +133,14 @@ export class PostgresDatabase {
           broken = failure as Error;
         });
       }
-      throw noAnswer && !(error instanceof CommitUnknown) ? noAnswer : error;
+      throw noResponse && !(error instanceof CommitUnknown) ? noResponse : error;
     } finally {
       clearTimeout(deadline);
-      client.release(broken ?? noAnswer);
+      client.release(broken ?? noResponse);
     }
   }
 
-  /** Where one connection has no answer, the others may be as dead: new work gets new connections. */
+  /** Where one connection has no response, the others may be as dead: new work gets new connections. */
   #replace(pools: Record<"work" | "other", Pool>): void {
     if (this.#pools !== pools || this.#stopped) return;
     this.#pools = this.#openPools();
@@ -251,7 +251,7 @@ async function endPools(pools: Record<string, Pool>): Promise<void> {
   await Promise.all(Object.values(pools).map((pool) => pool.end()));
 }
 
-/** `end()` of a client waits for the answers to what it has sent. */
+/** `end()` of a client waits for the responses to what it has sent. */
 function socketOf(client: PoolClient): Socket {
   return (client as unknown as { connection: { stream: Socket } }).connection.stream;
 }

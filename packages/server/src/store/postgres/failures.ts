@@ -48,7 +48,7 @@ type Fault = "not connected" | "broken";
 /** A message for people, or null if the statement caused the error. */
 export function serverFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
-  if (error instanceof NoAnswer) return error.message;
+  if (error instanceof NoResponse) return error.message;
   if (connectionFault(error) !== null) return `PostgreSQL cannot be reached (${error.message})`;
   const state = sqlStateOf(error);
   const known = state === null ? undefined : UNAVAILABLE.find(([prefix]) => state.startsWith(prefix));
@@ -78,11 +78,11 @@ export function isConnectionLost(error: unknown): boolean {
 
 /** PostgreSQL did not end the work in time: another attempt would wait as long again. */
 export function isTimeout(error: unknown): boolean {
-  return error instanceof NoAnswer || ["25P04", "55P03", "57014"].includes(sqlStateOf(error) ?? "");
+  return error instanceof NoResponse || ["25P04", "55P03", "57014"].includes(sqlStateOf(error) ?? "");
 }
 
 /** The node closed the connection, because PostgreSQL did not even report that a limit was reached. */
-export class NoAnswer extends Error {}
+export class NoResponse extends Error {}
 
 /** StoreUnavailable if the server, or the move of an environment, caused the error, otherwise the error itself. */
 export function translate(error: unknown): unknown {

@@ -11,7 +11,7 @@ import { createHash } from "node:crypto";
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { MarkKey } from "../contract/index.ts";
-import type { GroupWrites } from "./group-writes.ts";
+import type { PendingWrites } from "./pending-writes.ts";
 
 /** An event holds the lock of its name shared; a step that starts to wait for that name holds it exclusively, so neither misses the other. */
 export type LockMode = "shared" | "alone";
@@ -64,7 +64,7 @@ export class LockSet {
   }
 
   /** The same for a group: all statements that it sends afterwards run with the locks held. */
-  send(writes: Pick<GroupWrites, "send">): void {
+  send(writes: Pick<PendingWrites, "send">): void {
     if (this.#modes.size > 0) writes.send(TAKE, ...this.#columns());
   }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HOOKS, openForConformance } from "../../../test/support/conformance-store.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { freshDatabase, inDatabase, migratedDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { eventConformance } from "../conformance/conformance.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
@@ -21,8 +21,7 @@ test("postgres: ten nodes that start at once migrate an empty database once", { 
 });
 
 test("postgres: a newer schema is refused, and so is a server that cannot be reached", { skip }, async (t) => {
-  const url = await freshDatabase(t);
-  await (await openPostgresStore({ url, ...HOOKS })).stop();
+  const url = await migratedDatabase(t);
   await inDatabase(url, (client) => client.query("UPDATE schema_version SET version = 99, oldest_program = 98"));
   await assert.rejects(
     openPostgresStore({ url, ...HOOKS }),

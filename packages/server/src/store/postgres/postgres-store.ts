@@ -27,10 +27,11 @@ import { eventStore } from "../events/postgres/event-store.ts";
 import { failureStateStore } from "../failure-states/postgres.ts";
 import { functionStartStore } from "../function-starts/postgres/function-starts.ts";
 import { idempotencyStore } from "../idempotency-keys/postgres.ts";
-import { jobStore } from "../jobs/postgres.ts";
+import { jobStore } from "../jobs/postgres/job-store.ts";
 import { keyStore } from "../keys/postgres.ts";
 import { leadershipStore } from "../leadership/postgres.ts";
 import { mirrorStore } from "../mirrors/postgres.ts";
+import type { MoveTiming } from "../moves/postgres/move-environment.ts";
 import { environmentMoveStore } from "../moves/postgres/move-store.ts";
 import { orderStore } from "../orders/postgres.ts";
 import { queueStore } from "../queue/postgres/queue.ts";
@@ -48,10 +49,10 @@ import { usageStore } from "../usage/postgres.ts";
 import { webhookRequestStore } from "../webhook-requests/postgres/webhook-requests.ts";
 import { webhookStore } from "../webhooks/postgres.ts";
 import type { Database } from "./database.ts";
-import type { Notices } from "./group-writes.ts";
 import { createAnnounced } from "./nodes/announce.ts";
 import { Listeners } from "./nodes/listeners.ts";
 import { CONNECTIONS_MAX, type NodeOptions, type OpenNode, openNode } from "./nodes/open-node.ts";
+import type { Notices } from "./pending-writes.ts";
 import { Replica, type ReplicaStatus } from "./replica/replica.ts";
 import { viewingDatabase } from "./replica/viewing-database.ts";
 import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
@@ -68,6 +69,8 @@ export interface PostgresStoreOptions extends NodeOptions {
   readUrl?: string;
   /** Called when the replica is used, or not used any more. */
   onReplica?(status: ReplicaStatus): void;
+  /** Of moves of environments; set only by tests. */
+  moveTiming?: Partial<MoveTiming>;
 }
 
 export type PostgresStore = Store & EnvironmentCopies;
@@ -96,7 +99,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
   const { events, decisions, parts } = createWriters({ database, rules, notify, release, onCommitted });
   const databases = databaseStore({ database, node, box });
-  const { stop: movesStop, ...moves } = environmentMoveStore({ directory: database, node, members: databases.databaseList });
+  const { stop: movesStop, ...moves } = environmentMoveStore({
+    directory: database,
+    node,
+    members: databases.databaseList,
+    timing: options.moveTiming ?? {},
+  });
   const analyzing = setInterval(() => void analyzeYoungTables(database).catch(() => {}), ANALYZE_INTERVAL_MS).unref();
   const replica = openReplica(options, opened);
   async function stop(): Promise<void> {
@@ -149,7 +157,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   return store;
 }
 
-/** Its first answer is not waited for: a replica that is away delays no start. */
+/** Its first response is not waited for: a replica that is away delays no start. */
 function openReplica(options: PostgresStoreOptions, { database, node }: OpenNode): Replica | null {
   const { readUrl, connectionsMax = CONNECTIONS_MAX, onReplica = () => undefined } = options;
   if (readUrl === undefined) return null;

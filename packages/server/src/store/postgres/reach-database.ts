@@ -10,7 +10,7 @@ import { isConnectionLost } from "./failures.ts";
 const TRIES = 3;
 
 export interface Reach {
-  /** Rejects if there is no answer within `timeoutMs`. One call at a time. */
+  /** Rejects if there is no response within `timeoutMs`. One call at a time. */
   ask(timeoutMs: number): Promise<void>;
   stop(): void;
 }

@@ -7,7 +7,7 @@ import type { Decision, DecisionResult } from "../runs/postgres/decisions.ts";
 import { createWriteDecisions } from "../runs/postgres/write-decisions.ts";
 import type { Database } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
-import type { Notices } from "./group-writes.ts";
+import type { Notices } from "./pending-writes.ts";
 
 export interface WritersParts {
   database: Database;

@@ -13,12 +13,12 @@ import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunId, RunNo, StepId 
 export const TIMER_LANE = "timers";
 
 /**
- * `call`: the app is called, for the function or for one planned step. `wake`: a sleep is over. `timeout`: a wait is over, because
+ * `call`: the app is called, for the function or for one planned step. `wake`: a sleep is over. `resume`: a wait is over, because
  * it timed out or because the awaited event, run or signal has arrived. `cancel`: the run is to be cancelled. `start-by`, `finish-by`:
  * the run has exceeded a timeout. `start`: a function with rules about its starts is to be started. `cron`: a schedule is due.
  * `gather`: a debounce or a batch is due.
  */
-export const ENTRY_KINDS = ["call", "wake", "timeout", "cancel", "start-by", "finish-by", "start", "cron", "gather"] as const;
+export const ENTRY_KINDS = ["call", "wake", "resume", "cancel", "start-by", "finish-by", "start", "cron", "gather"] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 export interface NewEntry {
@@ -57,11 +57,11 @@ export interface ClaimedEntry extends LeasedEntry {
   probes: Readonly<Record<ProbePhase, number>>;
   /** What the entry refers to, if neither a run nor a step: the cron expression, or the key of a batch or debounce. */
   subject: string | null;
-  /** The event of a `start`, the first one of a `gather`; the event that a `timeout` waited for, or that caused a `cancel`. */
+  /** The event of a `start`, the first one of a `gather`; the event that a `resume` waited for, or that caused a `cancel`. */
   eventSequence: number | null;
-  /** The run that a `timeout` waited for, once that run has ended. */
+  /** The run that a `resume` waited for, once that run has ended. */
   endedRunNo: RunNo | null;
-  /** The result of a `timeout` that waited for a signal, unless it timed out. */
+  /** The result of a `resume` that waited for a signal, unless it timed out. */
   outcome: WaitOutcome | null;
   /** When its lease expires. */
   leasedUntil: number;

@@ -25,7 +25,7 @@ export function reconciliationStore(database: Database): ReconciliationStore {
     },
     async reconciliationList({ environmentId, webhookId, limit, after }) {
       const values = [environmentId, webhookId, after ?? null, limit + 1];
-      return pageOfReconciliations(await database.query<ReconciliationRow>(LIST, values), limit);
+      return pageOfReconciliations(await database.read<ReconciliationRow>(LIST, values), limit);
     },
     async reconciliationLastScheduled({ environmentId, webhookId }) {
       const [row] = await database.query<{ started_at: number }>(LAST_SCHEDULED, [environmentId, webhookId]);

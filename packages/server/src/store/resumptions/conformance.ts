@@ -59,7 +59,7 @@ function wait(scene: Scene, begun: Begun, changes: Partial<NewWait> = {}) {
     ...changes,
   };
   const step = sampleStep("wait", { kind: "wait", status: "waiting", until: FAR, detail: waiting.eventName });
-  const entries = [{ kind: "timeout", stepId: step.id, dueAt: FAR } as const];
+  const entries = [{ kind: "resume", stepId: step.id, dueAt: FAR } as const];
   return advance(
     scene,
     begun,
@@ -105,7 +105,7 @@ async function resumed(scene: Scene): Promise<Map<number, string | undefined>> {
   for (let more = true; more; ) {
     const batch = await store.queueClaimMany({ lane: "timers", limit: 500, now: 4_000, lease: sampleLease(), limits: [] });
     for (const { runNo, eventSequence, kind } of batch.claimed) {
-      assert.ok(kind === "timeout" && runNo !== null && eventSequence !== null);
+      assert.ok(kind === "resume" && runNo !== null && eventSequence !== null);
       assert.ok(!answers.has(runNo), "once");
       answers.set(runNo, (await store.eventAt({ environmentId: environment.id, sequence: eventSequence }))?.data);
     }

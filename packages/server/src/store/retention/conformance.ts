@@ -69,6 +69,21 @@ export function retentionConformance(engine: Engine): void {
     assert.equal(type?.count, 6, "what was counted stays counted");
   });
 
+  test(`${engine.name}: the walk of an environment ends at an event that is not counted yet, so that the oldest go first`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const environmentId = environment.id;
+    const append = (receivedAt: number) => store.eventAppend(sampleBatch(environment, [sampleEvent()], { receivedAt }));
+    for (const receivedAt of [1_000, 2_000]) await append(receivedAt);
+    while (!(await store.eventTypeCount({ limit: 1_000 })));
+    for (const receivedAt of [3_000, 4_000, 5_000]) await append(receivedAt);
+    const first = await store.eventExpireMany({ environmentId, until: 9_000, after: null, limit: 2 });
+    assert.equal(first.removed, 2);
+    assert.deepEqual(await store.eventExpireMany({ environmentId, until: 9_000, after: first.next, limit: 1 }), { removed: 0, next: null });
+    while (!(await store.eventTypeCount({ limit: 1_000 })));
+    assert.equal((await store.eventExpireMany({ environmentId, until: 9_000, after: null, limit: 2 })).removed, 2);
+  });
+
   test(`${engine.name}: events of an environment are walked to the end, also when they were stored in another order than received`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
@@ -184,6 +199,7 @@ export function retentionConformance(engine: Engine): void {
       items: [2, 1],
       listCursor: null,
       series: null,
+      isScheduled: false,
       rate: 10,
       lease: null,
       createdAt: 6_000,

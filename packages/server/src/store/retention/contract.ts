@@ -57,15 +57,15 @@ export interface ArchivedDay {
 export interface PartitionArchive {
   /** Runs the work on one partition, while nobody else writes the archive. False: somebody else does. */
   alone(work: () => Promise<void>): Promise<boolean>;
-  /** Within `alone`. Returns once the rows can be read from the archive, and whether they can; if not, their partition stays. */
-  write(day: ArchivedDay): Promise<boolean>;
+  /** Within `alone`. `written`: the rows can be read from the archive; else their partition stays. `stopped`: the service stops. */
+  write(day: ArchivedDay): Promise<"written" | "failed" | "stopped">;
 }
 
 /** What a quota on stored bytes counts, and removes oldest first. */
 export const STORED_KINDS = ["events", "runs", "requests"] as const;
 export type StoredKind = (typeof STORED_KINDS)[number];
 
-/** The oldest rows of a kind that hold a number of bytes. */
+/** The oldest rows of a kind that hold a number of bytes; of runs, only those that have ended. */
 export interface OldestRows {
   rows: number;
   /** The time of the last of them; null if there is none. */
@@ -92,6 +92,8 @@ export interface RetentionStore {
   retentionStoredBytes(params: { environmentId: EnvironmentId }): Promise<Record<StoredKind, number>>;
   /** In the order in which they are removed. */
   retentionOldestRows(params: { environmentId: EnvironmentId; kind: StoredKind; bytes: number }): Promise<OldestRows>;
+  /** Since when the archive has not taken a partition that was offered to it; null: it has taken all of them. */
+  retentionArchiveFailingSince(): Promise<number | null>;
   /** The time of the oldest row that may be removed; null if there is none. */
   retentionOldestAt(): Promise<number | null>;
 }

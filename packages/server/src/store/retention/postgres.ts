@@ -21,6 +21,8 @@ interface WalkRow {
   /** Of the last row in order of receipt, for events. */
   reached_at?: number | null;
   reached_no?: number | null;
+  /** Whether one of the events waits to be counted. */
+  waits?: boolean | null;
 }
 
 /** Beyond every number that is in use. */
@@ -52,7 +54,8 @@ const REMOVE_EVENTS = (table: string, walk = `FROM ${table} WHERE sequence > $1 
   SELECT count(*) AS examined, (SELECT count(*) FROM gone) AS removed, max(sequence) AS last,
     (SELECT received_at FROM walked ORDER BY sequence DESC LIMIT 1) AS last_at,
     max(received_at) AS reached_at,
-    (SELECT sequence FROM walked ORDER BY received_at DESC, sequence DESC LIMIT 1) AS reached_no
+    (SELECT sequence FROM walked ORDER BY received_at DESC, sequence DESC LIMIT 1) AS reached_no,
+    max(sequence) > (SELECT sequence FROM event_types_counted) AS waits
   FROM walked`;
 
 /** In order of receipt: of one environment, or of one name in it. */
@@ -89,10 +92,10 @@ const REMOVE_RUNS = (table: string, where = "(environment_id, run_no) > ($4, $1)
 
 /** In which rows are removed, oldest first: that of an index. */
 const ORDER: Readonly<Record<StoredKind, string>> = { events: "received_at, sequence", runs: "run_no", requests: "received_at, sequence" };
-const OLDEST_ROWS = ({ table, size, time }: StoredRows, order: string) => `
+const OLDEST_ROWS = ({ table, size, time, isRemovable }: StoredRows, order: string) => `
   SELECT count(*) AS rows, max(at) AS until FROM (
     SELECT ${time} AS at, ${size} AS size, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS total
-    FROM ${table} WHERE environment_id = $1) AS walked
+    FROM ${table} WHERE environment_id = $1 AND ${isRemovable}) AS walked
   WHERE total - size < $2::bigint`;
 
 interface Walk {
@@ -148,8 +151,9 @@ export function retentionStore(database: Database): RetentionStore {
     const named = name === undefined ? [] : [name];
     const statement = REMOVE_EVENTS("events", name === undefined ? WALK_ENVIRONMENT : WALK_NAME);
     const row = await removeEvents(statement, [no, limit, until, at, environmentId, ...named]);
-    const { examined = 0, removed = 0, reached_at: reachedAt = null, reached_no: reachedNo = null } = row ?? {};
-    const isOver = examined < limit || reachedAt === null || reachedAt > until;
+    const { examined = 0, removed = 0, reached_at: reachedAt = null, reached_no: reachedNo = null, waits } = row ?? {};
+    // Nothing is removed past an event that waits to be counted: the oldest go first.
+    const isOver = examined < limit || reachedAt === null || reachedAt > until || waits;
     return { removed, next: isOver ? null : `${reachedAt} ${reachedNo}` };
   }
 
@@ -187,6 +191,10 @@ export function retentionStore(database: Database): RetentionStore {
     async retentionOldestRows({ environmentId, kind, bytes }) {
       const [row] = await database.read<OldestRows>(OLDEST_ROWS(STORED_ROWS[kind], ORDER[kind]), [environmentId, Math.ceil(bytes)]);
       return row ?? { rows: 0, until: null };
+    },
+    async retentionArchiveFailingSince() {
+      const [row] = await database.read<{ since: number | null }>("SELECT min(archive_failing_since) AS since FROM time_partitions");
+      return row?.since ?? null;
     },
     // Space is freed when a partition is dropped: the oldest partition can be dropped first.
     async retentionOldestAt() {

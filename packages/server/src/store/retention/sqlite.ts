@@ -16,10 +16,10 @@ const ROWS_PER_RUN = 8;
 
 /** In which rows are removed, oldest first: that of an index. */
 const ORDER: Readonly<Record<StoredKind, string>> = { events: "received_at, sequence", runs: "run_id", requests: "received_at, sequence" };
-const OLDEST_ROWS = ({ table, size, time }: StoredRows, order: string) => `
+const OLDEST_ROWS = ({ table, size, time, isRemovable }: StoredRows, order: string) => `
   SELECT count(*) AS rows, max(at) AS until FROM (
     SELECT ${time} AS at, ${size} AS size, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS total
-    FROM ${table} WHERE environment_id = ?) AS walked
+    FROM ${table} WHERE environment_id = ? AND ${isRemovable}) AS walked
   WHERE total - size < ?`;
 
 type OldestRowsParams = Parameters<RetentionStore["retentionOldestRows"]>[0];
@@ -65,6 +65,8 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit, reader: Re
     },
     retentionStoredBytes: (params) => reader.read("retentionStoredBytes", params),
     retentionOldestRows: (params) => reader.read("retentionOldestRows", params),
+    // There are no partitions.
+    retentionArchiveFailingSince: async () => null,
     retentionOldestAt: async () => (oldest.get() as { at: number | null }).at,
   };
 }
@@ -90,6 +92,7 @@ function prepareExpireEvents(db: DatabaseSync): (params: EventRemovalParams) => 
   const ofName = db.prepare(`
     SELECT sequence, received_at FROM events
     WHERE environment_id = ?4 AND name_id = (SELECT name_id FROM event_names WHERE name = ?5) AND ${inOrder}`);
+  const counted = db.prepare("SELECT sequence FROM event_types_counted");
   // Events that are not counted yet are kept until they are (event-types.ts).
   const remove = db.prepare(`
     DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?))
@@ -116,7 +119,9 @@ function prepareExpireEvents(db: DatabaseSync): (params: EventRemovalParams) => 
     if (!last) return { removed: 0, next: null };
     const old = rows.filter(({ received_at }) => received_at <= until).map(({ sequence }) => sequence);
     const { changes } = remove.run(JSON.stringify(old));
-    const isOver = rows.length < limit || last.received_at > until;
+    // Nothing is removed past an event that waits to be counted: the oldest go first.
+    const waits = environmentId !== undefined && rows.some(({ sequence }) => sequence > (counted.get() as { sequence: number }).sequence);
+    const isOver = rows.length < limit || last.received_at > until || waits;
     return { removed: Number(changes), next: isOver ? null : `${last.received_at} ${last.sequence}` };
   };
 }

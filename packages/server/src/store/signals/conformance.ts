@@ -30,7 +30,7 @@ async function wait(scene: Scene, begun: Begun, { signal = "go", onConflict = "f
   const step = sampleStep(stepId(name), { kind: "signal", status: "waiting", until: expiresAt, detail: signal });
   const found = { eventName: signalEventName(signal), expression: null, match: null, since: 2_000 };
   const waits = [{ kind: "signal" as const, ...found, stepId: step.id, expiresAt, onConflict }];
-  const entries = [{ kind: "timeout" as const, stepId: step.id, dueAt: expiresAt }];
+  const entries = [{ kind: "resume" as const, stepId: step.id, dueAt: expiresAt }];
   return advance(scene, begun, { status: "waiting", steps: [step], waits, entries }, { now: 2_000 });
 }
 
@@ -50,12 +50,12 @@ export function signalConformance(engine: Engine): void {
     const value = '{"data":{"signal":"go","data":12345678901234567890}}';
     const { runId, leased } = await send(scene, { value });
     assert.equal(runId, begun.run.id);
-    assert.deepEqual(outcomes(leased), [[begun.runNo, "timeout", "wait", { value }]]);
+    assert.deepEqual(outcomes(leased), [[begun.runNo, "resume", "wait", { value }]]);
     assert.equal((await send(scene)).runId, null, "the second of them finds nobody");
     await scene.store.queueRelease({ entries: leased, now: 3_000 });
     assert.deepEqual(
       outcomes(await claimAll(scene, 4_000)),
-      [[begun.runNo, "timeout", "wait", { value }]],
+      [[begun.runNo, "resume", "wait", { value }]],
       "whoever takes the entry is told",
     );
   });
@@ -65,7 +65,7 @@ export function signalConformance(engine: Engine): void {
     const [first, second] = [await beginOne(scene), await beginOne(scene)];
     await wait(scene, first);
     const { leased } = await wait(scene, second);
-    assert.deepEqual(outcomes(leased), [[second.runNo, "timeout", "wait", { fault: SIGNAL_TAKEN }]]);
+    assert.deepEqual(outcomes(leased), [[second.runNo, "resume", "wait", { fault: SIGNAL_TAKEN }]]);
     assert.equal((await send(scene)).runId, first.run.id);
   });
 
@@ -77,7 +77,7 @@ export function signalConformance(engine: Engine): void {
     assert.equal((await send(scene)).runId, second.run.id);
     assert.deepEqual(
       outcomes(await claimAll(scene, 50_000, NODE, ["timers"])).filter(([runNo]) => runNo === first.runNo),
-      [[first.runNo, "timeout", "wait", null]],
+      [[first.runNo, "resume", "wait", null]],
     );
   });
 

@@ -3,7 +3,7 @@
 import type { RunId, RunNo } from "@inlet/protocol";
 import { SIGNAL_TAKEN, type SignalSendParams, type SignalStore, signalEventName } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { GroupWrites, type Notices } from "../postgres/group-writes.ts";
+import { type Notices, PendingWrites } from "../postgres/pending-writes.ts";
 import { retryCollisions } from "../postgres/retry-collisions.ts";
 import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
 import { type Arrival, makeDue } from "../queue/postgres/queue-entries.ts";
@@ -28,7 +28,7 @@ export function signalStore({ database, notify }: SignalStoreParts): SignalStore
 
 async function send(database: Database, { environmentId, signal, value, now, lease }: SignalSendParams) {
   return database.transaction(async (client) => {
-    const writes = new GroupWrites(client, environmentId);
+    const writes = new PendingWrites(client, environmentId);
     const allocation = new LeaseAllocation(now, lease);
     const waiting = await lockSignal(writes, signalEventName(signal), now);
     const due = waiting ? await makeDue(writes, [arrivalOf(allocation, waiting, { value })]) : [];
@@ -39,13 +39,13 @@ async function send(database: Database, { environmentId, signal, value, now, lea
   });
 }
 
-async function idOf(writes: GroupWrites, runNo: RunNo): Promise<RunId | null> {
+async function idOf(writes: PendingWrites, runNo: RunNo): Promise<RunId | null> {
   const [row] = await writes.rows<{ run_id: RunId }>(RUN_ID, writes.environmentId, [runNo]);
   return row?.run_id ?? null;
 }
 
 /** Runs that conflict with another run's wait for the same signal. Their entries have been written. */
-export async function failSignals(writes: GroupWrites, taken: GroupWrites["signalsAdded"]): Promise<void> {
+export async function failSignals(writes: PendingWrites, taken: PendingWrites["signalsAdded"]): Promise<void> {
   const arrivals = taken.flatMap(({ allocation, runNo, wait: { stepId } }) =>
     stepId === null ? [] : [arrivalOf(allocation, { runNo, stepId }, { fault: SIGNAL_TAKEN })],
   );

@@ -80,4 +80,4 @@ export interface ReadRequest {
   params: never;
 }
 
-export type ReadAnswer = { call: number; result: unknown } | { call: number; error: unknown };
+export type ReadResponse = { call: number; result: unknown } | { call: number; error: unknown };

@@ -1,4 +1,7 @@
-/** The thread that lists, searches and checkpoints, on its own connections: none of this delays accepting events. */
+/**
+ * The thread that lists, searches and checkpoints, on its own connections: none of this delays accepting events. A thread loads its modules
+ * again, so what it uses imports values from the contract of one noun, and not from the contract of the whole store.
+ */
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
@@ -28,7 +31,7 @@ import {
 } from "../webhook-requests/sqlite/read-webhook-requests.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
-import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
+import type { ReadOperations, ReadParams, ReadRequest, ReadResponse, ReadResult } from "./read-operations.ts";
 
 const { path, whereModule } = workerData as { path: string; whereModule: string | null };
 const db = openReader(path);
@@ -88,10 +91,10 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
 
 parentPort?.on("message", async ({ call, operation, params }: ReadRequest) => {
   try {
-    parentPort?.postMessage({ call, result: await operations[operation](params) } satisfies ReadAnswer);
+    parentPort?.postMessage({ call, result: await operations[operation](params) } satisfies ReadResponse);
   } catch (error) {
     // SQLite's error code is a property of the error, which structured cloning would drop.
     const { message, errcode } = error as Error & { errcode?: number };
-    parentPort?.postMessage({ call, error: { message, errcode } } satisfies ReadAnswer);
+    parentPort?.postMessage({ call, error: { message, errcode } } satisfies ReadResponse);
   }
 });

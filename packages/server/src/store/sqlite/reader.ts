@@ -6,7 +6,7 @@
 import { Worker } from "node:worker_threads";
 import { StoreUnavailable } from "../contract/index.ts";
 import { translate } from "./failures.ts";
-import type { ReadAnswer, ReadOperations, ReadParams, ReadResult } from "./read-operations.ts";
+import type { ReadOperations, ReadParams, ReadResponse, ReadResult } from "./read-operations.ts";
 
 interface Pending {
   resolve(value: never): void;
@@ -55,17 +55,17 @@ export class Reader {
     });
     // Pending reads alone must not keep the process alive.
     worker.unref();
-    worker.on("message", (answer: ReadAnswer) => this.#settle(answer));
+    worker.on("message", (response: ReadResponse) => this.#settle(response));
     worker.on("error", (error) => this.#lose(worker, error.message));
     worker.on("exit", () => this.#lose(worker, "the read thread ended"));
     return worker;
   }
 
-  #settle(answer: ReadAnswer): void {
-    const pending = this.#pending.get(answer.call);
-    this.#pending.delete(answer.call);
-    if ("result" in answer) pending?.resolve(answer.result as never);
-    else pending?.reject(translate(Object.assign(new Error(), answer.error)));
+  #settle(response: ReadResponse): void {
+    const pending = this.#pending.get(response.call);
+    this.#pending.delete(response.call);
+    if ("result" in response) pending?.resolve(response.result as never);
+    else pending?.reject(translate(Object.assign(new Error(), response.error)));
   }
 
   #lose(worker: Worker, reason: string): void {

@@ -19,7 +19,7 @@ import { eventStore } from "../events/sqlite/event-store.ts";
 import { failureStateStore } from "../failure-states/sqlite.ts";
 import { functionStartStore } from "../function-starts/sqlite/function-starts.ts";
 import { idempotencyStore } from "../idempotency-keys/sqlite.ts";
-import { jobStore } from "../jobs/sqlite.ts";
+import { jobStore } from "../jobs/sqlite/job-store.ts";
 import { keyStore } from "../keys/sqlite.ts";
 import { leadershipStore } from "../leadership/sqlite.ts";
 import { mirrorStore } from "../mirrors/sqlite.ts";

@@ -5,17 +5,16 @@
 
 import { randomInt } from "node:crypto";
 import type { PoolClient } from "pg";
-
 import type { TrafficFigures, TrafficMinute, TrafficStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import type { GroupWrites } from "../postgres/group-writes.ts";
+import type { PendingWrites } from "../postgres/pending-writes.ts";
 import { HOUR_MS, MINUTE_MS, sumOfMinutes } from "./policy.ts";
+import { TRAFFIC_COLUMNS } from "./rows.ts";
 
 /** Of this process. Two with the same number only wait for each other. */
 const WRITER = randomInt(1, 2 ** 31);
 /** Accepted events are counted by one node at a time: see event-types/postgres.ts. */
 const COUNTER = 0;
-const COLUMNS = ["accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed"];
 const TABLES = { traffic_minutes: MINUTE_MS, traffic_hours: HOUR_MS } as const;
 
 type TrafficRow = { at: number } & Record<
@@ -25,11 +24,11 @@ type TrafficRow = { at: number } & Record<
 
 /** Rows are in a fixed order, so that transactions that add to the same minutes wait for each other but never deadlock. */
 const ADD = (table: keyof typeof TABLES) => `
-  INSERT INTO ${table} AS t (environment_id, at, writer, ${COLUMNS.join(", ")})
-  SELECT environment_id, at - at % ${TABLES[table]}, ${WRITER}, ${COLUMNS.map((column) => `sum(${column})`).join(", ")}
-  FROM unnest($1::integer[], $2::bigint[], ${COLUMNS.map((_, n) => `$${n + 3}::bigint[]`).join(", ")}) AS m(environment_id, at, ${COLUMNS.join(", ")})
+  INSERT INTO ${table} AS t (environment_id, at, writer, ${TRAFFIC_COLUMNS.join(", ")})
+  SELECT environment_id, at - at % ${TABLES[table]}, ${WRITER}, ${TRAFFIC_COLUMNS.map((column) => `sum(${column})`).join(", ")}
+  FROM unnest($1::integer[], $2::bigint[], ${TRAFFIC_COLUMNS.map((_, n) => `$${n + 3}::bigint[]`).join(", ")}) AS m(environment_id, at, ${TRAFFIC_COLUMNS.join(", ")})
   GROUP BY 1, 2 ORDER BY 1, 2
-  ON CONFLICT (environment_id, at, writer) DO UPDATE SET ${COLUMNS.map((column) => `${column} = t.${column} + excluded.${column}`).join(", ")}`;
+  ON CONFLICT (environment_id, at, writer) DO UPDATE SET ${TRAFFIC_COLUMNS.map((column) => `${column} = t.${column} + excluded.${column}`).join(", ")}`;
 
 const EXPIRE = (table: keyof typeof TABLES) => `
   DELETE FROM ${table} WHERE (environment_id, at, writer) IN (
@@ -47,7 +46,7 @@ export function trafficStore(database: Database): TrafficStore {
     async trafficList({ environmentId, from, to, intervalMs }) {
       const table = intervalMs < HOUR_MS ? "traffic_minutes" : "traffic_hours";
       const rows = await database.read<TrafficRow>(
-        `SELECT at - at % $1::bigint AS at, ${COLUMNS.map((column) => `sum(${column})::bigint AS ${column}`).join(", ")}
+        `SELECT at - at % $1::bigint AS at, ${TRAFFIC_COLUMNS.map((column) => `sum(${column})::bigint AS ${column}`).join(", ")}
          FROM ${table} WHERE environment_id = $2 AND at >= $3 AND at < $4 GROUP BY 1 ORDER BY 1`,
         [intervalMs, environmentId, from, to],
       );
@@ -63,7 +62,7 @@ export function trafficStore(database: Database): TrafficStore {
 }
 
 /** What the decisions of a group add, in their transaction: last, because only other figures of this process wait for it. */
-export function writeTraffic(writes: GroupWrites): void {
+export function writeTraffic(writes: PendingWrites): void {
   if (writes.traffic.length === 0) return;
   const values = valuesOf(sumOfMinutes(writes.traffic));
   writes.send(ADD("traffic_minutes"), ...values);
@@ -71,7 +70,7 @@ export function writeTraffic(writes: GroupWrites): void {
 }
 
 const ADD_ACCEPTED = (table: keyof typeof TABLES, which: string) => `
-  INSERT INTO ${table} AS t (environment_id, at, writer, ${COLUMNS.join(", ")})
+  INSERT INTO ${table} AS t (environment_id, at, writer, ${TRAFFIC_COLUMNS.join(", ")})
   SELECT environment_id, received_at - received_at % ${TABLES[table]}, ${COUNTER}, count(*), 0, 0, 0, 0, 0
   FROM events JOIN event_sources USING (source_no)
   WHERE sequence > $1 AND sequence <= $2 AND source_kind <> 'internal' AND ${which} GROUP BY 1, 2 ORDER BY 1, 2

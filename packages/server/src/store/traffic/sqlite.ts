@@ -5,8 +5,7 @@ import type { TrafficFigures, TrafficListParams, TrafficMinute, TrafficStore } f
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import { HOUR_MS, MINUTE_MS, sumOfMinutes } from "./policy.ts";
-
-const COLUMNS = ["accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed"];
+import { TRAFFIC_COLUMNS } from "./rows.ts";
 
 /** Adds to the counts inside a transaction. What units of a group note is added once, before the group commits. */
 export class TrafficRows {
@@ -17,8 +16,8 @@ export class TrafficRows {
   constructor(db: DatabaseSync) {
     const prepareAdd = (table: string) =>
       db.prepare(`
-        INSERT INTO ${table} (environment_id, at, ${COLUMNS.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET ${COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ")}`);
+        INSERT INTO ${table} (environment_id, at, ${TRAFFIC_COLUMNS.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET ${TRAFFIC_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ")}`);
     this.#addMinute = prepareAdd("traffic_minutes");
     this.#addHour = prepareAdd("traffic_hours");
   }
@@ -68,7 +67,7 @@ export function listTraffic(db: DatabaseSync, params: TrafficListParams): { at: 
   const table = intervalMs < HOUR_MS ? "traffic_minutes" : "traffic_hours";
   const rows = db
     .prepare(`
-      SELECT at - at % ? AS at, ${COLUMNS.map((column) => `sum(${column}) AS ${column}`).join(", ")}
+      SELECT at - at % ? AS at, ${TRAFFIC_COLUMNS.map((column) => `sum(${column}) AS ${column}`).join(", ")}
       FROM ${table} WHERE environment_id = ? AND at >= ? AND at < ? GROUP BY 1 ORDER BY 1`)
     .all(intervalMs, environmentId, from, to) as unknown as TrafficRow[];
   return rows.map(({ at, accepted, duplicates, refused, runs_started, runs_completed, runs_failed }) => ({

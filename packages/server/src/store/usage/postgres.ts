@@ -6,7 +6,7 @@
 import { randomInt } from "node:crypto";
 import type { UsageHour, UsageListParams, UsageStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import type { GroupWrites } from "../postgres/group-writes.ts";
+import type { PendingWrites } from "../postgres/pending-writes.ts";
 import { grantLease, type LeasedOfQuota } from "./policy.ts";
 import { toUsageHour, USAGE_COLUMNS, type UsageRow, usageColumns } from "./rows.ts";
 
@@ -60,7 +60,7 @@ const USED = (figure: "accepted" | "bytes") =>
   `SELECT coalesce(sum(${figure}), 0)::bigint AS used FROM usage_hours WHERE environment_id = $1 AND kind = 'environment' AND at >= $2`;
 
 /** What the units of a group add, in their transaction. Only figures of this path of this process wait for it. */
-export function writeUsage(writes: GroupWrites): void {
+export function writeUsage(writes: PendingWrites): void {
   if (writes.usage.size > 0) writes.send(ADD, FIRST_WRITER + WRITERS[writes.path], ...valuesOf(writes.usage.hours()));
 }
 

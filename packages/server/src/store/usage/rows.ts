@@ -1,7 +1,8 @@
 /** Converts rows of usage to records. */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import { USAGE_FIGURES, type UsageFigures, type UsageHour, type UsageKind } from "../contract/index.ts";
+import type { UsageFigures, UsageHour, UsageKind } from "../contract/index.ts";
+import { USAGE_FIGURES } from "./contract.ts";
 
 /** One for each figure, in their order. */
 export const USAGE_COLUMNS = ["accepted", "duplicates", "refused", "bytes", "runs", "calls", "transform_ms"] as const;

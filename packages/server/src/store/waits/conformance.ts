@@ -37,8 +37,8 @@ async function wait(scene: Scene, begun: Begun, changes: Partial<NewWait> = {}, 
     until: waiting.expiresAt,
     detail: waiting.eventName,
   });
-  const timeout = { kind: "timeout", stepId: step.id, dueAt: waiting.expiresAt } as const;
-  return advance(scene, begun, { status: "waiting", steps: [step], waits: [waiting], entries: [timeout] }, { now });
+  const resume = { kind: "resume", stepId: step.id, dueAt: waiting.expiresAt } as const;
+  return advance(scene, begun, { status: "waiting", steps: [step], waits: [waiting], entries: [resume] }, { now });
 }
 
 function send({ store, environment }: Scene, changes: Partial<NewEvent> = {}, receivedAt = 3_000) {
@@ -87,12 +87,12 @@ export function runWaitConformance(engine: Engine): void {
     const { leased } = await send(scene, { data: '{"first":true}' });
     assert.deepEqual(
       leased.map(({ runNo, kind, stepId: id, claims }) => [runNo, kind, id, claims]),
-      [[begun.runNo, "timeout", "wait", 1]],
+      [[begun.runNo, "resume", "wait", 1]],
     );
     assert.deepEqual((await send(scene, { data: '{"second":true}' })).leased, []);
     await store.queueRelease({ entries: leased, now: 3_000 });
     assert.equal(await answerOf(scene, begun), '{"first":true}');
-    assert.deepEqual(runAndKind(await claimAll(scene, 9_000_000)), [[begun.runNo, "timeout"]], "there is one entry");
+    assert.deepEqual(runAndKind(await claimAll(scene, 9_000_000)), [[begun.runNo, "resume"]], "there is one entry");
   });
 
   test(`${engine.name}: a timeout that is being worked on came first`, async (t) => {
@@ -136,7 +136,7 @@ export function runWaitConformance(engine: Engine): void {
     const begun = await beginOne(scene, {}, { data: '{"x\\u0000y":1}' });
     await wait(scene, begun, { expression: "same x\u0000y" });
     assert.deepEqual((await send(scene, { data: '{"x\\u0000y":2}' })).leased, []);
-    assert.deepEqual(runAndKind((await send(scene, { data: '{"x\\u0000y":1}' })).leased), [[begun.runNo, "timeout"]]);
+    assert.deepEqual(runAndKind((await send(scene, { data: '{"x\\u0000y":1}' })).leased), [[begun.runNo, "resume"]]);
   });
 
   test(`${engine.name}: another environment's event and a late one resume nothing`, async (t) => {
@@ -147,7 +147,7 @@ export function runWaitConformance(engine: Engine): void {
     await wait(scene, begun, { expiresAt: 5_000 });
     await send({ ...scene, environment: elsewhere });
     assert.deepEqual((await send(scene, {}, 5_000)).leased, []);
-    assert.deepEqual(runAndKind((await send(scene, {}, 4_999)).leased), [[begun.runNo, "timeout"]]);
+    assert.deepEqual(runAndKind((await send(scene, {}, 4_999)).leased), [[begun.runNo, "resume"]]);
   });
 
   test(`${engine.name}: the event that started a run neither resumes nor cancels it`, async (t) => {
@@ -159,7 +159,7 @@ export function runWaitConformance(engine: Engine): void {
     assert.deepEqual(await claimAll(scene, 50_000), [], "only the timeout is left, which is not due");
     assert.deepEqual(runAndKind((await send(scene)).leased).sort(), [
       [begun.runNo, "cancel"],
-      [begun.runNo, "timeout"],
+      [begun.runNo, "resume"],
     ]);
   });
 
@@ -171,12 +171,12 @@ export function runWaitConformance(engine: Engine): void {
     await send(scene, { data: '{"n":2}' }, 1_500);
     await send(scene, { data: '{"n":3}' }, 1_600);
     const { leased } = await wait(scene, before, { since: 1_500 });
-    assert.deepEqual(runAndKind(leased), [[before.runNo, "timeout"]]);
+    assert.deepEqual(runAndKind(leased), [[before.runNo, "resume"]]);
     await store.queueRelease({ entries: leased, now: 3_000 });
     assert.equal(await answerOf(scene, before), '{"n":2}', "the first of them");
     assert.deepEqual((await wait(scene, after, { since: 1_601 })).leased, []);
     assert.deepEqual((await send(scene, {}, 1_600)).leased, [], "received before, stored after");
-    assert.deepEqual(runAndKind((await send(scene, {}, 1_601)).leased), [[after.runNo, "timeout"]]);
+    assert.deepEqual(runAndKind((await send(scene, {}, 1_601)).leased), [[after.runNo, "resume"]]);
   });
 
   test(`${engine.name}: a timeout that is being processed learns of an event that was received in time`, async (t) => {
@@ -203,7 +203,7 @@ export function runWaitConformance(engine: Engine): void {
       const begun = await beginOne(scene);
       const both = [() => wait(scene, begun), () => send(scene, { data: `{"n":${n}}` })];
       const results = await Promise.all((n % 2 === 0 ? both : both.reverse()).map((act) => act()));
-      assert.deepEqual(runAndKind(results.flatMap(({ leased }) => leased)), [[begun.runNo, "timeout"]]);
+      assert.deepEqual(runAndKind(results.flatMap(({ leased }) => leased)), [[begun.runNo, "resume"]]);
       await advance(scene, begun, { end: sampleEnd() }, { entry: null });
     }
   });
@@ -250,7 +250,7 @@ export function runWaitConformance(engine: Engine): void {
     assert.deepEqual(await related("resumed"), []);
     assert.deepEqual(await related("started"), []);
     const late = await advance(scene, hit, () => assert.fail("nothing is to be decided"));
-    assert.equal(late.applied, false, "an answer that comes after it changes nothing");
+    assert.equal(late.applied, false, "a response that comes after it changes nothing");
     assert.deepEqual((await send(scene, { name: "stop", data: '{"n":2}' }, 90_000)).leased, [], "too late");
     assert.equal((await detailsOf(scene, missed.run.id)).status, "running");
   });
@@ -303,9 +303,9 @@ export function runWaitConformance(engine: Engine): void {
     const begun = await beginOne(scene);
     const step = sampleStep("wait", { kind: "wait", status: "waiting", until: 90_000, detail: "answer" });
     const events = [sampleBatch(scene.environment, [sampleEvent({ name: "answer", data: '{"own":true}' })], { receivedAt: 2_000 })];
-    const entries = [{ kind: "timeout", stepId: step.id, dueAt: 90_000 } as const];
+    const entries = [{ kind: "resume", stepId: step.id, dueAt: 90_000 } as const];
     const { leased } = await advance(scene, begun, { status: "waiting", steps: [step], waits: [sampleWait()], entries, events });
-    assert.deepEqual(runAndKind(leased), [[begun.runNo, "timeout"]]);
+    assert.deepEqual(runAndKind(leased), [[begun.runNo, "resume"]]);
   });
 
   test(`${engine.name}: what a run that ended waited for concerns nobody`, async (t) => {

@@ -52,7 +52,7 @@ export function webhookStore(database: Database, announced: Announced, box: Secr
         }
         return webhook && { ...webhook, deletedAt, updatedAt: deletedAt };
       }),
-    webhookVersionList: async ({ environmentId, id }) => (await database.query<VersionRow>(VERSIONS, [environmentId, id])).map(toVersion),
+    webhookVersionList: async ({ environmentId, id }) => (await database.read<VersionRow>(VERSIONS, [environmentId, id])).map(toVersion),
   };
 }
 

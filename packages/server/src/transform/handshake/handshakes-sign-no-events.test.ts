@@ -35,7 +35,7 @@ const BODIES = [
   '"a"',
 ];
 
-function handshakeAnswer(preset: HandshakePreset, challenge: string): string {
+function handshakeResponse(preset: HandshakePreset, challenge: string): string {
   const asks = [
     { method: "GET", queryParams: { crc_token: [challenge], challenge: [challenge], validationToken: [challenge] }, raw: "" },
     { method: "POST", queryParams: {}, raw: JSON.stringify({ event: "endpoint.url_validation", payload: { plainToken: challenge } }) },
@@ -72,7 +72,7 @@ test("no handshake signs what verification accepts", async () => {
         const claim = CLAIMS[verify.scheme as keyof typeof CLAIMS]({ ...request, headers }, verify);
         if ("reason" in claim) throw new Error(claim.reason);
         for (const parts of claim.signed) {
-          const answer = handshakeAnswer(preset, Buffer.concat(parts.map((part) => Buffer.from(part))).toString());
+          const answer = handshakeResponse(preset, Buffer.concat(parts.map((part) => Buffer.from(part))).toString());
           for (const signature of claim.signatures)
             for (const form of ["hex", "base64"] as const)
               assert.ok(!answer.includes(signature.toString(form)), `${preset} signs a body of ${verify.scheme}: ${body}`);

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { Refusal, type WebhookHandshake } from "@inlet/protocol";
 import type { TransformRunner } from "../threads/transform-runner.ts";
 import type { TransformOwner } from "../transform-outcome.ts";
-import { answerFault, formsOf, type HandshakeAnswer, readHandshakeAnswer } from "./handshake-answer.ts";
+import { formsOf, type HandshakeResponse, readHandshakeResponse, responseFault } from "./handshake-response.ts";
 import { type HandshakeRequest, PRESETS } from "./presets.ts";
 
 export interface HandshakeParams extends HandshakeRequest {
@@ -14,7 +14,7 @@ export interface HandshakeParams extends HandshakeRequest {
 
 /** `answer` ends the request; without it, and without a refusal, processing continues. */
 export interface HandshakeOutcome {
-  answer?: HandshakeAnswer;
+  answer?: HandshakeResponse;
   refused?: Refusal;
   handedOver?: string;
   logs: string[];
@@ -27,7 +27,7 @@ export async function runHandshake(runner: TransformRunner, params: HandshakePar
   const outcome = PRESETS[handshake.preset](params);
   const { refused, ...rest } = outcome ?? {};
   // A preset returns nothing but what was sent to it, or a hash.
-  const fault = rest.answer ? answerFault(rest.answer, []) : null;
+  const fault = rest.answer ? responseFault(rest.answer, []) : null;
   if (fault !== null) return { refused: failed(fault), logs: [], durationMs: 0 };
   return { ...rest, ...(refused !== undefined && { refused: new Refusal("signature_invalid", refused) }), logs: [], durationMs: 0 };
 }
@@ -54,9 +54,9 @@ async function runSource(runner: TransformRunner, params: HandshakeParams, sourc
   }
   const returned: unknown = JSON.parse(outcome.eventJson);
   if (returned === null) return { logs, durationMs };
-  const answer = readHandshakeAnswer(returned);
-  const fault = typeof answer === "string" ? answer : answerFault(answer, secrets);
-  return fault === null ? { answer: answer as HandshakeAnswer, logs, durationMs } : { refused: failed(fault), logs, durationMs };
+  const answer = readHandshakeResponse(returned);
+  const fault = typeof answer === "string" ? answer : responseFault(answer, secrets);
+  return fault === null ? { answer: answer as HandshakeResponse, logs, durationMs } : { refused: failed(fault), logs, durationMs };
 }
 
 /** Logs and messages are shown to people who may not see secrets. */

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { testRunner } from "../threads/run-for-test.ts";
 
-// One thread for everything: with every version slow, all runs share the second lane.
+// One thread for everything: with every version slow, all runs share the queue of slow versions.
 const { runner, run, event } = testRunner({ slowMs: -1e9 });
 after(() => runner.stop());
 

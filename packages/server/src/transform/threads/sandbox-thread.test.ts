@@ -6,7 +6,7 @@ import { availableParallelism } from "node:os";
 import { it, type TestContext } from "node:test";
 import { Worker } from "node:worker_threads";
 import { SandboxThread } from "./sandbox-thread.ts";
-import type { ThreadAnswer } from "./thread.ts";
+import type { ThreadResponse } from "./thread.ts";
 import type { Work } from "./waiting-work.ts";
 
 const LIMITS = {
@@ -32,7 +32,7 @@ it("a transform that gets little time of a busy machine runs to its end", async 
 
 /** As the thread for new versions: others go first. It may use more CPU time than the transform needs, and less than it takes here. */
 function startThread(t: TestContext) {
-  let answered = Promise.withResolvers<ThreadAnswer>();
+  let answered = Promise.withResolvers<ThreadResponse>();
   let id = 0;
   const thread = new SandboxThread({
     limits: LIMITS,
@@ -43,12 +43,12 @@ function startThread(t: TestContext) {
     onModule: () => undefined,
     onRoom: () => undefined,
     onIdle: () => undefined,
-    onAnswer: (_work, answer) => answered.resolve(answer),
+    onResponse: (_work, answer) => answered.resolve(answer),
     onLost: ({ reason }) => answered.reject(new Error(`the thread was lost: ${reason}`)),
   });
   t.after(() => thread.stop());
   return {
-    run(evtJson: string): Promise<ThreadAnswer> {
+    run(evtJson: string): Promise<ThreadResponse> {
       answered = Promise.withResolvers();
       const run = { versionKey: "v", source: COUNTING, evtJson, headersJson: "{}", queryParamsJson: "{}", raw: "" };
       const owner = { webhook: "w", environment: "e" };

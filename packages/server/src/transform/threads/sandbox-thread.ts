@@ -12,7 +12,7 @@ import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import { LogLines, logMemory } from "../sandbox/log-lines.ts";
 import type { SandboxLimits } from "../transform-outcome.ts";
-import type { ThreadAnswer, ThreadData, ThreadMessage } from "./thread.ts";
+import type { ThreadData, ThreadMessage, ThreadResponse } from "./thread.ts";
 import type { Work } from "./waiting-work.ts";
 
 export interface SandboxThreadOptions {
@@ -23,7 +23,7 @@ export interface SandboxThreadOptions {
   /** The compiled engine, if a thread has already compiled it; otherwise this one compiles and shares it. */
   module: WebAssembly.Module | null;
   onModule(module: WebAssembly.Module): void;
-  onAnswer(work: Work, answer: ThreadAnswer): void;
+  onResponse(work: Work, response: ThreadResponse): void;
   /** Called after a result arrived: the thread can take more work. */
   onRoom(): void;
   /** It has been idle for `idleMs`. */
@@ -103,17 +103,17 @@ export class SandboxThread {
     }
   }
 
-  #settle(answer: ThreadAnswer): void {
+  #settle(response: ThreadResponse): void {
     // A thread that is being terminated may still have answered.
     if (this.#lost) return;
     const [work] = this.#sent;
-    assert.equal(work?.job.id, answer.id, "a sandbox thread answers its jobs in order");
+    assert.equal(work?.job.id, response.id, "a sandbox thread answers its jobs in order");
     this.#sent.shift();
     if (this.#sent.length === 0) {
       this.#worker.unref();
       this.#idleSince = performance.now();
     }
-    this.#options.onAnswer(work, answer);
+    this.#options.onResponse(work, response);
   }
 
   /** Runs at intervals from the first job until the thread has been idle for long: a timer per job would cost more. */

@@ -18,9 +18,9 @@ export interface ThreadData {
   niceness: number;
 }
 
-export type ThreadMessage = ThreadAnswer | { module: WebAssembly.Module };
+export type ThreadMessage = ThreadResponse | { module: WebAssembly.Module };
 export type ThreadJob = { id: number } & ({ run: SandboxRun } | { check: string; entry: EntryName });
-export type ThreadAnswer = { id: number; cpuMs: number } & ({ outcome: TransformOutcome } | { checked: CheckOutcome });
+export type ThreadResponse = { id: number; cpuMs: number } & ({ outcome: TransformOutcome } | { checked: CheckOutcome });
 
 const { limits, current, logMemory, module: compiled, niceness } = workerData as ThreadData;
 // On Linux the call affects only the calling thread; elsewhere it would slow the whole process.
@@ -31,7 +31,7 @@ const sandbox = new Sandbox({ limits, logMemory, module });
 
 parentPort?.on("message", (job: ThreadJob) => post(work(job)));
 
-function work(job: ThreadJob): ThreadAnswer {
+function work(job: ThreadJob): ThreadResponse {
   Atomics.store(current, 0, job.id);
   const ended = "run" in job ? { outcome: sandbox.run(job.run) } : { checked: sandbox.check(job.check, job.entry) };
   Atomics.store(current, 0, 0);

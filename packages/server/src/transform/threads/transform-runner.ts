@@ -23,7 +23,7 @@ import type {
   TransformRequest,
 } from "../transform-outcome.ts";
 import { type LossReason, SandboxThread } from "./sandbox-thread.ts";
-import type { ThreadAnswer, ThreadJob } from "./thread.ts";
+import type { ThreadJob, ThreadResponse } from "./thread.ts";
 import { type Speed, VersionSpeeds } from "./version-speeds.ts";
 import { type Unanswered, WaitingWork, type Work } from "./waiting-work.ts";
 
@@ -136,20 +136,20 @@ class Runner implements TransformRunner {
       raw,
     };
     return new Promise((resolve) => {
-      this.#accept({ run }, versionKey, owner ?? { webhook: versionKey, environment: versionKey }, (answer) => {
-        if ("code" in answer) resolve({ ok: false, logs: [], durationMs: 0, ...answer });
-        else if ("outcome" in answer) resolve(answer.outcome);
+      this.#accept({ run }, versionKey, owner ?? { webhook: versionKey, environment: versionKey }, (response) => {
+        if ("code" in response) resolve({ ok: false, logs: [], durationMs: 0, ...response });
+        else if ("outcome" in response) resolve(response.outcome);
       });
     });
   }
 
   check(source: string, entry: EntryName = "transform"): Promise<CheckOutcome> {
     return new Promise((resolve) => {
-      this.#accept({ check: source, entry }, null, CHECK_OWNER, (answer) => {
-        if ("code" in answer) {
-          const { logs: _, ...fault } = answer;
+      this.#accept({ check: source, entry }, null, CHECK_OWNER, (response) => {
+        if ("code" in response) {
+          const { logs: _, ...fault } = response;
           resolve({ ok: false, ...fault });
-        } else if ("checked" in answer) resolve(answer.checked);
+        } else if ("checked" in response) resolve(response.checked);
       });
     });
   }
@@ -248,10 +248,10 @@ class Runner implements TransformRunner {
         void thread.stop();
       },
       hardMs,
-      onAnswer: (work, answer) => {
+      onResponse: (work, response) => {
         const hadLess = limits.timeoutMs < this.#options.limits.timeoutMs;
-        if (hadLess && hasTimedOut(answer)) this.#startOver(work, answer.cpuMs);
-        else this.#settle(work, answer, answer.cpuMs);
+        if (hadLess && hasTimedOut(response)) this.#startOver(work, response.cpuMs);
+        else this.#settle(work, response, response.cpuMs);
         // A version that has just proved quick will need one.
         if (this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
       },
@@ -266,10 +266,10 @@ class Runner implements TransformRunner {
     return thread;
   }
 
-  #settle(work: Work, answer: ThreadAnswer | Unanswered, cpuMs: number): void {
+  #settle(work: Work, response: ThreadResponse | Unanswered, cpuMs: number): void {
     this.#running--;
     this.#record(work, cpuMs);
-    work.settle(answer);
+    work.settle(response);
     if (this.#running === 0) this.#whenIdle?.();
   }
 
@@ -318,6 +318,6 @@ class Runner implements TransformRunner {
   }
 }
 
-function hasTimedOut(answer: ThreadAnswer): boolean {
-  return "outcome" in answer && !answer.outcome.ok && answer.outcome.code === "transform_timeout";
+function hasTimedOut(response: ThreadResponse): boolean {
+  return "outcome" in response && !response.outcome.ok && response.outcome.code === "transform_timeout";
 }

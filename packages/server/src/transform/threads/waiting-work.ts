@@ -5,7 +5,7 @@
  */
 
 import type { TransformFault, TransformOwner } from "../transform-outcome.ts";
-import type { ThreadAnswer, ThreadJob } from "./thread.ts";
+import type { ThreadJob, ThreadResponse } from "./thread.ts";
 import type { Speed } from "./version-speeds.ts";
 
 /** Why there is no result, and the console output so far. */
@@ -19,7 +19,7 @@ export interface Work {
   /** How many threads died while they held it. */
   attempts: number;
   /** Completes the work with the thread's result, or without one. */
-  settle(answer: ThreadAnswer | Unanswered): void;
+  settle(response: ThreadResponse | Unanswered): void;
 }
 
 export interface WaitingBounds {

@@ -4,7 +4,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createDefer, type Defer, type DeferredFunction, Inlet, type InletFunction, NonRetriableError, RetryAfterError } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/fetch";
 import { bodyError, bodyValue, type DecisionValue, decisionText, interpret, type Json, signalText, type Tools } from "../interpret.ts";
-import type { BodyNote, CallNote, Journal } from "../journal.ts";
+import type { Journal } from "../journal.ts";
+import type { BodyNote, CallNote } from "../journal-notes.ts";
 import { codeNodes, fetchUrl, fullId, type RunCode, type SdkName, type SimFunction, signalName } from "../scenario.ts";
 import { pass } from "../virtual-time.ts";
 
@@ -18,9 +19,9 @@ export interface CallScope {
 
 export const callScopes = new AsyncLocalStorage<CallScope>();
 
-export type Edge = (url: string, init: { method: string; headers: Record<string, string>; body?: string }) => Promise<EdgeAnswer>;
+export type Edge = (url: string, init: { method: string; headers: Record<string, string>; body?: string }) => Promise<EdgeResponse>;
 
-export interface EdgeAnswer {
+export interface EdgeResponse {
   status: number;
   headers: { get(name: string): string | null };
   text(): Promise<string>;
@@ -81,7 +82,8 @@ function createFunctions(client: Inlet, fn: SimFunction, parts: AppParts): Inlet
     ...(cancelEvent && { cancelOn: [{ event: cancelEvent, ...(by === "match" && { match: "data.k" }), ...(timeout && { timeout }) }] }),
     ...(fn.onFailure && { onFailure: (context: unknown) => failureCode(context as Context, parts) }),
   };
-  const started = { event: trigger?.event ?? `never/${id}`, ...(trigger?.onlyOdd && { if: "event.data.n % 2 == 1" }) };
+  const schedule = fn.everyMinutes === undefined ? null : { cron: `*/${fn.everyMinutes} * * * *` };
+  const started = schedule ?? { event: trigger?.event ?? `never/${id}`, ...(trigger?.onlyOdd && { if: "event.data.n % 2 == 1" }) };
   const later = codeNodes(code).some(({ kind }) => kind === "defer") ? laterOf(client, fn, parts) : null;
   const handler = (context: unknown): unknown => interpret(code, toolsFor(context as Context, fn, parts, later));
   const own: InletFunction = client.createFunction(config, started, handler);
@@ -109,7 +111,7 @@ async function failureCode(context: Context, { journal }: AppParts): Promise<Jso
 
 function toolsFor(context: Context, fn: SimFunction, { journal, idOf }: AppParts, later: DeferredFunction | null): Tools {
   const { step, event, attempt } = context;
-  const { k, n } = event.data as { k: number; n: number };
+  const { k = 0, n = 0 } = event.data as { k?: number; n?: number };
   const names = new StepNames();
   return {
     attempt,

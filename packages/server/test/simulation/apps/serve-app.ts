@@ -9,13 +9,13 @@
  */
 
 import type { AppRequest } from "../../../src/execute/call/call-app.ts";
-import type { AppAnswer } from "../../../src/execute/call/read-answer.ts";
+import type { AppResponse } from "../../../src/execute/call/read-response.ts";
 import { now, pass } from "../virtual-time.ts";
 import { type AppParts, type CallScope, callScopes, createOwnApp, type Edge } from "./own-app.ts";
 
 export interface SimApp {
   /** Whatever happens to the call meanwhile, the app works on it to its end. */
-  handle(request: AppRequest, scope: CallScope): Promise<AppAnswer>;
+  handle(request: AppRequest, scope: CallScope): Promise<AppResponse>;
 }
 
 interface CallBody {
@@ -48,13 +48,13 @@ export function serveApp(parts: AppParts): SimApp {
   const isPublished = parts.sdk === "v3" || parts.sdk === "v4";
   const register: Edge = (url, init) => parts.edge(url, { ...init, body: (init.body ?? "").replaceAll(OWN_FAILURE, THEIR_FAILURE) });
   const handler = createOwnApp(isPublished ? { ...parts, edge: register } : parts);
-  const ask = async ({ url, method, headers, body }: AppRequest, text = body): Promise<AppAnswer> => {
+  const ask = async ({ url, method, headers, body }: AppRequest, text = body): Promise<AppResponse> => {
     const said = isPublished ? text.replaceAll(THEIR_FAILURE, OWN_FAILURE) : text;
     const told = parts.ignoresUseApi ? said.replaceAll('"use_api":true', '"use_api":false') : said;
     const response = await handler(new Request(url, { method, headers, body: told }));
     return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
   };
-  const answerTo = (request: AppRequest, scope: CallScope): Promise<AppAnswer> => {
+  const answerTo = (request: AppRequest, scope: CallScope): Promise<AppResponse> => {
     if (!isPublished || request.method === "PUT") return ask(request);
     return parts.sdk === "v3" ? askAsV3(ask, request) : askAsV4(ask, request, scope, parts.edge);
   };
@@ -67,19 +67,19 @@ export function stepIdOf(url: string): string | null {
   return stepId === "step" ? null : stepId;
 }
 
-type Ask = (request: AppRequest, text?: string) => Promise<AppAnswer>;
+type Ask = (request: AppRequest, text?: string) => Promise<AppResponse>;
 
-async function askAsV3(ask: Ask, request: AppRequest): Promise<AppAnswer> {
+async function askAsV3(ask: Ask, request: AppRequest): Promise<AppResponse> {
   const { ctx } = JSON.parse(request.body) as CallBody;
-  return inngestAnswer(await ask(request), ctx, "1");
+  return inngestResponse(await ask(request), ctx, "1");
 }
 
-async function askAsV4(ask: Ask, request: AppRequest, scope: CallScope, edge: Edge): Promise<AppAnswer> {
+async function askAsV4(ask: Ask, request: AppRequest, scope: CallScope, edge: Edge): Promise<AppResponse> {
   const body = JSON.parse(request.body) as CallBody;
   const { ctx } = body;
-  if (stepIdOf(request.url) !== null || ctx.disable_immediate_execution) return inngestAnswer(await ask(request), ctx, null);
+  if (stepIdOf(request.url) !== null || ctx.disable_immediate_execution) return inngestResponse(await ask(request), ctx, null);
   for (;;) {
-    const answer = inngestAnswer(await ask(request, JSON.stringify(body)), ctx, null);
+    const answer = inngestResponse(await ask(request, JSON.stringify(body)), ctx, null);
     if (answer.status === 200) return { ...answer, status: 206, body: `[{"op":"RunComplete","id":"complete","data":${answer.body}}]` };
     const operations = answer.status === 206 ? (JSON.parse(answer.body) as Operation[]) : [];
     const [only] = operations;
@@ -115,11 +115,11 @@ async function checkpoint(edge: Edge, ctx: CallBody["ctx"], steps: readonly Oper
 }
 
 /** In the words of the published SDKs. On its last attempt a step that throws has failed. */
-function inngestAnswer(
-  { status, headers, body }: AppAnswer,
+function inngestResponse(
+  { status, headers, body }: AppResponse,
   { attempt, max_attempts }: CallBody["ctx"],
   version: string | null,
-): AppAnswer {
+): AppResponse {
   const told = (name: string) => headers[`x-service-${name}`] as string | undefined;
   const isLast = attempt + 1 >= max_attempts;
   const text = status === 206 && isLast ? body.replaceAll('"op":"StepError"', '"op":"StepFailed"') : body;
@@ -132,7 +132,7 @@ function inngestAnswer(
     : { ...answer, headers: { ...answer.headers, "retry-after": headers["retry-after"] } };
 }
 
-function inngest(status: number, body: string, given: Record<string, string>): AppAnswer {
+function inngest(status: number, body: string, given: Record<string, string>): AppResponse {
   const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [`x-inngest-${name}`, value]));
   return { status, headers: { "x-inngest-sdk": "js:simulated", ...headers }, body };
 }

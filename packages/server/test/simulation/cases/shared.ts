@@ -34,4 +34,17 @@ export const SHARED_CASES: readonly Case[] = [
     }),
     expect: allCompleted,
   },
+  {
+    name: "a node whose store does not answer for longer than a lease gives up its calls before another node makes them",
+    scenario: scenario({
+      functions: [fn({ code: { ...run("a", 100), firstTookMs: 14_000 }, flow: { concurrency: { limit: 6 } } })],
+      events: events("t/0", 6, () => 100),
+      outages: [{ atMs: 2_000, node: 0, kind: "stall", turns: 0, downMs: 9_000 }],
+      nodes: 2,
+      leaseMs: 5_000,
+      isRealTime: true,
+      jumble: 1,
+    }),
+    expect: allCompleted,
+  },
 ];

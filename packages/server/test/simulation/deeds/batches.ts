@@ -26,7 +26,7 @@ export function generateBatches(random: Random, functions: readonly SimFunction[
   }));
 }
 
-/** Sends until the answer is known, always under the same seed. */
+/** Sends until the response is known, always under the same seed. */
 export async function sendBatch(parts: DeedParts, { events }: SimBatch): Promise<void> {
   const n = events[0]?.n ?? 0;
   const seed = `${parts.startedAt},${Buffer.from(String(n).padStart(10, "0")).toString("base64")}`;

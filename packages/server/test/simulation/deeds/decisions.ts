@@ -1,7 +1,8 @@
 /** People decide approvals that are open, and two of them may do so at once. */
 
-import type { DecisionNote } from "../journal.ts";
+import type { DecisionNote } from "../journal-notes.ts";
 import type { Random } from "../random.ts";
+import { removes } from "../scenario.ts";
 import { now } from "../virtual-time.ts";
 import type { SimDecision } from "./deeds.ts";
 import { type DeedParts, SPAN_MS } from "./doing.ts";
@@ -37,7 +38,7 @@ export async function decide({ scenario, journal, nextNode }: DeedParts, id: str
     const { outcome } = await functions.approvals.decide(environment.id, id, made);
     note.outcome = outcome === "decided" ? "decided" : "ended";
     // Retention may have removed it.
-    if (outcome === "unknown" && (scenario.retentions ?? []).length === 0) journal.fault(`approval ${id} is not known`);
+    if (outcome === "unknown" && !removes(scenario)) journal.fault(`approval ${id} is not known`);
   });
   await done.catch(() => undefined);
 }

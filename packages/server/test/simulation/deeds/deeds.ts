@@ -20,6 +20,9 @@ export interface Deeds {
   rotations: readonly SimRotation[];
   signingRotations: readonly SimSigningRotation[];
   hooks: readonly SimHook[];
+  streams: readonly SimStream[];
+  schedules: readonly SimSchedule[];
+  cancellations: readonly SimCancellation[];
 }
 
 export type DeedKind = keyof Deeds;
@@ -99,18 +102,24 @@ export interface SimDecision {
 export interface SimQuota {
   atMs: number;
   forMs: number;
-  quota: "eventsPerSecond" | "eventsPerDay" | "bytesPerDay" | "callsAtOnce";
+  quota: "eventsPerSecond" | "eventsPerDay" | "bytesPerDay" | "callsAtOnce" | "storedBytes";
   /** The quota; of a day, how much more than what is used by then. */
   room: number;
 }
 
-/** For a while, a function may have so many calls in progress, whatever its app says. */
+/** For a while, a function has a limit, whatever its app says: on calls in progress, or on starts in each period. */
 export interface SimFunctionLimit {
   atMs: number;
   forMs: number;
   fn: string;
+  /** `concurrency` if absent. */
+  rule?: LimitedRule;
   limit: number;
+  /** Of starts. */
+  period?: string;
 }
+
+export type LimitedRule = "concurrency" | "throttle" | "rateLimit";
 
 /** For a while, events of a name do not match if they are odd. */
 export interface SimSchema {
@@ -166,10 +175,43 @@ export interface SimSigningRotation {
   overlapMs: number;
 }
 
-/** A webhook, the requests that it gets, and when its secret is replaced. */
+/** A webhook, the requests that it gets, when its secret is replaced, and when what its provider lists is compared with what it got. */
 export interface SimHook {
   atMs: number;
   rotateAfterMs: number;
   overlapMs: number;
-  requests: readonly (Omit<SimEvent, "atMs"> & { afterMs: number })[];
+  requests: readonly SimHookRequest[];
+  reconciledAfterMs: readonly number[];
+}
+
+export interface SimHookRequest extends Omit<SimEvent, "atMs"> {
+  afterMs: number;
+  /** It never arrives: the provider only lists it. */
+  isLost: boolean;
+  /** Its event has an id of its own. */
+  hasId: boolean;
+}
+
+/** Messages that are published on a channel, two at a time, and somebody who follows it. */
+export interface SimStream {
+  atMs: number;
+  channel: string;
+  /** How long to wait before each pair. */
+  pairs: readonly number[];
+  /** How long each connection of the follower lasts, if nothing else ends it, and how long it is away then; after the last, again from the first. */
+  connections: readonly { forMs: number; awayMs: number }[];
+}
+
+/** The app whose function has a schedule is removed. */
+export interface SimSchedule {
+  atMs: number;
+  everyMinutes: number;
+}
+
+/** All runs of a function that are there by then are cancelled. */
+export interface SimCancellation {
+  atMs: number;
+  fn: string;
+  /** Only those whose event has this key; null: all. */
+  key: number | null;
 }

@@ -1,20 +1,18 @@
 /** What all deeds need: whom people reach, and when they begin. */
 
-import type { EdgeAnswer } from "../apps/own-app.ts";
+import type { EdgeResponse } from "../apps/own-app.ts";
 import type { Journal } from "../journal.ts";
 import type { SimNode } from "../node.ts";
 import type { Operated } from "../process.ts";
 import type { Scenario } from "../scenario.ts";
 import { pass } from "../virtual-time.ts";
 
-export type Ask = (path: string, request: { headers: Record<string, string>; body: string }) => Promise<EdgeAnswer>;
+export type Ask = (path: string, request: { headers: Record<string, string>; body: string }) => Promise<EdgeResponse>;
 
 export interface DeedParts {
   scenario: Scenario;
   journal: Journal;
   startedAt: number;
-  /** How long it takes until a change that one node has made holds on the others. */
-  tellingMs: number;
   ask: Ask;
   nextNode(): SimNode;
 }

@@ -1,6 +1,6 @@
 /** How people send events: with the newest event key, some of them with the one before until they are told that it was revoked. */
 
-import type { KeyNote } from "../journal.ts";
+import type { KeyNote } from "../journal-notes.ts";
 import { now, pass } from "../virtual-time.ts";
 import { type DeedParts, RESEND_MS } from "./doing.ts";
 
@@ -20,7 +20,7 @@ export type Offered = { status: number; text: string } | null;
 
 /** Once. A key that was revoked is refused, and one that works is not. */
 export async function offer(
-  { ask, journal, tellingMs }: DeedParts,
+  { ask, journal }: Pick<DeedParts, "ask" | "journal">,
   { n, body, headers = {} }: Offer,
   keys = keysFor(journal.keys, n),
 ): Promise<Offered> {
@@ -31,11 +31,11 @@ export async function offer(
   if (!answer) return null;
   const text = await answer.text();
   if (answer.status !== 401) {
-    if (answer.status === 200 && sentAt > key.revokedAt + tellingMs) journal.fault(`event ${n} was accepted with a revoked key`);
+    if (answer.status === 200 && sentAt > key.revokedAt + journal.tellingMs) journal.fault(`event ${n} was accepted with a revoked key`);
     return { status: answer.status, text };
   }
   if (now() < key.revokeAskedAt) journal.fault(`event ${n} was refused with a key that works: ${text}`);
-  return others.length > 0 ? offer({ ask, journal, tellingMs } as DeedParts, { n, body, headers }, others) : null;
+  return others.length > 0 ? offer({ ask, journal }, { n, body, headers }, others) : null;
 }
 
 /** Until it is accepted. */

@@ -23,6 +23,8 @@ export async function rerun({ journal, nextNode }: DeedParts, { pick, step }: Si
   const done = nextNode().operate(async ({ functions, store, environment }) => {
     const run = await store.runGet({ environmentId: environment.id, id });
     if (!run) throw new Error(`there is no run ${id}`);
+    // Its app may be removed.
+    if (run.cron !== null) return;
     const readEvent = () => store.eventAt({ environmentId: environment.id, sequence: run.eventSequence });
     const event = await readEvent();
     // Nobody runs again what was erased.

@@ -19,7 +19,7 @@ export async function rotateKey(parts: DeedParts, { no, overlapMs }: SimRotation
     await store.keyInsert({ ...key, ...rules, kind: "event", name: text, environmentId: id, createdAt: now() });
     await directory.refresh();
   });
-  await pass(parts.tellingMs);
+  await pass(parts.journal.tellingMs);
   const old = parts.journal.keys.at(-1);
   parts.journal.noteKey(text, key.id);
   await pass(overlapMs);

@@ -28,7 +28,7 @@ export async function rotateSigningKey(parts: DeedParts, { no, deployAfterMs, ov
     await store.keyInsert({ ...key, ...rules, kind: "signing", name: text, environmentId: null, createdAt: now() });
     await directory.refresh();
   });
-  await pass(parts.tellingMs + deployAfterMs);
+  await pass(parts.journal.tellingMs + deployAfterMs);
   const old = parts.journal.appKey;
   parts.journal.appKey = text;
   await pass(overlapMs);

@@ -6,7 +6,8 @@
 
 import { type Approval, approvalStatus, type RunDetails } from "../../../src/store/contract/index.ts";
 import type { DecisionValue } from "../interpret.ts";
-import type { DecisionNote } from "../journal.ts";
+import type { DecisionNote } from "../journal-notes.ts";
+import { removes } from "../scenario.ts";
 import { now } from "../virtual-time.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -79,7 +80,7 @@ function checkEnd(evidence: Evidence, { status, expiresAt, endedAt, run: waiting
 
 /** One event for the request, unless the run that asks was started by such an event, and one for the decision. */
 function checkReports(evidence: Evidence, approval: Approval, decided: DecisionNote | null, fault: Fault): void {
-  if ((evidence.played.scenario.retentions ?? []).length > 0) return;
+  if (removes(evidence.played.scenario)) return;
   const reports = (name: string) =>
     evidence.played.events
       .filter((event) => event.name === name && event.data.includes(`"id":"${approval.id}"`))

@@ -4,7 +4,7 @@
  */
 
 import type { RunDetails } from "../../../src/store/contract/index.ts";
-import type { BodyNote } from "../journal.ts";
+import type { BodyNote } from "../journal-notes.ts";
 import { codeNodes, type RunCode } from "../scenario.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -27,7 +27,7 @@ function checkStepBodies(
 ): void {
   const { scenario, journal } = evidence.played;
   // In real time, writing the end of a call takes some, and a node on a busy machine loses leases, with the results of their calls. Both
-  // are recorded: a body whose call was answered runs again only if its lease was lost, or its process died before it wrote the answer.
+  // are recorded: a body whose call was answered runs again only if its lease was lost, or its process died before it wrote the response.
   const endedAt = ({ call }: BodyNote) => (scenario.isRealTime ? (journal.writtenAt.get(call.dispatchId) ?? null) : call.endedAt);
   const isHit = (body: BodyNote) =>
     wasHit(body, endedAt(body)) || (scenario.isRealTime === true && journal.lostLeases.has(body.call.dispatchId));

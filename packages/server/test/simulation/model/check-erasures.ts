@@ -3,7 +3,7 @@
  * event is still there, without its data. Runs of others are judged as if nothing had been erased.
  */
 
-import type { ErasureNote } from "../journal.ts";
+import type { ErasureNote } from "../journal-notes.ts";
 import type { Evidence } from "./evidence.ts";
 
 type Fault = (message: string) => void;

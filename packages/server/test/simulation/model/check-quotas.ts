@@ -4,8 +4,7 @@
  */
 
 import type { StoredEvent } from "../../../src/store/contract/index.ts";
-import type { QuotaNote } from "../journal.ts";
-import { REAL_TELLING_MS } from "../scenario.ts";
+import type { QuotaNote } from "../journal-notes.ts";
 import type { Played } from "../world.ts";
 
 type Fault = (message: string) => void;
@@ -21,7 +20,7 @@ export function checkQuotas(played: Played, fault: Fault): void {
   checkUsage(played, counted, fault);
   for (const note of played.journal.quotas) {
     if (note.quota === "eventsPerSecond") checkSeconds(played, counted, note, fault);
-    else if (note.quota !== "callsAtOnce") checkDay(played, counted, note, fault);
+    else if (note.quota === "eventsPerDay" || note.quota === "bytesPerDay") checkDay(played, counted, note, fault);
   }
 }
 
@@ -47,9 +46,9 @@ function bytesOf({ requestOf }: Played["journal"], events: readonly StoredEvent[
 }
 
 /** How much may be accepted while the quota is in force everywhere; and since when it is. */
-function inForce({ scenario }: Played, { limit, setAt }: QuotaNote): { limit: number; since: number } {
+function inForce({ scenario, journal }: Played, { limit, setAt }: QuotaNote): { limit: number; since: number } {
   if (!scenario.isRealTime) return { limit, since: setAt };
-  return { limit: Math.ceil(limit * SHARED_TOLERANCE), since: setAt + REAL_TELLING_MS };
+  return { limit: Math.ceil(limit * SHARED_TOLERANCE), since: setAt + journal.tellingMs };
 }
 
 /** No second has more. Nodes that share a quota count by seconds of the clock. A process that begins knows nothing of the second before. */

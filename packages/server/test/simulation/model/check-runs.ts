@@ -6,8 +6,10 @@
 import { type RunDetails, SIGNAL_TAKEN, type StoredEvent } from "../../../src/store/contract/index.ts";
 import { bodyError, bodyValue } from "../interpret.ts";
 import { checkAsked } from "./check-approvals.ts";
+import { isCancelledInBulk } from "./check-cancellations.ts";
 import { isCancelledByJob } from "./check-jobs.ts";
 import { checkRequest } from "./check-requests.ts";
+import { isLostWithApp } from "./check-schedules.ts";
 import { checkConflict, checkSignal } from "./check-signals.ts";
 import { checkWait } from "./check-waits.ts";
 import { type Evidence, FAILURE_SUFFIX, hashOf } from "./evidence.ts";
@@ -30,7 +32,7 @@ export async function checkRuns(evidence: Evidence, fault: Fault): Promise<void>
 async function checkRun(evidence: Evidence, run: RunDetails, fault: Fault): Promise<void> {
   const code = evidence.codeOf(run);
   const kept = keptSteps(run);
-  // An answer that may have been lost with its process may have been written as well: the run says so by having ended.
+  // A response that may have been lost with its process may have been written as well: the run says so by having ended.
   const ending = evidence.callsOf(run).findLast(({ status }) => status !== null);
   const replayed = await replay(code, kept, ending?.attempt ?? 0);
   checkEnd(evidence, run, replayed, fault);
@@ -75,15 +77,16 @@ function checkEnd(evidence: Evidence, run: RunDetails, { end }: Replay, fault: F
     return output === expected ? undefined : fault(`returned ${output}, but its steps lead to ${expected}`);
   }
   if (end.kind === "threw" && end.message === error?.message) return;
+  if (isLostWithApp(evidence, run)) return;
   if (error?.name === SIGNAL_TAKEN.name) return checkConflict(evidence, run, fault);
   const lost = evidence
     .callsOf(run)
     .some(({ fate, attempt }) => ["lost", "cut", "hung"].includes(fate) && attempt >= evidence.retriesOf(run));
-  if (error?.name === "NoAnswer" && lost) return;
+  if (error?.name === "NoResponse" && lost) return;
   fault(`failed with ${error?.name}: ${error?.message}, but its steps lead to: ${JSON.stringify(end)}`);
 }
 
-/** What a run defers starts once, when it has ended. What a call deferred whose answer was lost may never be known of. */
+/** What a run defers starts once, when it has ended. What a call deferred whose response was lost may never be known of. */
 function checkDeferred(evidence: Evidence, run: RunDetails, { deferred }: Replay, fault: Fault): void {
   const started = evidence.deferredBy(run);
   const isSure = run.status === "completed";
@@ -98,7 +101,7 @@ function checkDeferred(evidence: Evidence, run: RunDetails, { deferred }: Replay
 function checkCancelled(evidence: Evidence, run: RunDetails, fault: Fault): void {
   const fn = evidence.functionOf(run);
   if (fn?.flow.singleton?.mode === "cancel" || fn?.flow.timeouts) return;
-  if (isCancelledByJob(evidence, run)) return;
+  if (isCancelledByJob(evidence, run) || isCancelledInBulk(evidence, run)) return;
   const { cancelOn } = fn ?? {};
   const { k } = evidence.dataOf(run);
   const isFirst = run.originalRunId === null && run.jobId === null;

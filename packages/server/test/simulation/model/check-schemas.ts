@@ -3,7 +3,7 @@
  * events, and only then. Events that do not match are marked while a schema says so, and only then.
  */
 
-import type { BatchNote, SchemaNote } from "../journal.ts";
+import type { BatchNote, SchemaNote } from "../journal-notes.ts";
 import { dataOf, type Evidence } from "./evidence.ts";
 
 type Fault = (message: string) => void;

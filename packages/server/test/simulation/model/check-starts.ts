@@ -6,14 +6,21 @@
 import type { RunDetails, StoredEvent } from "../../../src/store/contract/index.ts";
 import { fullId, type SimFunction } from "../scenario.ts";
 import { dataOf, durationMs, type Evidence, FAILURE_SUFFIX } from "./evidence.ts";
+import { limitSpans, mayBeSet } from "./limit-spans.ts";
 
 type Fault = (message: string) => void;
 const INVOKED = "inngest/function.invoked";
 
 export function checkStarts(evidence: Evidence, fault: Fault): void {
+  const { removedEvents } = evidence.played.journal;
   for (const { atMs: _, ...event } of evidence.played.scenario.events) {
     const stored = evidence.played.events.filter((candidate) => candidate.name === event.name && isSent(candidate, event.n));
-    if (stored.length !== 1) fault(`event ${event.n} (${event.name}) is stored ${stored.length} times`);
+    // Sent again when the first was removed, because nobody had told its sender that it was accepted.
+    const isRepeated = ({ receivedAt }: StoredEvent, index: number) =>
+      index > 0 &&
+      (removedEvents.get(stored[index - 1]?.sequence ?? 0)?.since ?? Number.POSITIVE_INFINITY) <= receivedAt + evidence.slackMs;
+    if (stored.filter((one, index) => !isRepeated(one, index)).length !== 1)
+      fault(`event ${event.n} (${event.name}) is stored ${stored.length} times`);
   }
   for (const fn of evidence.played.scenario.functions) {
     checkFunction(evidence, fn, (message) => fault(`${fullId(fn)}: ${message}`));
@@ -27,6 +34,7 @@ function isSent(event: StoredEvent, n: number): boolean {
 }
 
 function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void {
+  if (fn.everyMinutes !== undefined) return;
   const all = evidence.runsOf(fullId(fn));
   // Rules about starts are for events: reruns and replays are asked for.
   const runs = all.filter(isFirst);
@@ -40,10 +48,16 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   const isHeldUp = fn.flow.ordering?.onFailure === "hold";
   const isCalledAtOnce = !concurrency && !isLimited && !isPaused && !isHeldUp && !evidence.played.journal.fullApps.has(fn.sdk);
   if (throttle && isCalledAtOnce) checkRate(evidence, all, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
-  if (rateLimit && !batchEvents)
-    checkRate(evidence, runs, rateLimit, Math.floor(rateLimit.limit / 10), ({ createdAt }) => createdAt, fault);
-  // In real time, a run may be created by an event that was received before the end of the run before it was written.
-  const createdAt = (run: RunDetails) => (evidence.played.scenario.isRealTime ? calledAt(evidence, run) : run.createdAt);
+  for (const { from, to, rate } of batchEvents ? [] : limitSpans(evidence, fn, "rateLimit")) {
+    const within = runs.filter(({ createdAt }) => createdAt > from && createdAt < to);
+    checkRate(evidence, within, rate, Math.floor(rate.limit / 10), ({ createdAt }) => createdAt, fault);
+  }
+  // A run has the time of its event, which may be received before the run before it ends, and stored after that: in real time, or while timers
+  // are jumbled.
+  const createdAt = (run: RunDetails) => {
+    const called = calledAt(evidence, run);
+    return evidence.played.scenario.isRealTime ? called : Math.min(called, run.createdAt + evidence.jumbleMs - 1);
+  };
   if (singleton?.mode === "skip") checkOverlap(evidence, runs, 1, singleton.key, createdAt, fault);
   // The run that gives way does so a moment later.
   if (singleton?.mode === "cancel") checkOverlap(evidence, runs, 1, singleton.key, ({ createdAt }) => createdAt + evidence.slackMs, fault);
@@ -56,7 +70,8 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   for (const event of triggering) {
     // By number: what is sent again with its id after retention removed the first is another event.
     const started = runs.filter((run) => run.event?.id === event.id && run.eventSequence === event.sequence).length;
-    const mayBeDropped = rateLimit !== undefined || singleton?.mode === "skip";
+    const isRateLimited = rateLimit !== undefined || mayBeSet(evidence, fn, "rateLimit", event.receivedAt);
+    const mayBeDropped = isRateLimited || singleton?.mode === "skip";
     if (started > 1 || (started === 0 && !mayBeDropped)) fault(`event ${dataOf(event).n} started ${started} runs`);
   }
   const strays = runs.filter(({ event }) => event?.name !== INVOKED && !triggering.some(({ id }) => id === event?.id));

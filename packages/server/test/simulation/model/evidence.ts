@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import type { RunDetails, StoredEvent } from "../../../src/store/contract/index.ts";
 import { ERASED_DATA } from "../../../src/store/erasure/policy.ts";
 import { FAILURE_CODE, LATER_CODE, LATER_SUFFIX } from "../apps/own-app.ts";
-import type { CallNote, RerunNote } from "../journal.ts";
-import { type Code, fullId, REAL_TELLING_MS, type SimFunction } from "../scenario.ts";
+import type { CallNote, RerunNote } from "../journal-notes.ts";
+import { type Code, fullId, type SimFunction } from "../scenario.ts";
 import type { Played } from "../world.ts";
 
 export const FAILURE_SUFFIX = "-failure";
@@ -138,7 +138,7 @@ export class Evidence {
   couldSee(run: RunDetails, stepId: string, event: StoredEvent): boolean {
     const { scenario, journal } = this.played;
     const endAskedAt = journal.stepEndAskedAt.get(`${run.id}/${stepId}`) ?? 0;
-    // A wait may be stored long after it began, when the answer that asks for it was lost: by then, retention may have removed the event.
+    // A wait may be stored long after it began, when the response that asks for it was lost: by then, retention may have removed the event.
     if ((journal.removedEvents.get(event.sequence)?.since ?? Number.POSITIVE_INFINITY) <= endAskedAt) return false;
     if (!scenario.isRealTime) return true;
     return this.#acknowledgedAt(event) < endAskedAt;
@@ -167,7 +167,11 @@ export class Evidence {
     if (!scenario.isRealTime) return run.createdAt;
     const calledAt = this.callsOf(run)[0]?.sentAt ?? Number.POSITIVE_INFINITY;
     const { rateLimit, debounce, batchEvents, singleton } = this.functionOf(run)?.flow ?? {};
-    const isStartedLater = run.jobId !== null || [rateLimit, debounce, batchEvents, singleton].some((rule) => rule !== undefined);
+    const isLimited = this.played.journal.functionLimits.some(
+      ({ functionId, rule }) => rule === "rateLimit" && functionId === this.functionId(run),
+    );
+    const hasRule = isLimited || [rateLimit, debounce, batchEvents, singleton].some((rule) => rule !== undefined);
+    const isStartedLater = run.jobId !== null || hasRule;
     return Math.min(calledAt, event && !isStartedLater ? this.#acknowledgedAt(event) : Number.POSITIVE_INFINITY);
   }
 
@@ -180,7 +184,7 @@ export class Evidence {
 
   /** How long it takes until a change that one node has made holds on the others. */
   get tellingMs(): number {
-    return this.played.scenario.isRealTime ? REAL_TELLING_MS : 0;
+    return this.played.journal.tellingMs;
   }
 
   /** How long what follows from an event may take. What was down or refused has to come back first. */

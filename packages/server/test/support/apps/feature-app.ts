@@ -103,16 +103,16 @@ function stepFunctions(define: Define, journal: Journal): unknown[] {
 function waitFunctions(define: Define, client: Client, journal: Journal): unknown[] {
   return [
     define("waiter", async ({ step }) => {
-      const answer = await step.waitForEvent("answer", { event: "app/answer", timeout: "1m", match: "data.key" });
+      const answer = await step.waitForEvent("answer", { event: "app/answer", timeout: "1h", match: "data.key" });
       return answer?.data ?? null;
     }),
     define("asker", async (context) => {
       const { step, event } = context;
       await step.run("ask", () => client.send({ name: "app/question", data: { key: event.data.key } }));
-      // The answer is sent after the step has ended, and is there before the wait is.
+      // The response is sent after the step has ended, and is there before the wait is.
       journal.note(context, "asked");
       await journal.noted(event.data.key, "replied");
-      const answer = await step.waitForEvent("reply", { event: "app/reply", timeout: "1m", match: "data.key" });
+      const answer = await step.waitForEvent("reply", { event: "app/reply", timeout: "1h", match: "data.key" });
       return answer?.data ?? null;
     }),
     define("question", async (context) => {
@@ -124,7 +124,7 @@ function waitFunctions(define: Define, client: Client, journal: Journal): unknow
       const heard: number[] = [];
       const condition = `async.data.key == "${event.data.key}"`;
       for (let i = 0; i < 2; i++) {
-        const word = await step.waitForEvent(`word ${i}`, { event: "app/word", timeout: "1m", if: condition });
+        const word = await step.waitForEvent(`word ${i}`, { event: "app/word", timeout: "1h", if: condition });
         heard.push(word?.data.n);
         await step.run(`noted ${i}`, () => null);
       }
@@ -132,7 +132,7 @@ function waitFunctions(define: Define, client: Client, journal: Journal): unknow
     }),
     define("picky-waiter", async ({ step }) => {
       const condition = "async.data.key == event.data.key && async.data.amount >= 10";
-      const answer = await step.waitForEvent("answer", { event: "app/answer", timeout: "1m", if: condition });
+      const answer = await step.waitForEvent("answer", { event: "app/answer", timeout: "1h", if: condition });
       return answer?.data ?? null;
     }),
     define("vain-waiter", async ({ step }) => {

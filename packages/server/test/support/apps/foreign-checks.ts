@@ -12,6 +12,7 @@ import { migratedDatabase, whyNoPostgres } from "../postgres.ts";
 import { endedRun, runsOfEvent, until } from "../runs.ts";
 import { EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "../service.ts";
 import { syncApp } from "./app-server.ts";
+import { checkEnvironmentKeys } from "./environment-key-checks.ts";
 import { type ForeignAppSettings, ForeignApps } from "./foreign-app.ts";
 import { checkRotation } from "./rotation-checks.ts";
 import { ROWS_AT_ONCE } from "./running-sdk.ts";
@@ -62,10 +63,10 @@ function checkRow(t: TestContext, sdk: ForeignSdk, apps: ForeignApps, { mode, st
     await Promise.all(kinds.map((kind) => row.test(kind, () => check(kind))));
     const [kind = ""] = kinds;
     const rotating = { signingKey: SIGNING_KEY, event: { name: "rotating/child", data: { number: 21 } }, output: sdk.doubled };
-    if (mode === "start")
-      await row.test("its signing key is rotated", () =>
-        checkRotation(service, { ...rotating, serve: (keys) => serve("rotating", kind, keys) }),
-      );
+    if (mode === "dev") return;
+    const keyed = { ...rotating, serve: (keys: Pick<ForeignAppSettings, "signingKey">) => serve("rotating", kind, keys) };
+    await row.test("with the keys of its environment", () => checkEnvironmentKeys(service, keyed));
+    await row.test("its signing key is rotated", () => checkRotation(service, keyed));
   });
 }
 

@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
-import { freshDatabase, whyNoPostgres } from "../postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "../postgres.ts";
 import { isEnded, runDetails, type ShownRun } from "../runs.ts";
 import { EVENT_KEY, startTestService, type TestService } from "../service.ts";
 import { serveApp, syncApp } from "./app-server.ts";
@@ -77,7 +77,7 @@ function check({ sdk, mode, store }: Setting): void {
   const name = sdk === "own" ? "our SDK" : `SDK ${sdk.name}`;
   const skip = store === "postgres" ? whyNoPostgres() : null;
   test(`${name}, ${mode}, ${store}`, { skip: skip ?? false }, async (t) => {
-    const databaseUrl = store === "postgres" ? { databaseUrl: await freshDatabase(t) } : {};
+    const databaseUrl = store === "postgres" ? { databaseUrl: await migratedDatabase(t) } : {};
     const service = await startTestService(t, { mode, flags: ["--signing-key", BARE_SIGNING_KEY], ...databaseUrl });
     const bodies = new Map<string, number>();
     const app = sdk === "own" ? await startOwn(t, service, mode, bodies) : await startPublished(t, service, sdk, mode, bodies);

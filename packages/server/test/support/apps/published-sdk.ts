@@ -79,7 +79,7 @@ export interface PublishedSdk {
   createDefer?(client: Client, options: { id: string }, handler: Handler): unknown;
   /** A listener of Node's http. */
   listener(client: Client, functions: unknown[], signingKey?: string, signingKeyFallback?: string): RequestListener;
-  /** The same, which streams its answers. */
+  /** The same, which streams its responses. */
   streaming(client: Client, functions: unknown[], signingKey?: string): RequestListener;
   /** Serves from fastify, which parses bodies before the SDK sees them. */
   onFastify(app: FastifyInstance, client: Client, functions: unknown[], signingKey?: string): void;

@@ -8,6 +8,7 @@ import { type TestContext, test } from "node:test";
 import { whyNoPostgres } from "../postgres.ts";
 import { endedRun, runDetails, runsOfEvent, until } from "../runs.ts";
 import { DEFER_CHECKS, DEFER_MAIN_CHECKS } from "./defer-checks.ts";
+import { checkEnvironmentKeys } from "./environment-key-checks.ts";
 import { LARGE_STEP_BYTES } from "./feature-app.ts";
 import { MAIN_CHECKS } from "./main-checks.ts";
 import type { PublishedSdk } from "./published-sdk.ts";
@@ -19,7 +20,7 @@ export { BARE_SIGNING_KEY, PREFIXED_SIGNING_KEY } from "./running-sdk.ts";
 
 const CHECKS: Checks = {
   ...SIGNAL_CHECKS,
-  async "an answer that comes before its wait is not missed"({ run }) {
+  async "a response that comes before its wait is not missed"({ run }) {
     const asked = await Promise.all(Array.from({ length: 10 }, () => run("asker")));
     for (const { run: ended, key } of asked) assert.deepEqual(ended.output, { key }, JSON.stringify(ended));
   },
@@ -119,6 +120,8 @@ function checkRow(t: TestContext, setting: SdkSetting): Promise<void> {
       ...(cases === "all" && sdk.createDefer && DEFER_CHECKS),
     };
     await Promise.all(Object.entries(checks).map(([name, check]) => row.test(name, () => check(running))));
-    if (mode === "start") await row.test("its signing key is rotated", () => checkRotation(running.service, rotatingApp(row, running)));
+    if (mode === "dev") return;
+    await row.test("with the keys of its environment", () => checkEnvironmentKeys(running.service, rotatingApp(row, running)));
+    await row.test("its signing key is rotated", () => checkRotation(running.service, rotatingApp(row, running)));
   });
 }

@@ -5,7 +5,7 @@ import type { Define } from "./published-sdk.ts";
 export function signalFunctions(define: Define): unknown[] {
   return [
     define("signal-waiter", ({ step, event }) =>
-      step.waitForSignal("approval", { signal: `approve ${event.data.key}`, timeout: "1m", onConflict: "fail" }),
+      step.waitForSignal("approval", { signal: `approve ${event.data.key}`, timeout: "1h", onConflict: "fail" }),
     ),
     define("signal-sender", async ({ step, event }) => {
       const sent = await step.sendSignal("approve", { signal: `approve ${event.data.to}`, data: { by: "Ada", n: 0.1 } });

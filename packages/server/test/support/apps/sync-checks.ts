@@ -77,7 +77,7 @@ export function checkSyncs(sdk: PublishedSdk): void {
     assert.deepEqual(await runsOfEvent(service, sent.body.ids[0]), []);
   });
 
-  test(`SDK ${sdk.name}: an app that cannot reach the service is synced by its answer, which it has to sign`, async (t) => {
+  test(`SDK ${sdk.name}: an app that cannot reach the service is synced by its response, which it has to sign`, async (t) => {
     const service = await startSigned(t);
     const away = clientOf(sdk, service, { baseUrl: "http://127.0.0.1:1" });
     const listener = sdk.listener(away, [greet(away)], PREFIXED_SIGNING_KEY);

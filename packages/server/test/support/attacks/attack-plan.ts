@@ -18,6 +18,11 @@ export function attackPlan(roundsMin: number): AttackPlan {
   return { seed: Number(ATTACK_SEED ?? USUAL_SEED), durationMs: Number(ATTACK_MS ?? 0), roundsMin };
 }
 
+/** For a test that attacks by a plan: what it is asked for, and time to begin and end. */
+export function attackTimeoutMs(): number {
+  return Number(process.env.ATTACK_MS ?? 0) + 600_000;
+}
+
 /** Calls `attack` with a seed of its own for each round, and says which seed made it fail. */
 export async function attackInRounds(plan: AttackPlan, attack: (random: Random, round: number) => Promise<void>): Promise<number> {
   const end = Date.now() + plan.durationMs;

@@ -35,7 +35,7 @@ export function signingTime(
 }
 
 /** `newId` is the id of the event if it is a new one. `acceptedStatus` is what the webhook answers to a request it accepts. */
-export function judgeRequest(
+export function checkRequest(
   entries: readonly StoredEntry[],
   { kind, sample }: PlannedRequest,
   { title, contentType, bytes, status, eventId }: SentRequest,

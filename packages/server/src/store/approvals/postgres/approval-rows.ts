@@ -2,8 +2,8 @@
 
 import type { RunNo, StepId } from "@inlet/protocol";
 import type { Approval, ApprovalStatus } from "../../contract/index.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import { type Arrival, makeDue } from "../../queue/postgres/queue-entries.ts";
 import { dropWaits } from "../../waits/postgres/waits.ts";
 import { answerValue, keptDecision, statusAtEnd } from "../policy.ts";
@@ -22,20 +22,20 @@ const PENDING_OF_RUNS = `
 const END = `
   UPDATE approvals SET status = $3, ended_at = coalesce(ended_at, $4), is_pending = 0 WHERE environment_id = $1 AND approval_id = $2`;
 
-export function insertApprovals(writes: GroupWrites): void {
+export function insertApprovals(writes: PendingWrites): void {
   const { environmentId, approvalsAdded } = writes;
   if (approvalsAdded.length === 0) return;
   writes.send(INSERT, jsonRows(approvalsAdded.map(({ run, approval }) => newApprovalRow(environmentId, approval, run))));
 }
 
 /** The approval that the step under this name is answered by now names the step. */
-export async function linkApproval(writes: GroupWrites, waitName: string, runNo: RunNo, stepId: StepId): Promise<Approval | null> {
+export async function linkApproval(writes: PendingWrites, waitName: string, runNo: RunNo, stepId: StepId): Promise<Approval | null> {
   const [row] = await writes.rows<ApprovalRow>(LINK, writes.environmentId, waitName, [runNo], stepId);
   return row ? toApproval(row) : null;
 }
 
 /** Decisions that were made before their steps wait are given to these at once. Their entries have been written. */
-export async function answerSignals(writes: GroupWrites, taken: GroupWrites["signalsAdded"]): Promise<void> {
+export async function answerSignals(writes: PendingWrites, taken: PendingWrites["signalsAdded"]): Promise<void> {
   for (const added of writes.signalsAdded) {
     const { allocation, runNo, wait } = added;
     if (wait.stepId === null || taken.includes(added)) continue;
@@ -51,7 +51,7 @@ export async function answerSignals(writes: GroupWrites, taken: GroupWrites["sig
 }
 
 /** Nobody waits for the approvals of ended runs any more. */
-export async function endApprovals(writes: GroupWrites): Promise<void> {
+export async function endApprovals(writes: PendingWrites): Promise<void> {
   const { environmentId, approvalsEnded } = writes;
   if (approvalsEnded.length === 0) return;
   const endedAt = new Map(approvalsEnded.map(({ runNo, now }) => [runNo, now]));
@@ -62,6 +62,6 @@ export async function endApprovals(writes: GroupWrites): Promise<void> {
   }
 }
 
-export function endApproval(writes: GroupWrites, { id }: Approval, status: ApprovalStatus, at: number): void {
+export function endApproval(writes: PendingWrites, { id }: Approval, status: ApprovalStatus, at: number): void {
   writes.send(END, writes.environmentId, id, status, at);
 }

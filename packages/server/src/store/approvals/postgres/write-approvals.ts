@@ -13,11 +13,11 @@ import {
 import { appendEvents } from "../../events/postgres/append-events.ts";
 import type { InternedIds } from "../../events/postgres/interned-ids.ts";
 import { CommitUnknown, type Database } from "../../postgres/database.ts";
-import { GroupWrites, type Notices } from "../../postgres/group-writes.ts";
+import { flushWrites } from "../../postgres/flush-writes.ts";
 import { jsonRows } from "../../postgres/json-rows.ts";
 import { LockSet, nameLock } from "../../postgres/locks.ts";
+import { type Notices, PendingWrites } from "../../postgres/pending-writes.ts";
 import { retryCollisions } from "../../postgres/retry-collisions.ts";
-import { writeGathered } from "../../postgres/write-group.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { makeDue } from "../../queue/postgres/queue-entries.ts";
 import { resumeRuns } from "../../waits/postgres/resume-runs.ts";
@@ -42,7 +42,7 @@ export interface WriteApprovalParts {
 
 /** What a transaction has at hand. */
 interface Writing {
-  writes: GroupWrites;
+  writes: PendingWrites;
   allocation: LeaseAllocation;
   append(batch: EventBatch): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function decideApproval(parts: WriteApprovalParts, params: Approval
   );
 }
 
-async function waitingRun(writes: GroupWrites, runNo: RunNo): Promise<WaitingRunOf | null> {
+async function waitingRun(writes: PendingWrites, runNo: RunNo): Promise<WaitingRunOf | null> {
   const [row] = await writes.rows<{ no: RunNo; id: RunId; function_no: FunctionNo }>(RUN, writes.environmentId, [runNo]);
   return row ? { no: row.no, id: row.id, functionNo: row.function_no } : null;
 }
@@ -122,13 +122,13 @@ async function inTransaction<Result>(
   for (const { name } of event.events) locks.add(nameLock(environmentId, name), "shared");
   const write = () =>
     database.transaction(async (client) => {
-      const writes = new GroupWrites(client, environmentId);
+      const writes = new PendingWrites(client, environmentId);
       const allocation = new LeaseAllocation(now, lease);
       locks.send(writes);
       const append = async (batch: EventBatch) => {
         const numbers = await interned.numbersFor(writes.read, [batch]);
         const { awaited } = await appendEvents(writes, numbers, [{ batch, allocation, mayBeWritten: false }]);
-        await writeGathered(writes);
+        await flushWrites(writes);
         await resumeRuns(writes, rules, awaited);
       };
       const result = await work({ writes, allocation, append });

@@ -23,7 +23,8 @@ test("an added database has the directory's secrets and numbers of its own, and 
   await writeEvents(store, "production", 5);
   const [first, second] = [await freshDatabase(t), await migratedDatabase(t)];
   assert.deepEqual(await add(store, "eu", first), { no: 1, name: "eu", url: first, readUrl: null, createdAt: 1 });
-  const us = { name: "us", url: second, readUrl: first, createdAt: 2 };
+  // As managed services have it while there is no replica.
+  const us = { name: "us", url: second, readUrl: second, createdAt: 2 };
   assert.deepEqual(await store.databaseAdd(us), { no: 2, ...us });
   assert.deepEqual(await (await open(t, directory)).databaseList(), [
     { no: 1, name: "eu", url: first, readUrl: null, createdAt: 1 },
@@ -98,11 +99,20 @@ test("a database is refused that is no PostgreSQL, is silent, or belongs to anyb
   assert.match((await refusedAs("us", silent)).join(), /^database_unreachable,The database cannot be used: PostgreSQL cannot be reached/);
   const free = await freshDatabase(t);
   assert.match((await refusedAs("us", free, "postgres://u@127.0.0.1:1/x")).join(), /^database_unreachable,The database of the read URL/);
+  const refused = [
+    "database_unreachable",
+    `The database of the read URL cannot be used: its database is "${nameOf(eu)}" and not "${nameOf(free)}".`,
+  ];
+  assert.deepEqual(await refusedAs("us", free, eu), refused);
   assert.deepEqual(
     (await store.databaseList()).map(({ name }) => name),
     ["eu"],
   );
 });
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
 
 test("of concurrent nodes that add the same database, one succeeds", { skip }, async (t) => {
   const directory = await migratedDatabase(t);

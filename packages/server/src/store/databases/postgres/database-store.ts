@@ -17,7 +17,7 @@ import { type LastNumbers, lastNumbers, numberWhileInUse } from "./number-sequen
 
 interface DatabaseRow {
   database_no: number;
-  mark_id: string;
+  membership_id: string;
   name: string;
   url: string;
   read_url: string | null;
@@ -25,7 +25,7 @@ interface DatabaseRow {
 }
 
 const LIST = "SELECT * FROM databases ORDER BY database_no";
-const INSERT = "INSERT INTO databases (database_no, mark_id, name, url, read_url, created_at) VALUES ($1, $2, $3, $4, $5, $6)";
+const INSERT = "INSERT INTO databases (database_no, membership_id, name, url, read_url, created_at) VALUES ($1, $2, $3, $4, $5, $6)";
 const MARK = `INSERT INTO installation VALUES (1, $1, ${DIRECTORY_NO}, $1) ON CONFLICT DO NOTHING`;
 const ADD_LOCK = 7_269;
 /** As long as another database may take to be added. */
@@ -40,10 +40,10 @@ export function databaseStore({ database, node, box }: { database: Database; nod
     await client.query(`SET LOCAL lock_timeout = ${ADD_WAIT_MS}`);
     await client.query("SELECT pg_advisory_xact_lock($1)", [ADD_LOCK]);
     const members = (await client.query<DatabaseRow>(LIST)).rows;
-    const [no, markId] = [nextNumber(members, name), randomUUID()];
-    await adoptDatabase({ no, markId, url, readUrl, ...(await partsOf(database, members)) });
+    const [no, membershipId] = [nextNumber(members, name), randomUUID()];
+    await adoptDatabase({ no, membershipId, url, readUrl, ...(await partsOf(database, members)) });
     const sealed = (text: string) => box.seal(text, ownerOf("databases", no));
-    await client.query(INSERT, [no, markId, name, sealed(url), readUrl === null ? null : sealed(readUrl), createdAt]);
+    await client.query(INSERT, [no, membershipId, name, sealed(url), readUrl === null ? null : sealed(readUrl), createdAt]);
     await client.query("SELECT pg_notify($1, $2)", [CHANNEL, `${node} directory`]);
     return { no, name, url, readUrl, createdAt };
   }
@@ -67,12 +67,12 @@ async function partsOf(
 ): Promise<Pick<AdoptionParts, "members" | "installationId" | "above" | "secrets" | "keys">> {
   await directory.query(MARK, [randomUUID()]);
   await numberWhileInUse(directory, DIRECTORY_NO);
-  const [mark] = await directory.query<{ installation_id: string }>("SELECT installation_id FROM installation");
+  const [membership] = await directory.query<{ installation_id: string }>("SELECT installation_id FROM installation");
   const above: LastNumbers = await directory.transaction(lastNumbers);
   const secrets = await directory.query<{ name: string; secret: string }>("SELECT name, secret FROM store_secrets");
   const keys = await directory.query<{ key: string }>("SELECT key FROM encryption_key");
-  const named = new Map(members.map(({ mark_id, name }) => [mark_id, name]));
-  return { members: named, installationId: mark?.installation_id ?? "", above, secrets, keys: keys.map(({ key }) => key) };
+  const named = new Map(members.map(({ membership_id, name }) => [membership_id, name]));
+  return { members: named, installationId: membership?.installation_id ?? "", above, secrets, keys: keys.map(({ key }) => key) };
 }
 
 function refusal(error: unknown): DatabaseRefused {

@@ -49,12 +49,12 @@ export async function numberWhileInUse(database: Database, no: number): Promise<
 
 /** Those that a migration has just made, in its transaction: nobody has taken a number yet. Nothing to do without several databases. */
 export async function numberNewSequences(client: PoolClient): Promise<void> {
-  const { rows: marks } = await client.query<{ database_no: number }>("SELECT database_no FROM installation");
-  const [mark] = marks;
-  if (!mark) return;
+  const memberships = await client.query<{ database_no: number }>("SELECT database_no FROM installation");
+  const [membership] = memberships.rows;
+  if (!membership) return;
   const { rows } = await client.query<SequenceRow>(SEQUENCES);
   for (const { name } of rows.filter(({ step }) => step !== DATABASES_MAX))
-    await numberSequence(client, mark.database_no, { name, above: 0 });
+    await numberSequence(client, membership.database_no, { name, above: 0 });
 }
 
 /** Whether it was free. A transaction that gives up is no fault of PostgreSQL: it ends in order. */

@@ -9,7 +9,7 @@ import { claimKeys } from "../../dedup-keys/postgres.ts";
 import { startEntry } from "../../function-starts/policy.ts";
 import { noteMirrors } from "../../mirrors/postgres.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { addEntry, startRun } from "../../runs/postgres/start-runs.ts";
 import { addBatch } from "../../usage/policy.ts";
@@ -38,7 +38,7 @@ interface Candidate extends Appending {
   outcome: Outcome;
 }
 
-export async function appendEvents(writes: GroupWrites, interned: InternedNumbers, appendings: readonly Appending[]): Promise<Appended> {
+export async function appendEvents(writes: PendingWrites, interned: InternedNumbers, appendings: readonly Appending[]): Promise<Appended> {
   const candidates = appendings.map((appending) =>
     appending.batch.events.map((event): Candidate => ({ ...appending, event, outcome: { kind: "stored" } })),
   );
@@ -72,7 +72,7 @@ export async function appendEvents(writes: GroupWrites, interned: InternedNumber
 }
 
 /** Ids chosen by senders, and ids of batches that may have been written before. */
-async function findPresentIds(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
+async function findPresentIds(writes: PendingWrites, candidates: readonly Candidate[]): Promise<void> {
   const asked = candidates.filter(({ batch, mayBeWritten }) => batch.idsFromSender || mayBeWritten);
   if (asked.length === 0) return;
   const rows = await writes.rows<{ event_id: EventId }>(
@@ -98,7 +98,7 @@ function findRepeatedIds(candidates: readonly Candidate[]): void {
   }
 }
 
-async function claimDedupKeys(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
+async function claimDedupKeys(writes: PendingWrites, candidates: readonly Candidate[]): Promise<void> {
   const keyed = candidates.filter(({ event, outcome }) => event.dedupId !== null && outcome.kind === "stored");
   const claims = keyed.map(({ event, batch }) => ({
     key: boundedKey(event.dedupId as string),
@@ -113,7 +113,7 @@ async function claimDedupKeys(writes: GroupWrites, candidates: readonly Candidat
   }
 }
 
-async function store(writes: GroupWrites, interned: InternedNumbers, candidates: readonly Candidate[]): Promise<Appended["awaited"]> {
+async function store(writes: PendingWrites, interned: InternedNumbers, candidates: readonly Candidate[]): Promise<Appended["awaited"]> {
   if (candidates.length === 0) return [];
   const { sequences, runNos, awaited } = await insertEvents(writes, interned, candidates);
   const stored = candidates.map(({ batch, event, allocation }, index) => ({
@@ -131,7 +131,7 @@ async function store(writes: GroupWrites, interned: InternedNumbers, candidates:
   return stored.filter(({ event }) => awaited.has(event.name));
 }
 
-function noteUsage(writes: GroupWrites, candidates: readonly Candidate[]): void {
+function noteUsage(writes: PendingWrites, candidates: readonly Candidate[]): void {
   const [first] = candidates;
   const stored = candidates.filter(({ outcome }) => outcome.kind === "stored");
   const duplicates = candidates.filter(({ outcome }) => outcome.kind === "duplicate").length;

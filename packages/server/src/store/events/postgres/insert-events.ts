@@ -2,8 +2,8 @@
 
 import type { EventId, RunNo } from "@inlet/protocol";
 import type { EventBatch, NewEvent } from "../../contract/index.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { jsonRows } from "../../postgres/json-rows.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import { runNumber } from "../../runs/postgres/run-number.ts";
 import type { InternedNumbers } from "./interned-ids.ts";
 import { FENCES } from "./settled-sequence.ts";
@@ -35,7 +35,7 @@ interface InsertedRow {
 }
 
 export async function insertEvents(
-  writes: GroupWrites,
+  writes: PendingWrites,
   interned: InternedNumbers,
   events: readonly Omit<StoredNow, "sequence">[],
 ): Promise<Inserted> {
@@ -69,7 +69,7 @@ export async function insertEvents(
 }
 
 /** Grouped by count, mostly one. */
-export function countDuplicates(writes: GroupWrites, firsts: readonly EventId[]): void {
+export function countDuplicates(writes: PendingWrites, firsts: readonly EventId[]): void {
   const counts = new Map<EventId, number>();
   for (const id of firsts) counts.set(id, (counts.get(id) ?? 0) + 1);
   for (const times of new Set(counts.values())) {

@@ -1,7 +1,7 @@
 /** Stored events for which runs are about to be started. */
 
-import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { eventRemovalLock, LockSet } from "../../postgres/locks.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 
 /** By number first, then by environment: PostgreSQL might otherwise read the whole environment. */
 const STORED = `
@@ -9,7 +9,7 @@ const STORED = `
   WHERE environment_id = $1`;
 
 /** Which of these events are stored. They stay until the transaction ends. Reading them also keeps their partition. */
-export async function keepEvents(writes: GroupWrites, sequences: readonly number[]): Promise<ReadonlySet<number>> {
+export async function keepEvents(writes: PendingWrites, sequences: readonly number[]): Promise<ReadonlySet<number>> {
   if (sequences.length === 0) return new Set();
   const locks = new LockSet();
   locks.add(eventRemovalLock(), "shared");

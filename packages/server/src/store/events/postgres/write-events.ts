@@ -2,10 +2,10 @@
 
 import type { EventAppendResult, EventBatch, WaitRules } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
+import { flushWrites } from "../../postgres/flush-writes.ts";
 import type { WriteGroup } from "../../postgres/group-commit.ts";
-import { GroupWrites, type Notices } from "../../postgres/group-writes.ts";
 import { LockSet, nameLock } from "../../postgres/locks.ts";
-import { writeGathered } from "../../postgres/write-group.ts";
+import { type Notices, PendingWrites } from "../../postgres/pending-writes.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { resumeRuns } from "../../waits/postgres/resume-runs.ts";
 import { appendEvents } from "./append-events.ts";
@@ -27,7 +27,7 @@ export function createInternIds(
 
 export function createWriteEvents({ interned, rules, notify }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
   return async (client, environmentId, attempts) => {
-    const writes = new GroupWrites(client, environmentId, "events");
+    const writes = new PendingWrites(client, environmentId, "events");
     const numbers = await interned.numbersFor(
       writes.read,
       attempts.map(({ work }) => work),
@@ -40,7 +40,7 @@ export function createWriteEvents({ interned, rules, notify }: WriteEventsParts)
       return { batch, mayBeWritten, allocation: new LeaseAllocation(batch.receivedAt, batch.lease) };
     });
     const { results, awaited } = await appendEvents(writes, numbers, appendings);
-    await writeGathered(writes);
+    await flushWrites(writes);
     await resumeRuns(writes, rules, awaited);
     await writes.settle();
     return {

@@ -1,15 +1,9 @@
 /** What event lists have in common in both engines: filters that no index supports, and merging streams into a page. */
 
-import {
-  type CompileWhere,
-  type EventCursor,
-  type EventListParams,
-  type EventPage,
-  readReconciled,
-  SOURCE_KINDS,
-  type StoredEvent,
-} from "../../contract/index.ts";
+import type { CompileWhere, EventCursor, EventListParams, EventPage, StoredEvent } from "../../contract/index.ts";
+import { readReconciled } from "../../reconciliations/contract/reconciled-source.ts";
 import { PAGE_BYTES_MAX, type Slice } from "../../shared/byte-bounds.ts";
+import { SOURCE_KINDS } from "../contract.ts";
 import { bytesOfEvent, type EventRow, toStoredEvent } from "./event-rows.ts";
 import { payloadContains } from "./payload-contains.ts";
 

@@ -3,9 +3,9 @@
 import type { EntryNo, FunctionNo, LeaseId, RunNo } from "@inlet/protocol";
 import type { FunctionStartParams, MarkKey } from "../../contract/index.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
 import { LockSet, markLock } from "../../postgres/locks.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import { unfinished } from "../../runs/postgres/run-state.ts";
 import { heldMarkExpiresAt, runKeepingMark } from "../policy.ts";
 
@@ -49,7 +49,7 @@ export class Marks {
   }
 
   /** Until the transaction ends, no other transaction reads or writes the marks of these starts. */
-  static lock(writes: GroupWrites, starts: readonly FunctionStartParams[]): void {
+  static lock(writes: PendingWrites, starts: readonly FunctionStartParams[]): void {
     const locks = new LockSet();
     for (const { functionNo, marks } of starts) {
       for (const { kind, key } of marks) {
@@ -60,7 +60,7 @@ export class Marks {
   }
 
   /** The marks are locked, and so are the entries of the starts. */
-  static async read(writes: GroupWrites, starts: readonly FunctionStartParams[]): Promise<Marks> {
+  static async read(writes: PendingWrites, starts: readonly FunctionStartParams[]): Promise<Marks> {
     if (starts.length === 0) return new Marks(new Map());
     const numbers = starts.map(({ entry }) => entry.no);
     const leases = await writes.rows<{ entry_no: EntryNo; lease_id: LeaseId | null }>(LEASES, writes.environmentId, numbers);
@@ -94,7 +94,7 @@ export class Marks {
     this.#active.add(runNo);
   }
 
-  write(writes: GroupWrites): void {
+  write(writes: PendingWrites): void {
     const last = [...this.#marks.values()].filter((mark) => this.#changed.has(mark));
     const gone = last.filter(({ value }) => value === null);
     if (gone.length > 0) writes.send(REMOVE, writes.environmentId, ...columnsOf(gone));
@@ -111,7 +111,7 @@ export class Marks {
     if (rows.length > 0) writes.send(WRITE, jsonRows(rows));
   }
 
-  async #read(writes: GroupWrites, keys: readonly (MarkKey & { functionNo: FunctionNo })[]): Promise<void> {
+  async #read(writes: PendingWrites, keys: readonly (MarkKey & { functionNo: FunctionNo })[]): Promise<void> {
     const kept = keys.map((mark) => ({ ...mark, key: boundedKey(mark.key) }));
     if (kept.length === 0) return;
     const rows = await writes.rows<{ function_no: FunctionNo; kind: MarkKey["kind"]; key: string; value: string }>(

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { type FunctionStartChange, type FunctionStartParams, TIMER_LANE } from "../../contract/index.ts";
 import { eventsAt } from "../../events/postgres/select-events.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { Consequences, DecisionResult } from "../../runs/postgres/decisions.ts";
 import { addEntry, startRunForStored } from "../../runs/postgres/start-runs.ts";
@@ -24,7 +24,7 @@ export interface StartParts {
 }
 
 export async function startFunction(
-  writes: GroupWrites,
+  writes: PendingWrites,
   parts: StartParts,
   params: FunctionStartParams,
 ): Promise<Omit<DecisionResult, "leased">> {
@@ -53,7 +53,7 @@ export async function startFunction(
   return { applied: true, refused: change.refused };
 }
 
-function apply(writes: GroupWrites, parts: StartParts, functionNo: FunctionNo, change: FunctionStartChange): void {
+function apply(writes: PendingWrites, parts: StartParts, functionNo: FunctionNo, change: FunctionStartChange): void {
   const { allocation, marks, consequences, runNo } = parts;
   for (const { kind, key, value, expiresAt } of change.marks ?? []) marks.set(functionNo, { kind, key }, value, expiresAt);
   for (const other of change.cancels ?? []) consequences.cancelled.push({ allocation, runNo: other, eventSequence: null });

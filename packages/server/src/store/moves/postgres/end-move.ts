@@ -31,14 +31,14 @@ export async function forget({ source, timing, atPoint }: MoveParts, row: MoveRo
 }
 
 /** Writes go on in the old place before anything else. */
-export async function abort({ source }: MoveParts, row: MoveRow): Promise<void> {
+export async function abort({ source }: MoveParts): Promise<void> {
   if (await adoptSide(source)) await releaseSource(source);
-  if (row.error !== null) await failMoveJob(source, row.error);
   await endSource(source);
 }
 
-/** Returns whether copied rows are left. */
-export async function clear({ target, timing }: MoveParts): Promise<boolean> {
+/** Returns whether copied rows are left. The job has failed from the moment on at which another move can begin, however long this takes. */
+export async function clear({ source, target, timing }: MoveParts, { error }: MoveRow): Promise<boolean> {
+  if (error !== null) await failMoveJob(source, error);
   if (!(await adoptSide(target))) return false;
   if (await removeWithin(target, "arriving", timing.workMs)) return true;
   await endTarget(target);

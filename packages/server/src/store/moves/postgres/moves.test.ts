@@ -1,9 +1,10 @@
 /** An environment moves between two databases with everything it holds, and nothing else does. */
 
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import type { EnvironmentId } from "@inlet/protocol";
-import { makeMoveScene } from "../../../../test/support/move-scene.ts";
+import type { EnvironmentId, JobId } from "@inlet/protocol";
+import { MOVED, makeMoveScene, moveStore } from "../../../../test/support/move-scene.ts";
 import { startWriters } from "../../../../test/support/move-writers.ts";
 import { whyNoPostgres } from "../../../../test/support/postgres.ts";
 
@@ -16,6 +17,9 @@ type Rows = Record<string, string[]>;
 function withoutJob(rows: Rows, jobId: string): Rows {
   return { ...rows, jobs: (rows.jobs ?? []).filter((row) => !row.includes(jobId)) };
 }
+
+/** Without those of any move. */
+const withoutJobs = ({ jobs: _, ...rows }: Rows): Rows => rows;
 
 /** Those of an event that is counted later. */
 const withoutFigures = ({
@@ -68,4 +72,71 @@ test("writers that never pause lose nothing, there and back again", { skip }, as
   await scene.finish();
   assert.equal(countOf(await scene.rowsIn(1)), 0);
   assert.ok(countOf(await scene.rowsIn(0)) > 0);
+});
+
+test("a target that is away, full or of another release leaves the environment where it is, and a later move succeeds", {
+  skip,
+}, async (t) => {
+  const scene = await makeMoveScene(t);
+  const [, target] = scene.databases;
+  const before = await scene.rowsIn(0);
+  const away = async () => [{ no: 1, name: "second", url: "postgres://postgres@127.0.0.1:1/x", readUrl: null, createdAt: 0 }];
+  const noSpace = `CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`;
+  const troubles = [
+    {
+      begin: async () => undefined,
+      parts: { members: away },
+      end: async () => undefined,
+      reason: /10 times in a row, .* cannot be reached/,
+    },
+    {
+      begin: async () => {
+        await target.query(noSpace);
+        await target.query("CREATE TRIGGER no_space BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION no_space()");
+      },
+      end: async () => void (await target.query("DROP FUNCTION no_space CASCADE")),
+      reason: /10 times in a row, .* the disk of PostgreSQL is full/,
+    },
+    {
+      begin: async () => void (await target.query("UPDATE schema_version SET version = version - 1")),
+      end: async () => void (await target.query("UPDATE schema_version SET version = version + 1")),
+      reason: /^The databases have different schemas .*: all nodes must be of one release\.$/,
+    },
+  ];
+  for (const { begin, parts, end, reason } of troubles) {
+    await begin();
+    const jobId = await scene.begin(1);
+    // A target that is away keeps its copied rows until it is back.
+    await scene.finish(
+      parts,
+      ({ move, failure }) => move.jobId === jobId && (move.state === "ended" || (move.state === "clearing" && failure !== null)),
+    );
+    assert.equal(await scene.placeOf(), 0);
+    const job = await scene.jobIn(0, jobId);
+    assert.equal(job?.status, "failed");
+    const [{ message }] = JSON.parse(job?.errors ?? "[]");
+    assert.match(message, reason);
+    assert.deepEqual(withoutJobs(await scene.rowsIn(0)), withoutJobs(before));
+    await scene.databases[0].query("UPDATE events SET data = data WHERE environment_id = $1", [MOVED]);
+    await end();
+  }
+  await scene.finish();
+  assert.equal(countOf(await scene.rowsIn(1)), 0, "nothing of them is left");
+  await scene.begin(1);
+  const progress = await scene.finish();
+  assert.deepEqual(progress.map(({ failure }) => failure).filter(Boolean), []);
+  assert.equal(await scene.placeOf(), 1);
+  assert.deepEqual(withoutFigures(withoutJobs(await scene.rowsIn(1))), withoutFigures(withoutJobs(before)));
+});
+
+test("of moves that are started at the same moment, one begins", { skip }, async (t) => {
+  const scene = await makeMoveScene(t);
+  const stores = [1, 2].map(() => moveStore(scene.databases[0], scene.urls));
+  t.after(() => Promise.all(stores.map((store) => store.stop())));
+  const start = (store: (typeof stores)[number]) =>
+    store.environmentMoveInsert({ environmentId: MOVED, jobId: randomUUID() as string as JobId, to: 1, filter: "{}", now: 1 });
+  assert.deepEqual((await Promise.all(stores.map(start))).sort(), [false, true]);
+  await scene.finish();
+  assert.equal(await scene.placeOf(), 1);
 });

@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import type { Database } from "../../postgres/database.ts";
 import { isLockTimeout } from "../../postgres/failures.ts";
-import { MAINTAIN_LOCK } from "../../postgres/schema/partitions.ts";
+import { MAINTAIN_LOCK } from "../../postgres/schema/partition-locks.ts";
 import { FOREVER, MoveLost, type MoveSide, NOW } from "./move-parts.ts";
 import { type MovedTable, movedTables } from "./moved-tables.ts";
 

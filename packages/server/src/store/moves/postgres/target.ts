@@ -5,6 +5,7 @@ import type { PoolClient } from "pg";
 import { countEvents } from "../../event-types/postgres.ts";
 import type { Database } from "../../postgres/database.ts";
 import { CHANNEL } from "../../postgres/nodes/announce.ts";
+import { MAINTAIN_LOCK } from "../../postgres/schema/partition-locks.ts";
 import { type Batch, internRows, readBatch, readKeys, writeRows } from "./copy-rows.ts";
 import { FOREVER, MoveLost, type MoveSide, NOW } from "./move-parts.ts";
 import type { MovedTable } from "./moved-tables.ts";
@@ -24,9 +25,11 @@ const CHECK = "SELECT FROM moving_environments WHERE environment_id = $1 AND job
 
 export async function beginTarget({ database, environmentId, jobId, epoch }: MoveSide): Promise<void> {
   await database.transaction(async (client) => {
+    // No partition is dropped from here on: it would take rows that were copied.
+    await client.query("SELECT pg_advisory_xact_lock($1)", [MAINTAIN_LOCK]);
     await client.query(BEGIN, [environmentId, jobId, epoch]);
     await client.query("DELETE FROM moved_tables WHERE environment_id = $1", [environmentId]);
-  });
+  }, "maintenance");
 }
 
 /** Rows that refer to the environment need its row. The directory's own is the truth. */

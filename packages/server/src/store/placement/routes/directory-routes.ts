@@ -65,7 +65,7 @@ export const DIRECTORY_ROUTES: Routes<
   auditList: inDirectory,
   auditExpireMany: inDirectory,
   idempotencyClaim: inDirectory,
-  idempotencyAnswer: inDirectory,
+  idempotencyResponse: inDirectory,
   idempotencyRelease: inDirectory,
   idempotencyExpireMany: inDirectory,
   leadershipTake: inDirectory,

@@ -12,7 +12,8 @@ import type {
   ReconciliationStore,
   WebhookRequestStore,
 } from "../../contract/index.ts";
-import { done, each, inEnvironment, inOneDatabase, type Routes, rememberedRows, rows, split, upTo, upToIn, watched } from "../rules.ts";
+import { done, each, inEnvironment, inOneDatabase, type Routes, rememberedRows, rows, upTo, upToIn, watched } from "../rules.ts";
+import { split } from "../split.ts";
 
 export const EVENT_ROUTES: Routes<
   EventStore &

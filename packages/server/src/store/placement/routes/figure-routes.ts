@@ -12,7 +12,8 @@ import type {
   UsageStore,
 } from "../../contract/index.ts";
 import type { Placement } from "../placement.ts";
-import { done, each, inEnvironment, onwards, type Routes, split, unlessUnavailable, upTo } from "../rules.ts";
+import { done, each, inEnvironment, onwards, type Routes, unlessUnavailable, upTo } from "../rules.ts";
+import { split } from "../split.ts";
 
 export const FIGURE_ROUTES: Routes<TrafficStore & ActivityStore & UsageStore & RetentionStore> = {
   // Figures.
@@ -47,11 +48,14 @@ export const FIGURE_ROUTES: Routes<TrafficStore & ActivityStore & UsageStore & R
   retentionReclaim: (placement) => () => done(each(placement, (store) => store.retentionReclaim())),
   retentionStoredBytes: inEnvironment,
   retentionOldestRows: inEnvironment,
-  retentionOldestAt: (placement) => async () => {
-    const times = (await each(placement, (store) => store.retentionOldestAt())).flatMap(({ answer }) => answer ?? []);
-    return times.length > 0 ? Math.min(...times) : null;
-  },
+  retentionArchiveFailingSince: (placement) => () => earliest(placement, (store) => store.retentionArchiveFailingSince()),
+  retentionOldestAt: (placement) => () => earliest(placement, (store) => store.retentionOldestAt()),
 };
+
+async function earliest(placement: Placement, time: (store: Store) => Promise<number | null>): Promise<number | null> {
+  const times = (await each(placement, time)).flatMap(({ answer }) => answer ?? []);
+  return times.length > 0 ? Math.min(...times) : null;
+}
 
 /** Of several databases, those that can be reached. */
 async function usageOf(placement: Placement, { environmentIds, ...params }: UsageListParams): Promise<UsageHour[]> {

@@ -11,7 +11,8 @@ import type {
   RunAdmitResult,
 } from "../../contract/index.ts";
 import type { Placement } from "../placement.ts";
-import { done, each, inEnvironment, type Routes, rows, split, upTo, watched } from "../rules.ts";
+import { done, each, inEnvironment, type Routes, rows, upTo, watched } from "../rules.ts";
+import { split } from "../split.ts";
 
 export const QUEUE_ROUTES: Routes<QueueStore & AdmissionStore & ResumptionStore> = {
   queueClaimMany: (placement) => (params) => {

@@ -14,7 +14,8 @@ import type {
   SignalStore,
   Store,
 } from "../../contract/index.ts";
-import { first, found, inEnvironment, type Routes, rememberedRows, rows, split, upTo, upToIn, watched } from "../rules.ts";
+import { first, found, inEnvironment, type Routes, rememberedRows, rows, upTo, upToIn, watched } from "../rules.ts";
+import { split } from "../split.ts";
 
 export const RUN_ROUTES: Routes<
   AppStore &
@@ -45,7 +46,11 @@ export const RUN_ROUTES: Routes<
   runContext: inEnvironment,
   stepRequest: inEnvironment,
   runEnd: inEnvironment,
-  runFind: (placement) => (params) => found(placement, (store) => store.runFind(params)),
+  runFind: (placement) => (params) => {
+    const { environmentId } = params;
+    if (environmentId === undefined) return found(placement, (store) => store.runFind(params));
+    return placement.inEnvironment(environmentId, (store) => store.runFind(params));
+  },
   runGet: inEnvironment,
   runSummaries: inEnvironment,
   runWatch: watched,

@@ -15,7 +15,7 @@ import { LANE_WALK } from "../../queue/postgres/lane-walk.ts";
 import { MessagePieces } from "../../realtime/postgres/message-pieces.ts";
 import { REALTIME_CHANNEL } from "../../realtime/postgres/realtime-store.ts";
 import type { Database } from "../database.ts";
-import { type Notices, noNotices, noteLane } from "../group-writes.ts";
+import { type Notices, noNotices, noteLane } from "../pending-writes.ts";
 import { CHANNEL } from "./announce.ts";
 import { Listeners } from "./listeners.ts";
 

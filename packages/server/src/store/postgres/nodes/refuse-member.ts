@@ -1,7 +1,7 @@
 /**
  * A database that was added to an installation is not the directory of another one: a service that is started on it would make an
- * environment of its own there. Checked where a node registers, under the lock under which a database is marked: either the service
- * sees the mark, or whoever adds the database sees the node.
+ * environment of its own there. Checked where a node registers, under the lock under which a database is added: either the service
+ * sees the membership, or whoever adds the database sees the node.
  */
 
 import type { PoolClient } from "pg";

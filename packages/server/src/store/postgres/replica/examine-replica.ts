@@ -21,6 +21,8 @@ const OF_REPLICA = `
     (extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000)::bigint AS replayed_at
   FROM pg_control_system()`;
 
+const UNKNOWN = "it does not say what it is";
+
 interface PrimaryRow {
   system: string;
   name: string;
@@ -28,19 +30,29 @@ interface PrimaryRow {
   heartbeat: number | null;
 }
 
-interface ReplicaRow {
+interface Identity {
   system: string;
   name: string;
   is_standby: boolean;
+}
+
+interface ReplicaRow extends Identity {
   replayed: number | null;
   replayed_at: number | null;
+}
+
+/** Why a server is no replica of a database, a sentence for people; null: it may be one. Throws StoreUnavailable if either cannot be asked. */
+export async function strangerReason(primary: Database, replica: Database): Promise<string | null> {
+  const statement = `SELECT ${IDENTITY}, pg_is_in_recovery() AS is_standby FROM pg_control_system()`;
+  const [[kept], [found]] = [await primary.query<Identity>(statement), await replica.query<Identity>(statement)];
+  return kept && found ? strangerTo(kept, found) : UNKNOWN;
 }
 
 /** Throws StoreUnavailable if either cannot be asked. */
 export async function examineReplica(primary: Database, replica: Database, node: string): Promise<Examined> {
   const [kept] = await primary.query<PrimaryRow>(OF_PRIMARY, [node], "read");
   const [found] = await replica.query<ReplicaRow>(OF_REPLICA);
-  if (!kept || !found) return { refusal: "it does not say what it is", lagMs: null };
+  if (!kept || !found) return { refusal: UNKNOWN, lagMs: null };
   const refusal = strangerTo(kept, found);
   if (refusal !== null) return { refusal, lagMs: null };
   if ((found.replayed ?? 0) < kept.committed) {
@@ -51,7 +63,7 @@ export async function examineReplica(primary: Database, replica: Database, node:
   return isMissing ? { refusal: "it lacks what this node wrote: it follows another primary", lagMs: null } : { refusal: null, lagMs: 0 };
 }
 
-function strangerTo(kept: PrimaryRow, found: ReplicaRow): string | null {
+function strangerTo(kept: Pick<Identity, "system" | "name">, found: Identity): string | null {
   if (found.system !== kept.system) return found.is_standby ? "it is a standby of another server" : "it is another server and no standby";
   return found.name === kept.name ? null : `its database is "${found.name}" and not "${kept.name}"`;
 }

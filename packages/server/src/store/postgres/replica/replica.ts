@@ -30,12 +30,12 @@ const EXAMINE_EVERY_MS = 1_000;
 /** How long a read waits for the replica to replay what is committed. */
 const CATCH_UP_MS = 250;
 /** How long the replica may take to say where it is. */
-const ANSWER_MS = 2_000;
+const RESPONSE_MS = 2_000;
 /** The share of the connections that reads use. The others ask where the replica is: one at a time. */
 const READS_SHARE = 0.8;
 
 /** A read of one statement or of several, on the database it is given. */
-type Look<Result> = (database: Database) => Promise<Result>;
+type View<Result> = (database: Database) => Promise<Result>;
 
 export class Replica {
   readonly #options: ReplicaOptions;
@@ -43,8 +43,8 @@ export class Replica {
   readonly #position: ReplicaPosition;
   readonly #reads = { replica: 0, primary: 0 };
   #status: ReplicaStatus = { state: "unreachable", reason: "it has not answered yet" };
-  /** The state that was last told. */
-  #told: ReplicaReport["state"] | null = null;
+  /** The state that was last reported. */
+  #reported: ReplicaReport["state"] | null = null;
   #lagMs: number | null = null;
   /** Resolved when the replica is taken out of use. */
   #leaving = Promise.withResolvers<null>();
@@ -55,7 +55,7 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     const { url, connectionsMax, primary } = options;
     this.#options = options;
-    const connections = { url, connectionsMax, otherShare: READS_SHARE, listenUrl: null, timeoutMs: ANSWER_MS };
+    const connections = { url, connectionsMax, otherShare: READS_SHARE, listenUrl: null, timeoutMs: RESPONSE_MS };
     this.#database = new PostgresDatabase({ ...connections, onFault: () => undefined, onRecovery: () => undefined });
     this.#position = new ReplicaPosition(primary, this.#database);
   }
@@ -64,7 +64,7 @@ export class Replica {
     this.#examineAgain(0);
   }
 
-  /** Idempotent. Waits for no answer of the replica, only for a connection that is being opened. */
+  /** Idempotent. Waits for no response of the replica, only for a connection that is being opened. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -75,7 +75,7 @@ export class Replica {
   }
 
   read<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#look((database) =>
+    return this.#read((database) =>
       // Not repeated on the replica, which cancels what stands in the way of its replay.
       database === this.#database
         ? database.transaction(async (client) => (await client.query<Row>(text, values as unknown[])).rows, "read")
@@ -84,17 +84,17 @@ export class Replica {
   }
 
   readTogether<Result>(work: (read: Read) => Promise<Result>): Promise<Result> {
-    return this.#look((database) => database.readTogether(work));
+    return this.#read((database) => database.readTogether(work));
   }
 
-  async #look<Result>(look: Look<Result>): Promise<Result> {
-    const answer = (await this.#isFresh()) ? await this.#fromReplica(look) : null;
+  async #read<Result>(read: View<Result>): Promise<Result> {
+    const answer = (await this.#isFresh()) ? await this.#fromReplica(read) : null;
     if (answer) {
       this.#reads.replica++;
       return answer.result;
     }
     this.#reads.primary++;
-    return look(this.#options.primary);
+    return read(this.#options.primary);
   }
 
   /** Throws StoreUnavailable if the primary is away: it could not answer the read either. */
@@ -108,15 +108,15 @@ export class Replica {
     return isFresh === true;
   }
 
-  /** Null: the primary has to answer. A read that took all its time would take as long there: its failure is the answer. */
-  async #fromReplica<Result>(look: Look<Result>): Promise<{ result: Result } | null> {
+  /** Null: the primary has to answer. A read that took all its time would take as long there: its failure is the response. */
+  async #fromReplica<Result>(read: View<Result>): Promise<{ result: Result } | null> {
     const begun = performance.now();
-    const answer = look(this.#database).then((result) => ({ result }));
+    const answer = read(this.#database).then((result) => ({ result }));
     answer.catch(() => undefined);
     try {
       return await Promise.race([answer, this.#leaving.promise]);
     } catch (error) {
-      if (performance.now() - begun >= timeLimits("read", ANSWER_MS).statementMs) throw error;
+      if (performance.now() - begun >= timeLimits("read", RESPONSE_MS).statementMs) throw error;
       if (error instanceof StoreUnavailable && !isTimeout(error.cause)) this.#leave({ state: "unreachable", reason: error.message });
       return null;
     }
@@ -146,14 +146,14 @@ export class Replica {
     const { primary, node, onReplica } = this.#options;
     const outcome = await examineReplica(primary, this.#database, node).catch((error: unknown) => error);
     if (this.#stopped) return;
-    if (isExamined(outcome)) await this.#judge(outcome);
+    if (isExamined(outcome)) await this.#decideUse(outcome);
     else this.#leave({ state: "unreachable", reason: outcome instanceof Error ? outcome.message : String(outcome) });
-    if (this.#stopped || this.#told === this.#status.state) return;
-    this.#told = this.#status.state;
+    if (this.#stopped || this.#reported === this.#status.state) return;
+    this.#reported = this.#status.state;
     onReplica(this.#status);
   }
 
-  async #judge({ refusal, lagMs }: Examined): Promise<void> {
+  async #decideUse({ refusal, lagMs }: Examined): Promise<void> {
     this.#lagMs = lagMs;
     if (refusal !== null) this.#leave({ state: "refused", reason: refusal });
     else if (lagMs === 0) this.#enter();

@@ -70,21 +70,21 @@ CREATE TABLE environments (
 -- The databases on which environments are placed, besides the directory, which is this database. Only the directory has rows. URLs are
 -- encrypted.
 CREATE TABLE databases (
-  database_no integer PRIMARY KEY CHECK (database_no BETWEEN 1 AND 63),
+  database_no   integer PRIMARY KEY CHECK (database_no BETWEEN 1 AND 63),
   -- As the database itself has it in `installation`.
-  mark_id     text NOT NULL UNIQUE,
-  name        text COLLATE "C" NOT NULL UNIQUE,
-  url         text NOT NULL,
-  read_url    text,
-  created_at  bigint NOT NULL
+  membership_id text NOT NULL UNIQUE,
+  name          text COLLATE "C" NOT NULL UNIQUE,
+  url           text NOT NULL,
+  read_url      text,
+  created_at    bigint NOT NULL
 );
--- The installation that this database belongs to, and its number there. Empty until the installation has several databases. A mark that no
+-- The installation that this database belongs to, and its number there. Empty until the installation has several databases. A membership id that no
 -- row of the directory's `databases` has is of an attempt that did not come to its end.
 CREATE TABLE installation (
   only_row        smallint PRIMARY KEY CHECK (only_row = 1),
   installation_id text NOT NULL,
   database_no     integer NOT NULL,
-  mark_id         text NOT NULL
+  membership_id   text NOT NULL
 );
 
 -- The key that encrypts secrets, unless a setting provides one: one row, created by the first node without a key.
@@ -149,6 +149,8 @@ CREATE TABLE time_partitions (
   to_day   integer NOT NULL,
   -- The last attempt to archive it: only that one may drop it.
   archive_attempt text,
+  -- Since when the archive has not taken it; null: it was not offered yet, or was taken.
+  archive_failing_since bigint,
   PRIMARY KEY (kind, from_day)
 );
 -- One row for each row of a partition that was changed since it was last read for the archive (note_partition_change).
@@ -790,6 +792,8 @@ CREATE TABLE jobs (
   tally          text NOT NULL DEFAULT '{}',
   -- Jobs of one series are worked on one after the other.
   series         text,
+  -- Nobody asked for it: it came by itself.
+  scheduled      smallint NOT NULL DEFAULT 0,
   created_at     bigint NOT NULL,
   started_at     bigint,
   ended_at       bigint,
@@ -798,6 +802,7 @@ CREATE TABLE jobs (
   PRIMARY KEY (environment_id, job_id)
 );
 CREATE INDEX jobs_open ON jobs (job_id) WHERE ended_at IS NULL;
+CREATE INDEX jobs_asked_for ON jobs (environment_id, job_id) WHERE scheduled = 0;
 
 CREATE TABLE job_items (
   environment_id integer NOT NULL,

@@ -42,6 +42,16 @@ export async function beginAttempt(client: PoolClient, { kind, fromDay, name }: 
   return attempt;
 }
 
+/** `failedAt`: null if the archive has taken the partition. */
+export async function noteOutcome(database: Database, { kind, fromDay }: OldPartition, failedAt: number | null): Promise<void> {
+  await database.query(
+    `UPDATE time_partitions SET archive_failing_since = CASE WHEN $3::bigint IS NOT NULL THEN coalesce(archive_failing_since, $3) END
+     WHERE kind = $1 AND from_day = $2`,
+    [kind, fromDay, failedAt],
+    "maintenance",
+  );
+}
+
 /** Whether the partition is as this attempt read it. In a transaction that has locked the partition. */
 export async function isUnchanged(client: PoolClient, { kind, fromDay }: OldPartition, attempt: string): Promise<boolean> {
   const { rows } = await client.query<{ unchanged: boolean }>(
@@ -52,13 +62,18 @@ export async function isUnchanged(client: PoolClient, { kind, fromDay }: OldPart
   return rows[0]?.unchanged === true;
 }
 
-/** Whatever is archived of a partition: environments in ascending order, each with its days. */
+/**
+ * Whatever is archived of a partition: environments in ascending order, each with its days. Rows of an environment that has left, or that
+ * arrives, are copies: the database where it is archives them, as they are there. What was erased there is still in the copies.
+ */
 export async function* daysOfPartition(database: Database, partition: OldPartition): AsyncGenerator<ArchivedDay> {
   const name = partition.name(partition.kind);
   for (let after = -1; ; ) {
     const [row] = await read<{ environment_id: number }>(
       database,
-      `SELECT environment_id FROM ${name} WHERE environment_id > $1 ORDER BY environment_id LIMIT 1`,
+      `SELECT environment_id FROM ${name} WHERE environment_id > $1
+         AND environment_id <> ALL (ARRAY(SELECT m.environment_id FROM moving_environments AS m WHERE m.role IN ('left', 'arriving')))
+       ORDER BY environment_id LIMIT 1`,
       [after],
     );
     if (!row) return;

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { freshDatabase, inDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import { openPostgresStore } from "../postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -74,7 +74,7 @@ const TABLES = `
   FROM pg_class AS c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace`;
 
 test("the environment leads every key of what belongs to one", { skip }, async (t) => {
-  const url = await freshDatabase(t);
+  const url = await migratedDatabase(t);
   const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
   // Partitions of days to come are made by the program, not by a migration.
   await store.retentionMaintain({ now: Date.now(), keptMs: { events: 86_400_000, runs: 86_400_000, requests: 86_400_000 } });

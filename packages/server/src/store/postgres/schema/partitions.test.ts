@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createEventIdGenerator } from "@inlet/protocol";
-import { freshDatabase, inDatabase, OWN_LOCKS, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { awayFromMidnight } from "../../../../test/support/away-from-midnight.ts";
+import { inDatabase, migratedDatabase, OWN_LOCKS, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import {
   advance,
   beginOne,
@@ -63,7 +64,8 @@ async function appendAt(
 }
 
 test("partitions are made ahead; what came before its partition was made moves into it", { skip }, async (t) => {
-  const url = await freshDatabase(t);
+  await awayFromMidnight();
+  const url = await migratedDatabase(t);
   const scene = await makeScene(await open(t, url));
   const [today, far] = [Date.now(), Date.now() + 40 * DAY_MS];
   await appendAt(scene, today);
@@ -81,7 +83,8 @@ test("partitions are made ahead; what came before its partition was made moves i
 });
 
 test("partitions are made in spite of those who use the tables in another order, and none of them is ended for it", { skip }, async (t) => {
-  const url = await freshDatabase(t);
+  await awayFromMidnight();
+  const url = await migratedDatabase(t);
   const { store } = await makeScene(await open(t, url));
   const today = Date.now();
   await inDatabase(url, async (other) => {
@@ -98,7 +101,8 @@ test("partitions are made in spite of those who use the tables in another order,
 });
 
 test("a partition is dropped when all of it may go, and not while a run needs something of it", { skip }, async (t) => {
-  const url = await freshDatabase(t);
+  await awayFromMidnight();
+  const url = await migratedDatabase(t);
   const scene = await makeScene(await open(t, url));
   const { store, functions } = scene;
   const day = { events: 30 * DAY_MS, runs: null, requests: null };
@@ -132,7 +136,8 @@ test("a partition is dropped when all of it may go, and not while a run needs so
 });
 
 test("a partition of runs goes with all that belongs to them, and not while one goes on", { skip }, async (t) => {
-  const url = await freshDatabase(t);
+  await awayFromMidnight();
+  const url = await migratedDatabase(t);
   const scene = await makeScene(await open(t, url));
   const { store } = scene;
   const begun = await beginOne(scene, {}, {});

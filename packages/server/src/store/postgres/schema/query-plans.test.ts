@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type EventId, firstIdAt, type RunId, type WebhookId, type WebhookRequestId } from "@inlet/protocol";
-import { freshDatabase, inDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { awayFromMidnight } from "../../../../test/support/away-from-midnight.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import { explainEverything, type PlanNode, plansWhile } from "../../../../test/support/postgres-plans.ts";
 import {
   advance,
@@ -97,7 +98,8 @@ async function everyday(scene: Scene): Promise<void> {
 }
 
 test(`with ${DAYS} days of partitions, everyday work touches few of them and reads none as a whole`, { skip }, async (t) => {
-  const url = await freshDatabase(t);
+  await awayFromMidnight();
+  const url = await migratedDatabase(t);
   const first = await openPostgresStore({ url, rules: SAMPLE_RULES, onFault: () => undefined, onRecovery: () => undefined });
   const keptMs = { events: 59 * DAY_MS, runs: 59 * DAY_MS, requests: 59 * DAY_MS };
   // As time goes by, a partition for each day; nothing becomes old enough to go.

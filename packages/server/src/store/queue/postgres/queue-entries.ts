@@ -10,8 +10,8 @@ import { HELD_UNTIL, NO_PROBES, TIMER_LANE, type WaitOutcome } from "../../contr
 import { pausedFunctions } from "../../held-calls/postgres.ts";
 import { freeSlots } from "../../limits/postgres.ts";
 import { endOrder } from "../../orders/postgres.ts";
-import type { EntryAdded, GroupWrites } from "../../postgres/group-writes.ts";
 import { jsonRows, recordset } from "../../postgres/json-rows.ts";
+import type { EntryAdded, PendingWrites } from "../../postgres/pending-writes.ts";
 import { type EntryPosition, type EntryWrite, type LeaseAllocation, unheld } from "../policy/lease-allocation.ts";
 
 /** An event, run or signal that a step waited for. */
@@ -94,14 +94,14 @@ const MAKE_DUE = `
   UPDATE queue SET rank = r.rank, due_at = r.due_at, claims = r.claims, lease_id = r.lease_id, leased_by = r.leased_by,
     event_no = r.event_no, ended_run_no = r.ended_run_no, outcome = r.outcome
   FROM ${recordset(DUE)}
-  WHERE queue.environment_id = $2 AND queue.run_no = r.run_no AND queue.step_id = r.step_id AND queue.kind = 'timeout'
+  WHERE queue.environment_id = $2 AND queue.run_no = r.run_no AND queue.step_id = r.step_id AND queue.kind = 'resume'
     AND queue.lease_id IS NULL AND queue.event_no IS NULL AND queue.ended_run_no IS NULL AND queue.outcome IS NULL
   RETURNING queue.entry_no, queue.run_no, queue.step_id, queue.function_no, queue.attempt`;
 
 /** The entry is leased because it timed out. Whoever holds it may put it back, and then it has the event. */
 const NOTE_ARRIVALS = `
   UPDATE queue SET event_no = r.event_no FROM unnest($2::bigint[], $3::text[], $4::bigint[]) AS r(run_no, step_id, event_no)
-  WHERE queue.environment_id = $1 AND queue.run_no = r.run_no AND queue.step_id = r.step_id AND queue.kind = 'timeout'
+  WHERE queue.environment_id = $1 AND queue.run_no = r.run_no AND queue.step_id = r.step_id AND queue.kind = 'resume'
     AND queue.event_no IS NULL AND queue.ended_run_no IS NULL AND queue.outcome IS NULL`;
 
 interface AddedRow {
@@ -115,7 +115,7 @@ interface AddedRow {
 }
 
 /** In the order: removed, changed, added. Waits have been removed before. */
-export async function writeEntries(writes: GroupWrites): Promise<void> {
+export async function writeEntries(writes: PendingWrites): Promise<void> {
   const { environmentId, entriesRemoved, runsEnded, entriesAgain, entriesReset, entriesRenewed, slotsFreed } = writes;
   const freed = freeSlots(writes, { entries: slotsFreed, runs: runsEnded });
   const send = (text: string, numbers: readonly number[], ...others: unknown[]) => {
@@ -132,14 +132,14 @@ export async function writeEntries(writes: GroupWrites): Promise<void> {
 }
 
 /** Resets entries: for another attempt, or one more discovery. */
-function renewEntries(writes: GroupWrites, renewed: GroupWrites["entriesRenewed"]): void {
+function renewEntries(writes: PendingWrites, renewed: PendingWrites["entriesRenewed"]): void {
   if (renewed.length === 0) return;
   const rows = renewed.map(({ no, write, position }) => ({ entry_no: no, attempt: write.attempt, ...positionColumns(write, position) }));
   writes.send(RENEW, jsonRows(rows), writes.environmentId);
   for (const { no, ...entry } of renewed) noteWritten(writes, entry, no);
 }
 
-export async function addEntries(writes: GroupWrites, planned: readonly EntryAdded[]): Promise<void> {
+export async function addEntries(writes: PendingWrites, planned: readonly EntryAdded[]): Promise<void> {
   const added = await heldOrDue(writes, planned);
   // Of several with one subject, the last one is written: a statement can move a row only once.
   const named = new Map(added.filter(({ write }) => write.subject !== null).map((entry) => [keyOf(entry.write), entry]));
@@ -156,7 +156,7 @@ export async function addEntries(writes: GroupWrites, planned: readonly EntryAdd
 }
 
 /** Whoever plans a held entry may not know yet that its function goes on. */
-async function heldOrDue(writes: GroupWrites, planned: readonly EntryAdded[]): Promise<readonly EntryAdded[]> {
+async function heldOrDue(writes: PendingWrites, planned: readonly EntryAdded[]): Promise<readonly EntryAdded[]> {
   const isHeld = ({ write }: EntryAdded) => write.dueAt === HELD_UNTIL;
   const functionNos = new Set(planned.filter(isHeld).map(({ write }) => write.functionNo));
   if (functionNos.size === 0) return planned;
@@ -165,7 +165,7 @@ async function heldOrDue(writes: GroupWrites, planned: readonly EntryAdded[]): P
 }
 
 /** The database assigns the numbers: entries are matched to rows by the columns that distinguish them. */
-function noteAdded(writes: GroupWrites, entries: readonly EntryAdded[], rows: readonly AddedRow[]): void {
+function noteAdded(writes: PendingWrites, entries: readonly EntryAdded[], rows: readonly AddedRow[]): void {
   const byKey = new Map<string, EntryAdded[]>();
   for (const entry of entries) {
     const others = byKey.get(keyOf(entry.write));
@@ -187,7 +187,7 @@ function keyOf({ runNo, functionNo, stepId, kind, subject, eventSequence }: Entr
   return JSON.stringify([runNo, functionNo, stepId, kind, subject, subject === null ? eventSequence : null]);
 }
 
-function noteWritten(writes: GroupWrites, { allocation, write, position }: EntryAdded, no: EntryNo): void {
+function noteWritten(writes: PendingWrites, { allocation, write, position }: EntryAdded, no: EntryNo): void {
   if (position.lease) allocation.noteWritten(write, no, position);
   else writes.announce(position.lane, write.dueAt);
 }
@@ -213,7 +213,7 @@ function entryColumns({ write, position }: EntryAdded) {
 }
 
 /** What steps waited for has arrived: their entries are due. Returns the arrivals that took effect; of several for one step, the first. */
-export async function makeDue(writes: GroupWrites, arrivals: readonly Arrival[]): Promise<Arrival[]> {
+export async function makeDue(writes: PendingWrites, arrivals: readonly Arrival[]): Promise<Arrival[]> {
   const firsts = new Map<string, Arrival & { position: EntryPosition }>();
   for (const arrival of arrivals) {
     const key = `${arrival.runNo} ${arrival.stepId}`;
@@ -245,7 +245,7 @@ export async function makeDue(writes: GroupWrites, arrivals: readonly Arrival[])
   return due;
 }
 
-function noteArrivals(writes: GroupWrites, arrivals: readonly Arrival[]): void {
+function noteArrivals(writes: PendingWrites, arrivals: readonly Arrival[]): void {
   const events = arrivals.filter(({ eventSequence }) => eventSequence !== null);
   if (events.length === 0) return;
   const columns = [events.map(({ runNo }) => runNo), events.map(({ stepId }) => stepId)];
@@ -258,10 +258,10 @@ function noteArrivals(writes: GroupWrites, arrivals: readonly Arrival[]): void {
 }
 
 function duePosition(allocation: LeaseAllocation): EntryPosition {
-  return allocation.position({ kind: "timeout", lane: TIMER_LANE, rank: allocation.now, dueAt: allocation.now });
+  return allocation.position({ kind: "resume", lane: TIMER_LANE, rank: allocation.now, dueAt: allocation.now });
 }
 
-function noteDue(writes: GroupWrites, arrival: Arrival & { position: EntryPosition }, row: AddedRow & { attempt: number }): void {
+function noteDue(writes: PendingWrites, arrival: Arrival & { position: EntryPosition }, row: AddedRow & { attempt: number }): void {
   const { allocation, runNo, stepId, eventSequence, endedRunNo, outcome = null, position } = arrival;
   const { now } = allocation;
   if (!position.lease) return writes.announce(TIMER_LANE, now);
@@ -271,7 +271,7 @@ function noteDue(writes: GroupWrites, arrival: Arrival & { position: EntryPositi
     attempt: row.attempt,
     runNo,
     stepId,
-    kind: "timeout",
+    kind: "resume",
     lane: TIMER_LANE,
     rank: now,
     dueAt: now,

@@ -8,7 +8,7 @@ import { freeSlots } from "../../limits/postgres.ts";
 import { leaveOrder } from "../../orders/postgres.ts";
 import type { Database } from "../../postgres/database.ts";
 import { notFenced } from "../../postgres/fenced.ts";
-import { type Notices, noNotices, noteLane } from "../../postgres/group-writes.ts";
+import { type Notices, noNotices, noteLane } from "../../postgres/pending-writes.ts";
 import { claimEntries } from "./claim-entries.ts";
 import { LANE_WALK } from "./lane-walk.ts";
 import { queueDepths, queueFunctionDepths } from "./queue-depths.ts";

@@ -2,7 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
-import { type FunctionQueueDepth, type QueueDepth, TIMER_LANE } from "../../contract/index.ts";
+import type { FunctionQueueDepth, QueueDepth } from "../../contract/index.ts";
+import { TIMER_LANE } from "../contract.ts";
 
 const FIRST = `FROM queue INDEXED BY queue_by_lane WHERE queue.lane = counted.lane AND queue.lane <> '${TIMER_LANE}'`;
 /** Whether a lane of ordered runs is one whose key is on hold: all runs of a lane have the same key. */

@@ -47,11 +47,11 @@ export class QueueEntries {
       WHERE entry_no = ?`);
     this.#makeDue = db.prepare(`
       UPDATE queue SET rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = ?, event_no = ?, ended_run_no = ?, outcome = ?
-      WHERE run_no = ? AND step_id = ? AND kind = 'timeout' AND lease_id IS NULL AND event_no IS NULL AND ended_run_no IS NULL AND outcome IS NULL
+      WHERE run_no = ? AND step_id = ? AND kind = 'resume' AND lease_id IS NULL AND event_no IS NULL AND ended_run_no IS NULL AND outcome IS NULL
       RETURNING entry_no, environment_id, function_no, attempt`);
     this.#noteArrival = db.prepare(`
       UPDATE queue SET event_no = ?
-      WHERE run_no = ? AND step_id = ? AND kind = 'timeout' AND event_no IS NULL AND ended_run_no IS NULL AND outcome IS NULL`);
+      WHERE run_no = ? AND step_id = ? AND kind = 'resume' AND event_no IS NULL AND ended_run_no IS NULL AND outcome IS NULL`);
   }
 
   /** Tells listeners that an entry of a lane can be claimed at that time. */
@@ -108,7 +108,7 @@ export class QueueEntries {
     const endedRunNo = "endedRunNo" in arrival ? arrival.endedRunNo : null;
     const outcome = "outcome" in arrival ? arrival.outcome : null;
     const { now } = allocation;
-    const position = allocation.position({ kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now });
+    const position = allocation.position({ kind: "resume", lane: TIMER_LANE, rank: now, dueAt: now });
     const { lease, rank, dueAt } = position;
     const held = [rank, dueAt, lease?.id ?? null, lease?.node ?? null, lease ? 1 : 0];
     const row = this.#makeDue.get(...held, eventSequence, endedRunNo, outcome && JSON.stringify(outcome), runNo, stepId) as
@@ -118,7 +118,7 @@ export class QueueEntries {
     if (!lease) this.announce(TIMER_LANE, now);
     else {
       const entry = { environmentId: row.environment_id, functionNo: row.function_no, attempt: row.attempt, runNo, stepId };
-      const due = { kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now, subject: null, eventSequence, endedRunNo, outcome } as const;
+      const due = { kind: "resume", lane: TIMER_LANE, rank: now, dueAt: now, subject: null, eventSequence, endedRunNo, outcome } as const;
       const held = { no: row.entry_no, leaseId: lease.id, leasedUntil: dueAt, claims: 1, probes: NO_PROBES };
       allocation.leased.push({ ...entry, ...due, ...held });
     }

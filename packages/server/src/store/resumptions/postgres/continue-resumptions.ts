@@ -10,8 +10,8 @@ import {
 } from "../../contract/index.ts";
 import { eventsAt } from "../../events/postgres/select-events.ts";
 import type { Database } from "../../postgres/database.ts";
-import { GroupWrites, type Notices } from "../../postgres/group-writes.ts";
 import { resumptionLock } from "../../postgres/locks.ts";
+import { type Notices, PendingWrites } from "../../postgres/pending-writes.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { seenEvent } from "../../waits/policy.ts";
 import { eventsAfter } from "../../waits/postgres/look-back.ts";
@@ -30,7 +30,7 @@ export interface ContinueResumptionsParts {
 
 /** One bounded transaction. */
 interface Part {
-  writes: GroupWrites;
+  writes: PendingWrites;
   rules: WaitRules;
   allocation: LeaseAllocation;
   eventName: string;
@@ -41,7 +41,7 @@ export function resumptionStore({ database, rules, notify, watch }: ContinueResu
     resumptionList: ({ limit }) => listResumptions(database, limit),
     async resumptionContinue({ environmentId, eventName, now }) {
       const { notices, ...result } = await database.transaction(async (client) => {
-        const writes = new GroupWrites(client, environmentId);
+        const writes = new PendingWrites(client, environmentId);
         const part = await proceed({ writes, rules, allocation: new LeaseAllocation(now, undefined), eventName });
         await writes.settle();
         return { ...part, notices: writes.notices };
@@ -67,7 +67,7 @@ async function proceed(part: Part): Promise<ResumptionPart> {
   return { isOurs: true, waits: examined, isDone: false };
 }
 
-async function isOurs(writes: GroupWrites, key: ResumptionKey): Promise<boolean> {
+async function isOurs(writes: PendingWrites, key: ResumptionKey): Promise<boolean> {
   const lock = resumptionLock(key.environmentId, key.eventName).toString();
   const [row] = await writes.rows<{ is_ours: boolean }>("SELECT pg_try_advisory_xact_lock($1::bigint) AS is_ours", lock);
   return row?.is_ours === true;

@@ -4,7 +4,7 @@ import type { EnvironmentId, StepId } from "@inlet/protocol";
 import type { ResumptionKey, RunKey } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import { notFenced } from "../../postgres/fenced.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import type { SeenEvent } from "../../waits/policy.ts";
 
 const PENDING = "SELECT DISTINCT event_name FROM resumptions WHERE environment_id = $1 AND event_name = ANY ($2::text[])";
@@ -33,7 +33,7 @@ export interface Resumption {
 }
 
 /** Of these names, those with events that have not ended all of their waits. */
-export async function pendingNames(writes: GroupWrites, names: readonly string[]): Promise<Set<string>> {
+export async function pendingNames(writes: PendingWrites, names: readonly string[]): Promise<Set<string>> {
   const rows = await writes.rows<{ event_name: string }>(PENDING, writes.environmentId, names);
   return new Set(rows.map(({ event_name }) => event_name));
 }
@@ -43,7 +43,7 @@ export async function isWaitPending(database: Database, { environmentId, runNo, 
 }
 
 /** The events end their waits in further transactions. */
-export function addResumptions(writes: GroupWrites, events: readonly SeenEvent[]): void {
+export function addResumptions(writes: PendingWrites, events: readonly SeenEvent[]): void {
   if (events.length === 0) return;
   const columns = [events.map(({ event }) => event.name), events.map(({ sequence }) => sequence)];
   writes.send(ADD, writes.environmentId, ...columns);
@@ -51,14 +51,14 @@ export function addResumptions(writes: GroupWrites, events: readonly SeenEvent[]
 }
 
 /** The oldest event of the name that has not ended all of its waits. */
-export async function nextResumption(writes: GroupWrites, eventName: string): Promise<Resumption | null> {
+export async function nextResumption(writes: PendingWrites, eventName: string): Promise<Resumption | null> {
   const rows = await writes.rows<{ event_no: number; after_wait_no: number }>(NEXT, writes.environmentId, eventName);
   const [row] = rows;
   return row ? { eventSequence: row.event_no, after: row.after_wait_no } : null;
 }
 
 /** `after` null: it has ended all of them. */
-export function noteResumption(writes: GroupWrites, eventName: string, sequence: number, after: number | null): void {
+export function noteResumption(writes: PendingWrites, eventName: string, sequence: number, after: number | null): void {
   const key = [writes.environmentId, eventName, sequence];
   if (after === null) writes.send(REMOVE, ...key);
   else writes.send(NOTE, ...key, after);

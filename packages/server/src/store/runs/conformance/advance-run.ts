@@ -246,8 +246,8 @@ export function runAdvanceConformance(engine: Engine): void {
     const child = sampleRun(scene.functions[1], { invoker: { runNo: parent.runNo, stepId: stepId("child") } });
     const invoked = sampleBatch(scene.environment, [sampleEvent({ name: "invoked", runs: [child] })]);
     const waiting = sampleStep("child", { kind: "invoke", status: "waiting", detail: child.id });
-    const timeout = { kind: "timeout", stepId: waiting.id, dueAt: 90_000 } as const;
-    const { leased } = await advance(scene, parent, { status: "waiting", steps: [waiting], entries: [timeout], events: [invoked] });
+    const resume = { kind: "resume", stepId: waiting.id, dueAt: 90_000 } as const;
+    const { leased } = await advance(scene, parent, { status: "waiting", steps: [waiting], entries: [resume], events: [invoked] });
     assert.deepEqual(
       leased.map(({ functionNo }) => functionNo),
       [scene.functions[1]],
@@ -258,7 +258,7 @@ export function runAdvanceConformance(engine: Engine): void {
     const end = await advance(scene, { runNo: entry.runNo, entry }, { end: sampleEnd() });
     assert.deepEqual(
       end.leased.map(({ runNo, kind, stepId: id, endedRunNo, eventSequence }) => [runNo, kind, id, endedRunNo, eventSequence]),
-      [[parent.runNo, "timeout", "child", entry.runNo, null]],
+      [[parent.runNo, "resume", "child", entry.runNo, null]],
     );
     const { environmentId } = parent;
     assert.deepEqual(await store.runEnd({ environmentId, runNo: entry.runNo }), sampleEnd());

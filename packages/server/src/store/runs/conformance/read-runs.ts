@@ -257,6 +257,8 @@ export function runReadConformance(engine: Engine): void {
     await begin({ ...scene, environment: elsewhere }, [run], { event: { name: "odd/\ud800" } });
     assert.equal(await store.runGet({ environmentId: scene.environment.id, id: run.id }), null);
     assert.equal((await store.runFind({ id: run.id }))?.environmentId, elsewhere.id);
+    assert.equal((await store.runFind({ id: run.id, environmentId: elsewhere.id }))?.environmentId, elsewhere.id);
+    assert.equal(await store.runFind({ id: run.id, environmentId: scene.environment.id }), null);
     assert.equal(await store.runFind({ id: "nothing" as RunId }), null);
     const details = await detailsOf({ ...scene, environment: elsewhere }, run.id);
     assert.equal(details.event?.name, "odd/\ud800");

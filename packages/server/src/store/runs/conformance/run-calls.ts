@@ -57,7 +57,7 @@ export function runCallConformance(engine: Engine): void {
     assert.deepEqual((await detailsOf(scene, begun.run.id)).calls, []);
 
     const { stepId, attempt, startedAt, endedAt, httpStatus } = call;
-    const failure = { stepId, attempt, startedAt, endedAt, httpStatus, error: { name: "NoAnswer", message: "it hung up" } };
+    const failure = { stepId, attempt, startedAt, endedAt, httpStatus, error: { name: "NoResponse", message: "it hung up" } };
     const other = sampleCall({ startedAt: 1_550 });
     for (const late of [
       { call, failure },

@@ -297,8 +297,8 @@ export interface RunStore {
   stepRequest(params: RunKey & { stepId: StepId }): Promise<StepRequest | null>;
   /** How a run ended; null if it has not, or no longer exists. */
   runEnd(params: RunKey): Promise<RunEnd | null>;
-  /** The run with this id in any environment: ids are unique, and SDKs name no environment. */
-  runFind(params: { id: RunId }): Promise<RunRecord | null>;
+  /** The run with this id; without `environmentId` in any environment: ids are unique, and SDKs name none. */
+  runFind(params: { id: RunId; environmentId?: EnvironmentId }): Promise<RunRecord | null>;
   runGet(params: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null>;
   /** The runs that exist, in no particular order. */
   runSummaries(params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): Promise<RunSummary[]>;

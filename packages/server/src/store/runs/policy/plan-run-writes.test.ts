@@ -129,7 +129,7 @@ test("there is one entry for each step: a discovery under way goes again, others
 });
 
 test("timers of steps that are settled go, their calls do not", () => {
-  const timer = entry(2, { kind: "timeout", stepId: "w" as StepId, leaseId: null });
+  const timer = entry(2, { kind: "resume", stepId: "w" as StepId, leaseId: null });
   const ofStep = entry(3, { stepId: "w" as StepId });
   const { removed } = plan({ entries: [entry(1), timer, ofStep] }, entry(1), { settled: ["w" as StepId], entry: "keep" });
   assert.deepEqual(removed, [2]);

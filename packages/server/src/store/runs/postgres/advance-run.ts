@@ -3,8 +3,8 @@
 import type { RunNo } from "@inlet/protocol";
 import type { CallRecord, EventBatch, FailedAttempt, LateCall } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
-import { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto, jsonRows, recordset } from "../../postgres/json-rows.ts";
+import { PendingWrites } from "../../postgres/pending-writes.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { Arrival } from "../../queue/postgres/queue-entries.ts";
 import { figuresOfRun } from "../../traffic/policy.ts";
@@ -18,7 +18,7 @@ export interface Advanced {
   arrivals: readonly Arrival[];
 }
 
-export function advanceRun(writes: GroupWrites, allocation: LeaseAllocation, { state, entry, change }: DecidedAdvance): Advanced {
+export function advanceRun(writes: PendingWrites, allocation: LeaseAllocation, { state, entry, change }: DecidedAdvance): Advanced {
   const runNo = state.run.no;
   writes.notices.runNos.add(runNo);
   for (const attempt of change.attempts ?? []) writes.attempts.push({ runNo, attempt });
@@ -33,7 +33,7 @@ export function advanceRun(writes: GroupWrites, allocation: LeaseAllocation, { s
   return { events: change.events ?? [], arrivals };
 }
 
-function gather(writes: GroupWrites, allocation: LeaseAllocation, planned: RunWrites): void {
+function gather(writes: PendingWrites, allocation: LeaseAllocation, planned: RunWrites): void {
   const { runNo } = planned;
   writes.runsChanged.push({ runNo, run: planned.run });
   for (const step of planned.steps) writes.steps.push({ runNo, step });
@@ -100,7 +100,7 @@ const FIND_CALL = `
   SELECT 1 FROM calls WHERE environment_id = $1 AND run_no = $2 AND started_at = $3 AND step_id IS NOT DISTINCT FROM $4 AND attempt = $5`;
 
 /** Writes the rows of the runs themselves, and of what is stored with them. */
-export function writeRuns(writes: GroupWrites): void {
+export function writeRuns(writes: PendingWrites): void {
   const { environmentId, runsChanged, steps, attempts, calls } = writes;
   if (runsChanged.length > 0) {
     const rows = runsChanged.map(({ runNo, run }) => runColumns(runNo, run));
@@ -120,7 +120,7 @@ export function writeRuns(writes: GroupWrites): void {
 }
 
 /** A change may write a step twice, as planned and as completed, but a statement can write a row only once. */
-function lastOfEach(steps: GroupWrites["steps"]): GroupWrites["steps"] {
+function lastOfEach(steps: PendingWrites["steps"]): PendingWrites["steps"] {
   return [...new Map(steps.map((one) => [`${one.runNo} ${one.step.id}`, one])).values()];
 }
 
@@ -172,9 +172,12 @@ function callColumns({ runNo, call }: { runNo: RunNo; call: CallRecord }) {
 }
 
 /** Stores, once, a call whose response arrived too late to change the run. */
-export async function noteLateCall(database: Database, { environmentId, runNo, call, failure }: LateCall): Promise<GroupWrites["notices"]> {
+export async function noteLateCall(
+  database: Database,
+  { environmentId, runNo, call, failure }: LateCall,
+): Promise<PendingWrites["notices"]> {
   return database.transaction(async (client) => {
-    const writes = new GroupWrites(client, environmentId);
+    const writes = new PendingWrites(client, environmentId);
     const known = await writes.rows(FIND_CALL, environmentId, runNo, call.startedAt, call.stepId, call.attempt);
     if (known.length > 0) return writes.notices;
     writes.calls.push({ runNo, call });

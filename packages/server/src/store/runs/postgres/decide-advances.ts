@@ -6,7 +6,7 @@
 import type { RunNo } from "@inlet/protocol";
 import type { EntryRecord, RunAdvanceParams, RunChange, RunState, StoredEvent } from "../../contract/index.ts";
 import { eventsOfSome } from "../../events/postgres/select-events.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import type { LockedState } from "./run-state.ts";
 
 export interface DecidedAdvance {
@@ -23,7 +23,7 @@ type Advance = Pick<RunAdvanceParams, "runNo" | "entry" | "decide">;
 
 /** By run: a group has at most one decision about each. */
 export async function decideAdvances(
-  writes: GroupWrites,
+  writes: PendingWrites,
   states: ReadonlyMap<RunNo, LockedState>,
   advances: readonly Advance[],
 ): Promise<Map<RunNo, AdvanceOutcome>> {

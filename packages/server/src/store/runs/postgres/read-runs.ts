@@ -31,11 +31,14 @@ const FAILED_ATTEMPTS = `
   FROM unnest($2::bigint[]) AS wanted(run_no)`;
 
 /** The environment leads the key, so each environment is queried. */
-export async function findRun(database: Database, id: RunId): Promise<RunRecord | null> {
-  const [row] = await database.query<RunRow>(
-    `${SELECT_RUNS()} WHERE (runs.environment_id, run_id) IN (SELECT environment_id, $1::text FROM environments)`,
-    [id],
-  );
+export async function findRun(
+  database: Database,
+  { id, environmentId }: { id: RunId; environmentId?: EnvironmentId },
+): Promise<RunRecord | null> {
+  const one = "runs.environment_id = $2 AND run_id = $1";
+  const any = "(runs.environment_id, run_id) IN (SELECT environment_id, $1::text FROM environments)";
+  const isOne = environmentId !== undefined;
+  const [row] = await database.query<RunRow>(`${SELECT_RUNS()} WHERE ${isOne ? one : any}`, isOne ? [id, environmentId] : [id]);
   return row ? toRunRecord(row) : null;
 }
 

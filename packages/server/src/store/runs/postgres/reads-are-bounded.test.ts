@@ -24,7 +24,7 @@ const skip = whyNoPostgres() ?? false;
 const RUNS = 20;
 const EVENT_BYTES = 1024 * 1024;
 /** The row that reaches the bound is read; the rest is for other columns and the escapes of JSON. */
-const ANSWER_BYTES_MAX = PAGE_BYTES_MAX + 2 * EVENT_BYTES;
+const RESPONSE_BYTES_MAX = PAGE_BYTES_MAX + 2 * EVENT_BYTES;
 
 async function open(t: TestContext) {
   const proxy = await cuttingProxy(t, await migratedDatabase(t));
@@ -80,7 +80,7 @@ test("postgres: decisions that ask for the events of their runs get them, within
     const details = await scene.store.runGet({ environmentId, id: run.id });
     assert.equal(details?.status, n % 3 === 0 ? "running" : "completed");
   }
-  assert.ok(Math.max(...sizes()) < ANSWER_BYTES_MAX, `${Math.max(...sizes())} bytes`);
+  assert.ok(Math.max(...sizes()) < RESPONSE_BYTES_MAX, `${Math.max(...sizes())} bytes`);
 });
 
 test("postgres: the data of many calls is read within a bounded size at once, and is complete", { skip }, async (t) => {
@@ -99,7 +99,7 @@ test("postgres: the data of many calls is read within a bounded size at once, an
     assert.equal(numberOf({ events: () => context?.events ?? [] }), n);
     assert.deepEqual(context?.steps, [{ id: "a", value }]);
   }
-  assert.ok(Math.max(...sizes()) < ANSWER_BYTES_MAX, `${Math.max(...sizes())} bytes`);
+  assert.ok(Math.max(...sizes()) < RESPONSE_BYTES_MAX, `${Math.max(...sizes())} bytes`);
 });
 
 test("postgres: events that are asked for at once are read together, each once and within a bounded size", { skip }, async (t) => {
@@ -119,7 +119,7 @@ test("postgres: events that are asked for at once are read together, each once a
     found.map((event) => event?.sequence),
     [...sequences, undefined],
   );
-  assert.ok(Math.max(...ofAll()) < ANSWER_BYTES_MAX, `${Math.max(...ofAll())} bytes`);
+  assert.ok(Math.max(...ofAll()) < RESPONSE_BYTES_MAX, `${Math.max(...ofAll())} bytes`);
 });
 
 test("postgres: a run whose events are larger than that is decided and called with all of them", { skip }, async (t) => {

@@ -5,7 +5,7 @@
 
 import type { EntryNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
 import type { EntryRecord, RunRecord, RunState, StepRecord } from "../../contract/index.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import { RUN_COLUMNS, type RunRow, toRunRecord } from "../rows/run-rows.ts";
 import { type StepRow, toStepRecord } from "../rows/step-rows.ts";
 import { SELECT_STEPS } from "./step-rows.ts";
@@ -24,7 +24,7 @@ const STEPS = `${SELECT_STEPS} WHERE environment_id = $1 AND run_no = ANY ($2::b
  * repeated. Nor can an entry in progress whose lease expires at this moment. Timeouts are left to the events that make them due.
  */
 const LOCK_ENTRIES = `
-  SELECT 1 FROM queue WHERE environment_id = $1 AND (run_no = ANY ($2::bigint[]) AND kind <> 'timeout' OR entry_no = ANY ($3::bigint[]))
+  SELECT 1 FROM queue WHERE environment_id = $1 AND (run_no = ANY ($2::bigint[]) AND kind <> 'resume' OR entry_no = ANY ($3::bigint[]))
   ORDER BY entry_no FOR UPDATE`;
 const ENTRIES = `
   SELECT run_no, entry_no, kind, step_id, attempt, claims, lease_id, again, event_no FROM queue
@@ -49,7 +49,7 @@ export interface LockedState extends Omit<RunState, "events"> {
 
 /** The states of unfinished runs, by run. `held` are the leased entries, including those without a run. */
 export async function lockRunStates(
-  writes: GroupWrites,
+  writes: PendingWrites,
   runNos: readonly RunNo[],
   held: readonly EntryNo[],
 ): Promise<Map<RunNo, LockedState>> {
@@ -95,7 +95,7 @@ export interface RunStart {
 }
 
 /** The function and the event of each unfinished run. */
-export async function runStarts(writes: GroupWrites, runNos: readonly RunNo[]): Promise<Map<RunNo, RunStart>> {
+export async function runStarts(writes: PendingWrites, runNos: readonly RunNo[]): Promise<Map<RunNo, RunStart>> {
   if (runNos.length === 0) return new Map();
   const rows = await writes.rows<EndRow & { function_no: RunRecord["functionNo"]; event_no: number }>(
     "SELECT run_no, ended_at, function_no, event_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",

@@ -3,7 +3,7 @@
 import type { CompileWhere, RunStore } from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
-import type { Notices } from "../../postgres/group-writes.ts";
+import type { Notices } from "../../postgres/pending-writes.ts";
 import { sealingRequests } from "../../secrets/rows/sealed-requests.ts";
 import type { SecretBox } from "../../secrets/rows/secret-box.ts";
 import { noteLateCall } from "./advance-run.ts";
@@ -41,7 +41,7 @@ export function runStore({ database, writer, notify, watch, compileWhere, box }:
     runContext: ({ environmentId, runNo }) => contexts.load(environmentId, runNo),
     stepRequest: (params) => readStepRequest(database, box, params),
     runEnd: (key) => readRunEnd(database, key),
-    runFind: ({ id }) => findRun(database, id),
+    runFind: (params) => findRun(database, params),
     runGet: (params) => getRun(database, params),
     runSummaries: (params) => summariseRuns(database, params),
     runWatch: watch,

@@ -3,8 +3,8 @@
 import type { RunNo } from "@inlet/protocol";
 import type { NewRun } from "../../contract/index.ts";
 import { joinOrder } from "../../orders/postgres.ts";
-import type { GroupWrites, RunInsert } from "../../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
+import type { PendingWrites, RunInsert } from "../../postgres/pending-writes.ts";
 import type { EntryWrite, LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { addRun } from "../../usage/policy.ts";
 
@@ -29,7 +29,7 @@ const INSERT_BATCHED = `
   INSERT INTO batched_events (environment_id, event_no, run_no)
   SELECT $1, event_no, run_no FROM unnest($2::bigint[], $3::bigint[]) AS batched(event_no, run_no)`;
 
-export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo: RunNo, eventSequence: number, run: NewRun): void {
+export function startRun(writes: PendingWrites, allocation: LeaseAllocation, runNo: RunNo, eventSequence: number, run: NewRun): void {
   const { functionNo, lane, dueAt, rank, startBy, cancels = [], steps = [] } = run;
   const { now } = allocation;
   const status = dueAt <= now && allocation.hasRoom(lane) ? "running" : "queued";
@@ -49,11 +49,11 @@ export function startRunForStored(...[writes, allocation, runNo, eventSequence, 
   startRun(writes, allocation, runNo, eventSequence, run);
 }
 
-export function addEntry(writes: GroupWrites, allocation: LeaseAllocation, write: EntryWrite): void {
+export function addEntry(writes: PendingWrites, allocation: LeaseAllocation, write: EntryWrite): void {
   writes.entriesAdded.push({ allocation, write, position: allocation.position(write) });
 }
 
-export function insertRuns(writes: GroupWrites): void {
+export function insertRuns(writes: PendingWrites): void {
   const { runsAdded, environmentId } = writes;
   if (runsAdded.length === 0) return;
   writes.send(INSERT, jsonRows(runsAdded.map((added) => runColumns(writes, added))));
@@ -66,7 +66,7 @@ export function insertRuns(writes: GroupWrites): void {
   writes.send(INSERT_BATCHED, environmentId, ...columns);
 }
 
-function runColumns({ environmentId }: GroupWrites, added: RunInsert) {
+function runColumns({ environmentId }: PendingWrites, added: RunInsert) {
   const { runNo, run, eventSequence, status, createdAt } = added;
   const { id, functionNo, lane, eventSequences, cron, originalRunId, jobId, invoker, order } = run;
   return {

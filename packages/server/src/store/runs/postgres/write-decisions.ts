@@ -10,10 +10,10 @@ import type { InternedIds } from "../../events/postgres/interned-ids.ts";
 import { keepEvents } from "../../events/postgres/keep-events.ts";
 import { Marks } from "../../function-starts/postgres/marks.ts";
 import { startFunction } from "../../function-starts/postgres/start-function.ts";
+import { flushWrites } from "../../postgres/flush-writes.ts";
 import type { Attempt, WriteGroup } from "../../postgres/group-commit.ts";
-import { GroupWrites, type Notices } from "../../postgres/group-writes.ts";
 import { LockSet, nameLock } from "../../postgres/locks.ts";
-import { writeGathered } from "../../postgres/write-group.ts";
+import { type Notices, PendingWrites } from "../../postgres/pending-writes.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { makeDue } from "../../queue/postgres/queue-entries.ts";
 import { type LookingBack, lookBack } from "../../waits/postgres/look-back.ts";
@@ -37,7 +37,7 @@ type Unit = Attempt<Decision> & { allocation: LeaseAllocation };
 
 export function createWriteDecisions({ interned, rules, notify }: WriteDecisionsParts): WriteGroup<Decision, DecisionResult> {
   return async (client, environmentId, attempts) => {
-    const writes = new GroupWrites(client, environmentId);
+    const writes = new PendingWrites(client, environmentId);
     const units = attempts.map((attempt): Unit => {
       const { now, lease } = attempt.work.params;
       return { ...attempt, allocation: new LeaseAllocation(now, lease) };
@@ -49,7 +49,7 @@ export function createWriteDecisions({ interned, rules, notify }: WriteDecisions
     const numbers = await interned.numbersFor(writes.read, batches);
     lockNames(writes, looking, batches);
     const { awaited } = await appendEvents(writes, numbers, consequences.appendings);
-    await writeGathered(writes);
+    await flushWrites(writes);
     await lookBack(writes, rules, looking);
     await resumeRuns(writes, rules, awaited);
     await makeDue(writes, consequences.arrivals);
@@ -63,7 +63,7 @@ export function createWriteDecisions({ interned, rules, notify }: WriteDecisions
 }
 
 /** One after the other: a unit sees how the previous ones changed the marks they share. */
-async function decide(writes: GroupWrites, units: readonly Unit[], consequences: Consequences): Promise<Decided[]> {
+async function decide(writes: PendingWrites, units: readonly Unit[], consequences: Consequences): Promise<Decided[]> {
   const starts = units.flatMap(({ work }) => (work.kind === "start function" ? [work.params] : []));
   const advances = units.flatMap(({ work }) => (work.kind === "advance" ? [work.params] : []));
   const sequences = units.flatMap(({ work }) => (work.kind === "start run" ? [work.params.eventSequence] : []));
@@ -95,7 +95,7 @@ async function decide(writes: GroupWrites, units: readonly Unit[], consequences:
   return results;
 }
 
-function applyAdvance(writes: GroupWrites, allocation: LeaseAllocation, outcome: AdvanceOutcome, consequences: Consequences): Decided {
+function applyAdvance(writes: PendingWrites, allocation: LeaseAllocation, outcome: AdvanceOutcome, consequences: Consequences): Decided {
   if (outcome === "left") return null;
   if (outcome === "unchanged") return { applied: false, refused: undefined };
   const { events, arrivals } = advanceRun(writes, allocation, outcome);
@@ -105,7 +105,7 @@ function applyAdvance(writes: GroupWrites, allocation: LeaseAllocation, outcome:
 }
 
 /** Runs that an earlier attempt started. */
-async function presentRuns(writes: GroupWrites, units: readonly Unit[]): Promise<Set<RunId>> {
+async function presentRuns(writes: PendingWrites, units: readonly Unit[]): Promise<Set<RunId>> {
   const ids = units.flatMap(({ work, mayBeWritten }) => (work.kind === "start run" && mayBeWritten ? [work.params.run.id] : []));
   if (ids.length === 0) return new Set();
   const text = "SELECT run_id FROM runs WHERE environment_id = $1 AND run_id = ANY ($2::text[])";
@@ -113,7 +113,7 @@ async function presentRuns(writes: GroupWrites, units: readonly Unit[]): Promise
 }
 
 /** Waits of steps. Waits that cancel a run are written with the run. */
-function looksBack(writes: GroupWrites, units: readonly Unit[]): LookingBack[] {
+function looksBack(writes: PendingWrites, units: readonly Unit[]): LookingBack[] {
   const byRun = new Map(
     units.flatMap(({ work, allocation }) => (work.kind === "advance" ? [[work.params.runNo, allocation] as const] : [])),
   );
@@ -123,7 +123,7 @@ function looksBack(writes: GroupWrites, units: readonly Unit[]): LookingBack[] {
   });
 }
 
-function lockNames(writes: GroupWrites, looking: readonly LookingBack[], batches: readonly EventBatch[]): void {
+function lockNames(writes: PendingWrites, looking: readonly LookingBack[], batches: readonly EventBatch[]): void {
   const { environmentId } = writes;
   const locks = new LockSet();
   const waited = new Set(looking.map(({ wait }) => wait.eventName));

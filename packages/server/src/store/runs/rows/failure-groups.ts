@@ -1,7 +1,8 @@
 /** Failed runs grouped by function and the pattern of their error, for both engines. */
 
 import type { FunctionNo, RunId } from "@inlet/protocol";
-import { FAILURE_TREND_PARTS, type FailureGroup, type FailureListParams, type RunError } from "../../contract/index.ts";
+import type { FailureGroup, FailureListParams, RunError } from "../../contract/index.ts";
+import { FAILURE_TREND_PARTS } from "../contract/runs.ts";
 import { errorPattern } from "./error-pattern.ts";
 
 export interface FailedRunRow {

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTick } from "node:timers/promises";
-import { firstIdAt } from "@inlet/protocol";
+import { firstIdAt } from "@inlet/protocol/event-id";
 import type { FailureGroup, FailureListParams } from "../../contract/index.ts";
 import { FAILURE_SLICE_ROWS, type FailedRunRow, groupFailures } from "../rows/failure-groups.ts";
 import { IS_RERUN } from "../rows/reruns.ts";

@@ -5,21 +5,22 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTick } from "node:timers/promises";
-import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type JobId, type RunId, type RunNo } from "@inlet/protocol";
-import {
-  type CompileWhere,
-  type EventRelation,
-  type EventRunCounts,
-  RUN_STATUSES,
-  type RunCounts,
-  type RunDetails,
-  type RunListParams,
-  type RunStatus,
-  type RunSummary,
+import type { EnvironmentId, EventId, FunctionNo, JobId, RunId, RunNo } from "@inlet/protocol";
+import { firstIdAt } from "@inlet/protocol/event-id";
+import type {
+  CompileWhere,
+  EventRelation,
+  EventRunCounts,
+  RunCounts,
+  RunDetails,
+  RunListParams,
+  RunStatus,
+  RunSummary,
 } from "../../contract/index.ts";
 import { noWhere } from "../../events/rows/event-pages.ts";
 import { type EventRow, toStoredEvent } from "../../events/rows/event-rows.ts";
 import { selectEvents } from "../../events/sqlite/select-events.ts";
+import { RUN_STATUSES } from "../contract/runs.ts";
 import { IS_RERUN, originalOf } from "../rows/reruns.ts";
 import { filterRuns, hasRunFilters, type RunPage } from "../rows/run-pages.ts";
 import {

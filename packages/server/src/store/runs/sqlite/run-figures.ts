@@ -1,8 +1,10 @@
 /** Figures about a function's runs, on the read thread: when its newest runs were created, started and ended, its ends, and its waits. */
 
 import type { DatabaseSync } from "node:sqlite";
-import { type FunctionNo, firstIdAt } from "@inlet/protocol";
-import { RUN_STATUSES, type RunEndCountParams, type RunStore, type RunTiming, type RunTimingsParams } from "../../contract/index.ts";
+import type { FunctionNo } from "@inlet/protocol";
+import { firstIdAt } from "@inlet/protocol/event-id";
+import type { RunEndCountParams, RunStore, RunTiming, RunTimingsParams } from "../../contract/index.ts";
+import { RUN_STATUSES } from "../contract/runs.ts";
 
 const COLUMNS = "run_id, status, created_at, started_at, ended_at";
 const IN_TIME = "environment_id = ? AND function_no = ? AND run_id >= ? AND run_id < ?";

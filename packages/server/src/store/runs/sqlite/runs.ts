@@ -52,7 +52,7 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
     runContext: async ({ runNo }) => states.context(runNo),
     stepRequest: async ({ runNo, stepId }) => states.request(runNo, stepId),
     runEnd: async ({ runNo }) => states.end(runNo),
-    runFind: async ({ id }) => find(id),
+    runFind: async ({ id, environmentId }) => (environmentId === undefined ? find(id) : states.runById(environmentId, id)),
     runFailures: (params) => reader.read("runFailures", params),
     runSummaries: (params) => reader.read("runSummaries", params),
     runWatch: (listener) => changed.watch(listener),

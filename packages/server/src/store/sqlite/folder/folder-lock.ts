@@ -11,7 +11,7 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../../contract/index.ts";
 import { diskFault } from "../failures.ts";
 
-const SQLITE_BUSY = 5;
+export const SQLITE_BUSY = 5;
 
 export const LOCK_FILE = "inlet.lock";
 export const PID_FILE = "inlet.pid";

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { DATABASE_FILE } from "../database.ts";
 import { diskFault } from "../failures.ts";
 import { schemaKnown } from "../schema/migrate.ts";
-import { LOCK_FILE, PID_FILE } from "./folder-lock.ts";
+import { LOCK_FILE, PID_FILE, SQLITE_BUSY } from "./folder-lock.ts";
 import { readMove } from "./moved-folder.ts";
 
 export interface FolderInspection {
@@ -27,8 +27,6 @@ export interface FolderInspection {
   /** Why the database cannot be read. */
   databaseFault: string | null;
 }
-
-const SQLITE_BUSY = 5;
 
 export function inspectFolder(folder: string): FolderInspection {
   const exists = existsSync(folder);

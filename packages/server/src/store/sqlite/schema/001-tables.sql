@@ -682,6 +682,8 @@ CREATE TABLE jobs (
   tally          TEXT NOT NULL DEFAULT '{}',
   -- Jobs of one series are worked on one after the other.
   series         TEXT,
+  -- Nobody asked for it: it came by itself.
+  scheduled      INTEGER NOT NULL DEFAULT 0,
   created_at     INTEGER NOT NULL,
   started_at     INTEGER,
   ended_at       INTEGER,
@@ -690,6 +692,7 @@ CREATE TABLE jobs (
 ) STRICT;
 
 CREATE INDEX jobs_by_environment ON jobs (environment_id, job_id);
+CREATE INDEX jobs_asked_for ON jobs (environment_id, job_id) WHERE scheduled = 0;
 CREATE INDEX jobs_open ON jobs (job_id) WHERE ended_at IS NULL;
 
 CREATE TABLE job_items (

@@ -8,7 +8,7 @@ import type { RunNo, StepId } from "@inlet/protocol";
 import { LOOK_BACK_EVENTS_MAX, type WaitRules } from "../../contract/index.ts";
 import { selectEvents } from "../../events/postgres/select-events.ts";
 import { type EventRow, toStoredEvent } from "../../events/rows/event-rows.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import { boundedSlice, EVENT_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
@@ -38,12 +38,12 @@ type BoundedRow = EventRow & { rows_found: number };
 export interface LookingBack {
   allocation: LeaseAllocation;
   runNo: RunNo;
-  wait: GroupWrites["waitsAdded"][number]["wait"];
+  wait: PendingWrites["waitsAdded"][number]["wait"];
 }
 
 type NewestWait = MatchedWait & { runNo: RunNo; stepId: StepId; allocation: LeaseAllocation };
 
-export async function lookBack(writes: GroupWrites, rules: WaitRules, added: readonly LookingBack[]): Promise<void> {
+export async function lookBack(writes: PendingWrites, rules: WaitRules, added: readonly LookingBack[]): Promise<void> {
   const byName = new Map<string, NewestWait[]>();
   for (const { wait, runNo, allocation } of added) {
     const { kind, stepId, eventName, since, expiresAt, expression } = wait;
@@ -54,7 +54,7 @@ export async function lookBack(writes: GroupWrites, rules: WaitRules, added: rea
   for (const [name, waits] of byName) await lookBackFor(writes, rules, name, waits);
 }
 
-async function lookBackFor(writes: GroupWrites, rules: WaitRules, eventName: string, waits: readonly NewestWait[]): Promise<void> {
+async function lookBackFor(writes: PendingWrites, rules: WaitRules, eventName: string, waits: readonly NewestWait[]): Promise<void> {
   const newest = await newestEvents(writes, eventName, Math.min(...waits.map(({ since }) => since)));
   startLookBack(
     writes,
@@ -77,14 +77,14 @@ async function lookBackFor(writes: GroupWrites, rules: WaitRules, eventName: str
   );
 }
 
-async function newestEvents(writes: GroupWrites, eventName: string, since: number): Promise<NewestEvents> {
+async function newestEvents(writes: PendingWrites, eventName: string, since: number): Promise<NewestEvents> {
   const found = await writes.rows<BoundedRow>(NEWEST, writes.environmentId, eventName, since);
   const { rows, isEnd } = boundedSlice(found, LOOK_BACK_EVENTS_MAX);
   return { events: inOrder(rows), isWhole: isEnd };
 }
 
 /** The next events of a name: bounded in number and size. */
-export async function eventsAfter(writes: GroupWrites, eventName: string, { at, no }: LookedBack) {
+export async function eventsAfter(writes: PendingWrites, eventName: string, { at, no }: LookedBack) {
   const found = await writes.rows<BoundedRow>(AFTER, writes.environmentId, eventName, at, no);
   const { rows, isEnd } = boundedSlice(found, LOOK_BACK_EVENTS_MAX);
   return { events: inOrder(rows), isEnd };

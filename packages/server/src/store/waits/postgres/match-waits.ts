@@ -4,7 +4,7 @@ import type { RunNo } from "@inlet/protocol";
 import type { NewEvent, WaitRules } from "../../contract/index.ts";
 import { eventsWithin } from "../../events/postgres/select-events.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import { type RunStart, runStarts } from "../../runs/postgres/run-state.ts";
 import { candidateEvents, firstMatch, type MatchedWait, type SeenEvent, type WaitingRun } from "../policy.ts";
 
@@ -28,7 +28,7 @@ export interface Matches<Wait, Seen> {
 }
 
 export async function matchWaits<Wait extends TestedWait, Seen extends SeenEvent>(
-  writes: GroupWrites,
+  writes: PendingWrites,
   rules: WaitRules,
   meetings: readonly Meeting<Wait, Seen>[],
 ): Promise<Matches<Wait, Seen>> {

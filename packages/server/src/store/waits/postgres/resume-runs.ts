@@ -10,7 +10,7 @@ import type { RunNo } from "@inlet/protocol";
 import { type NewEvent, TIMER_LANE, WAITS_PER_EVENT_MAX, type WaitRules } from "../../contract/index.ts";
 import type { Appended } from "../../events/postgres/append-events.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { type Arrival, addEntries, makeDue } from "../../queue/postgres/queue-entries.ts";
 import { addResumptions, pendingNames } from "../../resumptions/postgres/resumptions.ts";
@@ -26,7 +26,7 @@ export interface ArrivedEvent extends SeenEvent {
 }
 
 /** Called when these events have just been stored, in this order: those for whose names something waits. */
-export async function resumeRuns(writes: GroupWrites, rules: WaitRules, stored: Appended["awaited"]): Promise<void> {
+export async function resumeRuns(writes: PendingWrites, rules: WaitRules, stored: Appended["awaited"]): Promise<void> {
   if (stored.length === 0) return;
   const names = [...new Set(stored.map(({ event }) => event.name))];
   const [paths, pending] = await Promise.all([waitPaths(writes, names), pendingNames(writes, names)]);
@@ -82,7 +82,7 @@ function idOf({ name, path, key }: WaitKey): string {
 
 /** Of several events that end one wait, the first is used. */
 export async function endWaits(
-  writes: GroupWrites,
+  writes: PendingWrites,
   matches: readonly Match<FoundWait, ArrivedEvent>[],
   starts: ReadonlyMap<RunNo, RunStart>,
 ): Promise<void> {
@@ -105,7 +105,7 @@ export async function endWaits(
 }
 
 /** The entries of these steps are due, and their waits are removed. */
-export async function resumeBy(writes: GroupWrites, arrivals: readonly Arrival[]): Promise<void> {
+export async function resumeBy(writes: PendingWrites, arrivals: readonly Arrival[]): Promise<void> {
   const resumed = await makeDue(writes, arrivals);
   for (const { eventSequence } of resumed) if (eventSequence !== null) writes.noteMatched(eventSequence);
   dropWaits(writes, resumed);
@@ -119,7 +119,7 @@ export interface Cancelling {
 
 /** The node that claims the entry cancels the run. A run has at most one such entry. */
 export async function cancelRuns(
-  writes: GroupWrites,
+  writes: PendingWrites,
   cancelled: readonly Cancelling[],
   known?: ReadonlyMap<RunNo, RunStart>,
 ): Promise<void> {

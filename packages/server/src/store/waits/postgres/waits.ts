@@ -6,8 +6,8 @@
 import type { RunNo, StepId } from "@inlet/protocol";
 import type { NewWait } from "../../contract/index.ts";
 import { boundedKey, isShort } from "../../postgres/bounded-key.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import { ANY_PATH, type FoundWait, type LookedBack, type LookRow, toLookingWait, toWait, WAIT_COLUMNS, type WaitRow } from "../rows.ts";
 
 export { ANY_PATH };
@@ -79,7 +79,7 @@ export function waitKey(eventName: string, match: NewWait["match"]): WaitKey {
   return { name: eventName, path: match.path, key: boundedKey(match.key) };
 }
 
-export function insertWaits(writes: GroupWrites): void {
+export function insertWaits(writes: PendingWrites): void {
   const { waitsAdded, environmentId } = writes;
   if (waitsAdded.length === 0) return;
   const rows = waitsAdded.map(({ runNo, wait }) => {
@@ -102,8 +102,8 @@ export function insertWaits(writes: GroupWrites): void {
 }
 
 /** Waits for signals, one after the other: two of a group may have the same signal. Returns those that another run already waits for. */
-export async function claimSignals(writes: GroupWrites): Promise<GroupWrites["signalsAdded"]> {
-  const taken: GroupWrites["signalsAdded"] = [];
+export async function claimSignals(writes: PendingWrites): Promise<PendingWrites["signalsAdded"]> {
+  const taken: PendingWrites["signalsAdded"] = [];
   for (const added of writes.signalsAdded) {
     const { eventName, stepId, since, expiresAt, onConflict } = added.wait;
     const row = [eventName, added.runNo, stepId ?? "", since, expiresAt];
@@ -115,27 +115,27 @@ export async function claimSignals(writes: GroupWrites): Promise<GroupWrites["si
 }
 
 /** The step that waits for the signal. Until this transaction ends, no other can end the wait. */
-export async function lockSignal(writes: GroupWrites, eventName: string, now: number): Promise<{ runNo: RunNo; stepId: StepId } | null> {
+export async function lockSignal(writes: PendingWrites, eventName: string, now: number): Promise<{ runNo: RunNo; stepId: StepId } | null> {
   const [row] = await writes.rows<{ run_no: RunNo; step_id: string }>(FIND_SIGNAL, writes.environmentId, eventName, now);
   return row ? { runNo: row.run_no, stepId: row.step_id as StepId } : null;
 }
 
 /** Waits of steps that no longer wait, and of ended runs. */
-export function removeWaits(writes: GroupWrites): void {
+export function removeWaits(writes: PendingWrites): void {
   const { environmentId, runsEnded } = writes;
   dropWaits(writes, writes.waitsRemoved);
   if (runsEnded.length > 0)
     writes.send("DELETE FROM waits WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])", environmentId, runsEnded);
 }
 
-export function dropWaits(writes: GroupWrites, steps: readonly { runNo: RunNo; stepId: StepId }[]): void {
+export function dropWaits(writes: PendingWrites, steps: readonly { runNo: RunNo; stepId: StepId }[]): void {
   if (steps.length === 0) return;
   const columns = [steps.map(({ runNo }) => runNo), steps.map(({ stepId }) => stepId)];
   writes.send(DROP, writes.environmentId, ...columns);
 }
 
 /** The paths of waits for these names, by name. */
-export async function waitPaths(writes: GroupWrites, names: Iterable<string>): Promise<Map<string, string[]>> {
+export async function waitPaths(writes: PendingWrites, names: Iterable<string>): Promise<Map<string, string[]>> {
   const rows = await writes.rows<{ name: string; match_path: string }>(PATHS, writes.environmentId, [...new Set(names)]);
   const paths = new Map<string, string[]>();
   for (const { name, match_path } of rows) paths.set(name, [...(paths.get(name) ?? []), match_path]);
@@ -144,7 +144,7 @@ export async function waitPaths(writes: GroupWrites, names: Iterable<string>): P
 
 /** Of each key the first waits after a number. */
 export async function findWaits(
-  writes: GroupWrites,
+  writes: PendingWrites,
   keys: readonly WaitKey[],
   { after, limit }: { after: number; limit: number },
 ): Promise<FoundWait[]> {
@@ -154,7 +154,7 @@ export async function findWaits(
 }
 
 /** The waits that have just been stored look back in further transactions. */
-export function startLookBack(writes: GroupWrites, waits: readonly { runNo: RunNo; stepId: StepId }[]): void {
+export function startLookBack(writes: PendingWrites, waits: readonly { runNo: RunNo; stepId: StepId }[]): void {
   if (waits.length === 0) return;
   const columns = [waits.map(({ runNo }) => runNo), waits.map(({ stepId }) => stepId)];
   writes.send(START_LOOK_BACK, writes.environmentId, ...columns);
@@ -163,7 +163,7 @@ export function startLookBack(writes: GroupWrites, waits: readonly { runNo: RunN
 
 /** Those that have come least far first. */
 export async function waitsLookingBack(
-  writes: GroupWrites,
+  writes: PendingWrites,
   eventName: string,
   limit: number,
 ): Promise<(FoundWait & { looked: LookedBack })[]> {
@@ -172,13 +172,13 @@ export async function waitsLookingBack(
 }
 
 /** Null: they have examined every event. */
-export function noteLookedBack(writes: GroupWrites, waits: readonly Pick<FoundWait, "no">[], looked: LookedBack | null): void {
+export function noteLookedBack(writes: PendingWrites, waits: readonly Pick<FoundWait, "no">[], looked: LookedBack | null): void {
   const numbers = waits.map(({ no }) => no);
   writes.send(LOOKED_BACK, writes.environmentId, numbers, looked?.at ?? null, looked?.no ?? null);
 }
 
 /** The waits that still exist. Until this transaction ends, no other can end them. */
-export async function lockWaits(writes: GroupWrites, numbers: readonly number[]): Promise<Set<number>> {
+export async function lockWaits(writes: PendingWrites, numbers: readonly number[]): Promise<Set<number>> {
   const rows = await writes.rows<{ wait_no: number }>(LOCK, writes.environmentId, numbers);
   return new Set(rows.map(({ wait_no }) => wait_no));
 }

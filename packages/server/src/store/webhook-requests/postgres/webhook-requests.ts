@@ -19,8 +19,8 @@ import { FENCES, sequenceAfter, settledSequence } from "../../events/postgres/se
 import { Conditions } from "../../postgres/conditions.ts";
 import type { Database, Read } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
-import type { GroupWrites } from "../../postgres/group-writes.ts";
 import { insertInto, jsonRows } from "../../postgres/json-rows.ts";
+import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import { boundedSlice, REQUEST_BYTES, rowsWithin } from "../../postgres/rows-within.ts";
 import { tablesUntil } from "../../postgres/schema/partitions.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
@@ -81,7 +81,7 @@ export interface Recorded {
 }
 
 /** A request that is recorded again, because the response to its commit was lost, already exists. */
-export function recordRequests(writes: GroupWrites, recorded: readonly Recorded[]): void {
+export function recordRequests(writes: PendingWrites, recorded: readonly Recorded[]): void {
   if (recorded.length === 0) return;
   writes.send("SELECT hold_sequence($1, $2)", ...FENCES.requests);
   writes.send(INSERT, jsonRows(recorded.map(requestColumns)));

@@ -3,19 +3,19 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { EnvironmentId, WebhookId, WebhookRequestId } from "@inlet/protocol";
-import {
-  type EventCursor,
-  REQUESTS_COUNTED_MAX,
-  type WebhookOutcome,
-  type WebhookOutcomesParams,
-  type WebhookRequest,
-  type WebhookRequestBody,
-  type WebhookRequestBodyParams,
-  type WebhookRequestCount,
-  type WebhookRequestCountParams,
-  type WebhookRequestListParams,
+import type {
+  EventCursor,
+  WebhookOutcome,
+  WebhookOutcomesParams,
+  WebhookRequest,
+  WebhookRequestBody,
+  WebhookRequestBodyParams,
+  WebhookRequestCount,
+  WebhookRequestCountParams,
+  WebhookRequestListParams,
 } from "../../contract/index.ts";
 import { sliceWithin } from "../../shared/byte-bounds.ts";
+import { REQUESTS_COUNTED_MAX } from "../contract.ts";
 import { pageOfRequests, type RequestPage } from "../rows/request-pages.ts";
 import { bytesOfRequest, type RequestRow, toRequest } from "../rows/request-rows.ts";
 

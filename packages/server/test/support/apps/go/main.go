@@ -43,12 +43,12 @@ func everything(app string, ctx context.Context, in input) (any, error) {
 		return nil, err
 	}
 	match := "event.data.key == async.data.key"
-	answer, err := step.WaitForEvent[inngestgo.GenericEvent[data]](ctx, "answer", step.WaitForEventOpts{Event: app + "/answer", If: &match, Timeout: time.Minute})
+	answer, err := step.WaitForEvent[inngestgo.GenericEvent[data]](ctx, "answer", step.WaitForEventOpts{Event: app + "/answer", If: &match, Timeout: time.Hour})
 	if err != nil {
 		return nil, err
 	}
 	_, missed := step.WaitForEvent[inngestgo.GenericEvent[data]](ctx, "missed", step.WaitForEventOpts{Event: app + "/never", Timeout: time.Second})
-	signal, err := step.WaitForSignal[data](ctx, "signal", step.WaitForSignalOpts{Signal: "go " + in.Event.Data["key"].(string), Timeout: time.Minute})
+	signal, err := step.WaitForSignal[data](ctx, "signal", step.WaitForSignalOpts{Signal: "go " + in.Event.Data["key"].(string), Timeout: time.Hour})
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ def asynchronous(client):
         first = await step.run("one", one)
         await step.sleep("nap", 10)
         ids = await step.send_event("send", inngest.Event(name=f"{app}/heard", data={"key": ctx.event.data["key"]}))
-        answer = await step.wait_for_event("answer", event=f"{app}/answer", if_exp=MATCH, timeout=60_000)
+        answer = await step.wait_for_event("answer", event=f"{app}/answer", if_exp=MATCH, timeout=3_600_000)
         missed = await step.wait_for_event("missed", event=f"{app}/never", timeout=1_000)
         invoked = await step.invoke("call", function=child, data={"number": 21})
 
@@ -100,7 +100,7 @@ def synchronous(client):
         first = step.run("one", lambda: {"text": "ünïcode ✓", "number": 0.1})
         step.sleep("nap", 10)
         ids = step.send_event("send", inngest.Event(name=f"{app}/heard", data={"key": ctx.event.data["key"]}))
-        answer = step.wait_for_event("answer", event=f"{app}/answer", if_exp=MATCH, timeout=60_000)
+        answer = step.wait_for_event("answer", event=f"{app}/answer", if_exp=MATCH, timeout=3_600_000)
         missed = step.wait_for_event("missed", event=f"{app}/never", timeout=1_000)
         invoked = step.invoke("call", function=child, data={"number": 21})
         both = ctx.group.parallel((lambda: step.run("a", lambda: "pair"), lambda: step.run("b", lambda: "pair")))

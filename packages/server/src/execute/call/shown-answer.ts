@@ -1,9 +1,0 @@
-/** How much of another server's response is shown: enough to recognise it, not enough to read data from it. */
-
-const SHOWN_UNITS_MAX = 300;
-
-export function shownAnswer(body: string): string {
-  const line = body.trim().replace(/\s+/g, " ");
-  if (line === "") return "(nothing)";
-  return line.length > SHOWN_UNITS_MAX ? `${line.slice(0, SHOWN_UNITS_MAX - 1).toWellFormed()}…` : line;
-}

@@ -1,0 +1,91 @@
+/** `inlet migrate-store` may be killed at any point and started again: it ends complete, with nothing twice, and until then no node works on it. */
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { StoreRefused } from "../src/store/contract/index.ts";
+import { COPIED_TABLES } from "../src/store/copy/copied-tables.ts";
+import { copyStore } from "../src/store/copy/copy-store.ts";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { MOVED_FILE } from "../src/store/sqlite/folder/moved-folder.ts";
+import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { spawnInlet } from "./support/process.ts";
+import { startTestService, temporaryFolder } from "./support/service.ts";
+
+const skip = whyNoPostgres() ?? false;
+const hooks = { onFault: () => undefined, onRecovery: () => undefined };
+const NO_PROGRESS = { onProgress: () => undefined };
+const LAST_POINT = "every table is there";
+
+test("killed at each point and started again it ends complete, with nothing twice; until then no node works on it", { skip }, async (t) => {
+  const dataDir = temporaryFolder(t);
+  const databaseUrl = await freshDatabase(t);
+  const service = await startTestService(t, { dataDir });
+  for (let batch = 0; batch < 30; batch++) {
+    const events = Array.from({ length: 1_000 }, (_, n) => ({ name: `shop/${n % 7}`, id: `${batch}-${n}`, data: { batch, n } }));
+    assert.equal((await service.send(events)).status, 200);
+  }
+  await service.stop();
+
+  const rowsOf = (table: string) => async () =>
+    inDatabase(databaseUrl, async (client) => {
+      const { rows } = await client
+        .query("SELECT rows, is_done FROM store_copy_tables WHERE table_name = $1", [table])
+        .catch(() => ({ rows: [] }));
+      return (rows[0] ?? { rows: 0, is_done: false }) as { rows: string; is_done: boolean };
+    });
+  const points: [name: string, isReached: () => Promise<boolean>][] = [
+    ["the folder is closed", async () => existsSync(join(dataDir, MOVED_FILE))],
+    ["events have begun", async () => Number((await rowsOf("events")()).rows) > 0],
+    ["events are half there", async () => Number((await rowsOf("events")()).rows) >= 15_000],
+    ["dedup keys have begun", async () => Number((await rowsOf("dedup_keys")()).rows) > 0],
+    [LAST_POINT, async () => (await rowsOf("traffic_hours")()).is_done],
+  ];
+  for (const [point, isReached] of points) {
+    const copying = spawnInlet(t, ["migrate-store", "--from", dataDir, "--to", databaseUrl]);
+    while (!(await isReached()) && copying.child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 2));
+    await copying.end("SIGKILL");
+    const isComplete = await isFinished(databaseUrl);
+    t.diagnostic(`${point}: ${isComplete ? "complete" : "incomplete"}`);
+    assert.ok(!isComplete || point === LAST_POINT, `it was complete before it could be killed when ${point}`);
+    if (!isComplete) await refusesNodes(databaseUrl);
+  }
+  const { isResumed } = await copyStore({ folder: dataDir, url: databaseUrl, ...NO_PROGRESS });
+  assert.equal(isResumed, true);
+
+  const db = new DatabaseSync(join(dataDir, "inlet.db"), { readOnly: true });
+  t.after(() => db.close());
+  for (const { name, columns } of COPIED_TABLES.filter(({ convert }) => !convert)) {
+    const source = db
+      .prepare(`SELECT ${Object.values(columns).join(", ")} FROM ${name}`)
+      .all()
+      .map((row) => JSON.stringify(Object.values(row)));
+    const { rows } = await inDatabase(databaseUrl, (client) => client.query(`SELECT ${Object.keys(columns).join(", ")} FROM ${name}`));
+    const target = rows.map((row) => JSON.stringify(Object.keys(columns).map((column) => numeric(row[column]))));
+    assert.deepEqual(target.sort(), source.map((row) => JSON.stringify(JSON.parse(row).map(numeric))).sort(), name);
+  }
+  const moved = await startTestService(t, { databaseUrl });
+  assert.equal((await moved.send({ name: "shop/1", id: "29-999", data: {} })).status, 200);
+  assert.equal((await moved.rest("GET", "/events?limit=1")).body.data[0].dedupId, "29-999", "it was a duplicate, and not stored");
+});
+
+/** bigint comes as text from a bare client; both sides are compared as text. */
+function numeric(value: unknown): unknown {
+  return typeof value === "number" ? String(value) : value;
+}
+
+async function isFinished(url: string): Promise<boolean> {
+  const { rows } = await inDatabase(url, (client) => client.query("SELECT finished_at FROM store_copy").catch(() => ({ rows: [] })));
+  return rows[0]?.finished_at != null;
+}
+
+async function refusesNodes(url: string): Promise<void> {
+  const hasBegun = await inDatabase(url, async (client) => (await client.query("SELECT 1 FROM store_copy")).rowCount === 1);
+  if (!hasBegun) return;
+  await assert.rejects(
+    openPostgresStore({ url, ...hooks }),
+    (error) => error instanceof StoreRefused && /not complete/.test(error.message),
+  );
+}
