@@ -1,14 +1,12 @@
 /**
  * Attacks local services, on loopback ports, with everything that docs/explanation/security.md lists, then exits: the
  * exploits once, and the seeded parts (HTTP, REST, frames, the sandbox, schemas, archived files) in rounds until the time limit.
- *
- *   npm run attack [-- --minutes 60] [--seed 7]
  */
 
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { endWithUsage, readFlags } from "./read-flags.ts";
 import { provenBy } from "./security-tests.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -27,13 +25,16 @@ const EXPLOIT_TIMEOUT_MS = 300_000;
 /** Extra time to finish a round. */
 const GRACE_MS = 120_000;
 
-const { values } = parseArgs({ options: { minutes: { type: "string", default: "5" }, seed: { type: "string" } } });
+const USAGE = `Usage: npm run attack -- [flags]
+
+  --minutes <n>  how long the seeded attacks take, with the exploits before them (5)
+  --seed <n>     their seed, of at most nine digits (a new one)`;
+
+const values = readFlags(USAGE, { minutes: { type: "string", default: "5" }, seed: { type: "string" } });
 const durationMs = Number(values.minutes) * 60_000;
 const seed = values.seed ?? String(Date.now() % 1_000_000);
-if (!Number.isFinite(durationMs) || durationMs <= 0 || !/^\d{1,9}$/.test(seed)) {
-  console.error("usage: npm run attack [-- --minutes <number>] [--seed <number>]");
-  process.exit(2);
-}
+if (!Number.isFinite(durationMs) || durationMs <= 0) endWithUsage("--minutes must be a number above 0", USAGE);
+if (!/^\d{1,9}$/.test(seed)) endWithUsage("--seed must be a number of at most nine digits", USAGE);
 
 console.log(`attacking for ${values.minutes} minutes with the seed ${seed}`);
 const begun = Date.now();

@@ -2,16 +2,14 @@
  * Runs the service under mixed traffic for minutes or hours and watches it. In the first half its processes are killed again and again;
  * in the second half nothing is killed, and memory, file handles, disk and lag must not grow. At the end nothing that was acknowledged
  * may be missing, and no completed step may have run again.
- *
- *   npm run soak -- --minutes 30 [--store sqlite|postgres] [--rate 40] [--kill-every 20]
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { startPostgres } from "../../packages/server/test/support/postgres-server.ts";
+import { endWithUsage, readFlags } from "../read-flags.ts";
 import { checkGrowth } from "./check-growth.ts";
 import { type Sample, sampleNode, sampleText } from "./measure.ts";
 import { type Node, startApp, startNode } from "./processes.ts";
@@ -19,17 +17,23 @@ import { startTail } from "./tail.ts";
 import { startTraffic } from "./traffic.ts";
 import { findFaults } from "./verify.ts";
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: "string", default: "30" },
-    store: { type: "string", default: "sqlite" },
-    rate: { type: "string", default: "40" },
-    "kill-every": { type: "string", default: "20" },
-  },
+const USAGE = `Usage: npm run soak -- [flags]
+
+  --minutes <n>     how long it runs (30)
+  --store <name>    sqlite, or postgres: two nodes that share one from npm (sqlite)
+  --rate <n>        events a second (40)
+  --kill-every <n>  seconds between two kills (20)`;
+
+const values = readFlags(USAGE, {
+  minutes: { type: "string", default: "30" },
+  store: { type: "string", default: "sqlite" },
+  rate: { type: "string", default: "40" },
+  "kill-every": { type: "string", default: "20" },
 });
+for (const flag of ["minutes", "rate", "kill-every"] as const)
+  if (!(Number(values[flag]) > 0)) endWithUsage(`--${flag} must be a number above 0`, USAGE);
+if (!["sqlite", "postgres"].includes(values.store)) endWithUsage("--store must be sqlite or postgres", USAGE);
 const minutes = Number(values.minutes);
-if (!(minutes > 0) || !["sqlite", "postgres"].includes(values.store) || !(Number(values.rate) > 0) || !(Number(values["kill-every"]) > 0))
-  throw new Error("usage: npm run soak -- --minutes 30 [--store sqlite|postgres] [--rate 40] [--kill-every 20]");
 
 const folder = mkdtempSync(join(tmpdir(), "inlet-soak-"));
 const postgres = values.store === "postgres" ? await startPostgres() : null;

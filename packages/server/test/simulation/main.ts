@@ -1,36 +1,42 @@
-/**
- * Plays many seeds, new ones until the time is up or enough runs were simulated, or one again, and cuts a failing one down.
- *
- *   npm run simulate -- --seeds 200 [--from 1] [--events 200] [--functions 16]
- *   npm run simulate -- --minutes 30 | --runs 100000 [--from 1]       from a seed that nobody has played, unless told which
- *   npm run simulate -- --seed 17 [--shrink] [--kind "part of a fault's text"]
- *   npm run simulate -- … --narrow                                   without what few seeds were played with (see generate.ts)
- *   npm run simulate -- --store postgres … [--nodes 2] [--databases 2] [--at-once 3] [--keep folder]  in real time; a play with faults is kept there
- */
+/** Plays many seeds, new ones until the time is up or enough runs were simulated, or one again, and cuts a failing one down. */
 
 import "./virtual-time.ts";
-import { parseArgs } from "node:util";
+import { readFlags } from "../../../../scripts/read-flags.ts";
 import type { Scenario } from "./scenario.ts";
 import { unseenSeed } from "./seeds.ts";
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: "20" },
-    from: { type: "string" },
-    seed: { type: "string" },
-    minutes: { type: "string" },
-    runs: { type: "string" },
-    events: { type: "string", default: "200" },
-    functions: { type: "string", default: "16" },
-    kind: { type: "string" },
-    store: { type: "string", default: "sqlite" },
-    nodes: { type: "string", default: "2" },
-    databases: { type: "string", default: "1" },
-    "at-once": { type: "string", default: "1" },
-    shrink: { type: "boolean", default: false },
-    narrow: { type: "boolean", default: false },
-    keep: { type: "string" },
-  },
+const USAGE = `Usage: npm run simulate -- [flags]
+
+  --seeds <n>       plays so many seeds (20), from --from on (1)
+  --minutes <n>     plays for so long, from --from on, or from a seed that nobody has played
+  --runs <n>        plays until so many runs were simulated, from --from on, or from a seed that nobody has played
+  --seed <n>        plays one seed again
+  --shrink          cuts a failing scenario down; --kind <text> only for faults with this text
+  --events <n>      events of a seed (200)
+  --functions <n>   functions of a seed (16)
+  --narrow          without what few seeds were played with (see generate.ts)
+  --store postgres  in real time, on PostgreSQL from npm:
+    --nodes <n>       nodes that share a database (2)
+    --databases <n>   databases that environments are placed on (1)
+    --at-once <n>     seeds that are played side by side (1)
+    --keep <folder>   keeps plays with faults there`;
+
+const values = readFlags(USAGE, {
+  seeds: { type: "string", default: "20" },
+  from: { type: "string" },
+  seed: { type: "string" },
+  minutes: { type: "string" },
+  runs: { type: "string" },
+  events: { type: "string", default: "200" },
+  functions: { type: "string", default: "16" },
+  kind: { type: "string" },
+  store: { type: "string", default: "sqlite" },
+  nodes: { type: "string", default: "2" },
+  databases: { type: "string", default: "1" },
+  "at-once": { type: "string", default: "1" },
+  shrink: { type: "boolean", default: false },
+  narrow: { type: "boolean", default: false },
+  keep: { type: "string" },
 });
 const PROGRESS_MS = 60_000;
 const FAULTS_SHOWN = values.seed === undefined ? 4 : 40;
