@@ -5,6 +5,7 @@ import { type AuditRoutesParts, registerAuditRoutes } from "./access/audit-route
 import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./access/environments-routes.ts";
 import { type IdempotencyParts, registerIdempotency } from "./access/idempotency.ts";
 import { type KeysRoutesParts, registerKeysRoutes } from "./access/keys-routes.ts";
+import { type MoveEnvironmentRouteParts, registerMoveEnvironmentRoute } from "./access/move-environment-route.ts";
 import { registerAccess } from "./access/rest-access.ts";
 import { type RoleRulesRouteParts, registerRoleRulesRoute } from "./access/role-rules-route.ts";
 import { registerNoStore } from "./access/security-headers.ts";
@@ -27,11 +28,12 @@ import { type JobsRoutesParts, registerJobsRoutes } from "./jobs/jobs-routes.ts"
 import { type DocumentedRoute, rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
+import { type AppsRoutesParts, registerAppsRoutes } from "./runs/apps-routes.ts";
 import { type FailuresRoutesParts, registerFailuresRoutes } from "./runs/failures-routes.ts";
 import { type FunctionFiguresRouteParts, registerFunctionFiguresRoute } from "./runs/function-figures-route.ts";
-import { registerFunctionLimitsRoutes } from "./runs/function-limits-routes.ts";
+import { type FunctionLimitsRoutesParts, registerFunctionLimitsRoutes } from "./runs/function-limits-routes.ts";
 import { registerFunctionStatsRoute } from "./runs/function-stats-route.ts";
-import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/functions-routes.ts";
+import { registerFunctionsRoutes } from "./runs/functions-routes.ts";
 import { type InvokeRouteParts, registerInvokeRoute } from "./runs/invoke-route.ts";
 import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.ts";
 import { type RunCopyRoutesParts, registerRunCopyRoutes } from "./runs/run-copy-routes.ts";
@@ -52,9 +54,11 @@ import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks/web
 export type RestApiParts = EventsRoutesParts &
   EventStreamParts &
   EnvironmentsRoutesParts &
+  MoveEnvironmentRouteParts &
   DatabasesRoutesParts &
   KeysRoutesParts &
-  FunctionsRoutesParts &
+  FunctionLimitsRoutesParts &
+  AppsRoutesParts &
   OrderRoutesParts &
   RunCopyRoutesParts &
   RunStreamParts &
@@ -103,9 +107,11 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): read
       registerRunCountsRoute(api, parts);
       registerEventStream(api, parts);
       registerEnvironmentsRoutes(api, parts);
+      registerMoveEnvironmentRoute(api, parts);
       registerDatabasesRoutes(api, parts);
       registerKeysRoutes(api, parts);
       registerFunctionsRoutes(api, parts);
+      registerAppsRoutes(api, parts);
       registerFunctionLimitsRoutes(api, parts);
       registerFunctionStatsRoute(api, parts);
       registerFunctionFiguresRoute(api, parts);

@@ -6,7 +6,7 @@
  * with the cursor and so happens once; everything else that `work` does must be idempotent.
  */
 
-import type { JsonSchemaProperties } from "../api/jobs/jobs-routes.ts";
+import type { JsonSchemaProperties } from "../api/jobs/read-job-request.ts";
 import type { Environment, Job, JobError, JobItem, JobStart } from "../store/contract/index.ts";
 
 export interface JobKind {

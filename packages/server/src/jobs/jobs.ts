@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JobId } from "@inlet/protocol";
-import type { JobPreview, JobRequest, JobsPart } from "../api/jobs/jobs-routes.ts";
+import type { JobPreview, JobRequest, JobsPart } from "../api/jobs/read-job-request.ts";
 import type { Environment, Job, JobStore } from "../store/contract/index.ts";
 import type { JobKind } from "./job-kind.ts";
 import type { JobRunner } from "./job-runner.ts";

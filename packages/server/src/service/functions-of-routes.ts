@@ -1,7 +1,9 @@
 /** What the REST routes see of functions and runs, and do with them. */
 
 import type { FunctionNo } from "@inlet/protocol";
-import type { FunctionsRoutesParts, ShownFunction } from "../api/runs/functions-routes.ts";
+import type { AppsRoutesParts } from "../api/runs/apps-routes.ts";
+import type { ShownFunction } from "../api/runs/function-view.ts";
+import type { FunctionsRoutesParts } from "../api/runs/functions-routes.ts";
 import type { RunsRoutesParts } from "../api/runs/runs-routes.ts";
 import type { Executor } from "../execute/executor.ts";
 import type { createEndEvents } from "../execute/steps/end-events.ts";
@@ -43,6 +45,9 @@ export function runsOfRoutes({ store, registry, fanOut, executor, endEvents, now
   };
 }
 
+/** What the routes of functions and apps use of the registry. */
+export type RoutesRegistry = FunctionsRoutesParts["registry"] & AppsRoutesParts["registry"];
+
 interface RegistryOfRoutesParts {
   registry: Registry;
   store: Store;
@@ -54,7 +59,7 @@ function shownRegistration({ stored, app, config }: RegisteredFunction): ShownFu
   return { stored, app, url: config.url, config: config.raw, rateLimitFault: rateLimitFault(config) };
 }
 
-export function registryOfRoutes({ registry, store, holds, apps }: RegistryOfRoutesParts): FunctionsRoutesParts["registry"] {
+export function registryOfRoutes({ registry, store, holds, apps }: RegistryOfRoutesParts): RoutesRegistry {
   return {
     apps: ({ id }) => registry.apps(id),
     functions: ({ id }) => registry.functions(id).map(shownRegistration),

@@ -3,7 +3,6 @@
 import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId, type RunNo } from "@inlet/protocol";
 import { approvalUrl } from "../api/approvals/approval-url.ts";
 import type { ApprovalsPart } from "../api/approvals/approvals-part.ts";
-import type { FunctionsRoutesParts } from "../api/runs/functions-routes.ts";
 import type { RunCopyRoutesParts } from "../api/runs/run-copy-routes.ts";
 import type { RunsRoutesParts } from "../api/runs/runs-routes.ts";
 import type { SignalsRoutesParts } from "../api/runs/signals-routes.ts";
@@ -26,7 +25,7 @@ import { SyncApps } from "../flows/sync-apps.ts";
 import { RunSpans } from "../observe/telemetry/run-spans.ts";
 import type { ClaimedEntry, Environment, Lease, NewEvent, NewRun, RunSummary, Store, StoredEvent } from "../store/contract/index.ts";
 import { createFunctionExecutor } from "./function-executor.ts";
-import { functionNosOf, registryOfRoutes, runsOfRoutes } from "./functions-of-routes.ts";
+import { functionNosOf, type RoutesRegistry, registryOfRoutes, runsOfRoutes } from "./functions-of-routes.ts";
 import type { FunctionsParts } from "./functions-parts.ts";
 
 export interface Functions {
@@ -59,7 +58,7 @@ export interface Functions {
   };
   signals: SignalsRoutesParts["signals"];
   approvals: ApprovalsPart;
-  registry: FunctionsRoutesParts["registry"];
+  registry: RoutesRegistry;
   /** By environment, since when calls wait in this process. */
   waitingSince(): ReadonlyMap<Environment["id"], number>;
   /** The same by function. */

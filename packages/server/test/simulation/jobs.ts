@@ -2,7 +2,7 @@
 
 import { createEventIdGenerator, type JobId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { JobsPart } from "../../src/api/jobs/jobs-routes.ts";
+import type { JobsPart } from "../../src/api/jobs/read-job-request.ts";
 import { gatheringWithout } from "../../src/fan-out/starts/decide-start.ts";
 import type { ItemIntake } from "../../src/flows/reconcile-item.ts";
 import { JobRunner } from "../../src/jobs/job-runner.ts";

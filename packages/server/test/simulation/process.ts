@@ -4,7 +4,7 @@
 
 import { createEventIdGenerator } from "@inlet/protocol";
 import { type Logger, pino } from "pino";
-import type { JobsPart } from "../../src/api/jobs/jobs-routes.ts";
+import type { JobsPart } from "../../src/api/jobs/read-job-request.ts";
 import { Subscribers } from "../../src/api/realtime/subscribers.ts";
 import { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";

@@ -2,16 +2,17 @@
 
 import type { SessionId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { API_ROLES, type Key, type SessionStore } from "../../store/contract/index.ts";
-import { cutPage } from "../list-page.ts";
+import type { Key, SessionStore } from "../../store/contract/index.ts";
+import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
-import { BOOLEAN, dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+import { dataOf, pageOf, shape, TEXT } from "../route-facts.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { LoginTokens } from "./login-tokens.ts";
 import { DEV_PRINCIPAL, mayUse, type Principal, principalOf } from "./principal.ts";
 import type { AccessRules } from "./rest-access.ts";
 import { originOf } from "./same-origin.ts";
+import { SESSION, SIGNED_IN, WHO } from "./session-schemas.ts";
 import { type LivingSession, LOGIN_LINK, sessionCookie } from "./sessions.ts";
 
 export interface SessionRoutesParts {
@@ -26,157 +27,132 @@ export interface SessionRoutesParts {
   archive: object | null;
 }
 
-const ROLE = { type: "string", enum: API_ROLES };
-const SIGNED_IN = shape({ role: ROLE, name: TEXT, expiresAt: INSTANT_OR_NULL });
-const WHO = shape(
-  {
-    required: { ...BOOLEAN, description: "False on a dev server, which has no sign-in." },
-    role: ROLE,
-    name: TEXT,
-    expiresAt: { ...INSTANT_OR_NULL, description: "When the session ends unless it is used; null without a session." },
-    mode: { type: "string", enum: ["dev", "start"] },
-    version: TEXT,
-    store: { type: "string", enum: ["sqlite", "postgres"], description: "What keeps the data: an embedded database, or PostgreSQL." },
-    archive: { ...BOOLEAN, description: "Whether old events are archived (`--archive`), so that they can be listed with `archived=true`." },
-    environments: { type: ["array", "null"], items: TEXT, description: "Where the caller has a role; null: everywhere." },
-    defaultEnvironment: { ...TEXT, description: "The installation's own, or the first that the caller may see." },
-  },
-  { title: "SignedIn" },
-);
-const SESSION = shape(
-  {
-    id: TEXT,
-    name: { type: "string", description: "The name of the API key it was opened with, or `login link`." },
-    role: ROLE,
-    ip: TEXT,
-    userAgent: TEXT_OR_NULL,
-    createdAt: INSTANT,
-    lastSeenAt: INSTANT,
-    expiresAt: INSTANT,
-    current: { ...BOOLEAN, description: "Whether this is the current session." },
-  },
-  { title: "Session" },
-);
-const NONE = closed({});
-/** The credential is in the body, so the body can be small. */
-const SIGN_IN_BYTES_MAX = 2_048;
-
-export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutesParts): void {
-  const { access, store } = parts;
-  const { sessions } = access;
-  const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, ageS: number) =>
-    void reply.header("set-cookie", sessionCookie(access, request, value, ageS));
-
-  const note = (request: FastifyRequest, action: string, { id, name }: { id: string; name: string }) =>
-    parts.audit.note(request, { action: `session.${action}`, target: { kind: "session", id, name }, details: { ip: request.ip } });
-
-  const signIn = {
-    summary: "Sign in",
-    description: "With an API key, or with the token of a login link. Sets the session cookie.",
-    body: closed({
-      apiKey: { type: "string", minLength: 1, maxLength: 512 },
-      loginToken: { type: "string", minLength: 1, maxLength: 512 },
-    }),
-    querystring: NONE,
-    response: { 201: dataOf(SIGNED_IN) },
-    errors: ["api_key_invalid", "login_token_invalid", "origin_forbidden", "too_many_attempts"],
-  } as const;
-  const signInRoute = {
-    config: { about: "anyone" },
-    schema: signIn,
-    bodyLimit: SIGN_IN_BYTES_MAX,
-    onRequest: async (request: FastifyRequest) => {
-      if (!access.open && originOf(request, access.publicUrl) === "cross")
-        throw new RestRefusal("origin_forbidden", "Another site's page cannot sign in here.");
-    },
-  } as const;
-  app.post<{ Body: Credentials }>("/session", signInRoute, async (request, reply) => {
-    reply.code(201);
-    if (access.open) return { data: signedIn(DEV_PRINCIPAL, null) };
-    const key = credentialOf(parts, request.ip, request.body);
-    const { session, principal, token, cookieAgeS } = await sessions.open(key, request.ip, request.headers["user-agent"]);
-    setCookie(request, reply, token, cookieAgeS);
-    request.principal = principal;
-    await note(request, "created", principal);
-    return { data: signedIn(principal, session.expiresAt) };
-  });
-
-  const who = { summary: "Who is signed in", querystring: NONE, response: { 200: dataOf(WHO) }, errors: ["session_missing"] } as const;
-  app.get("/session", { config: { about: "self" }, schema: who }, async (request) => {
-    const { open, defaultEnvironment } = access;
-    const mode = open ? "dev" : "start";
-    const principal = principalOf(request);
-    const person = signedIn(principal, request.session?.expiresAt ?? null);
-    const mine = access.directory.environments().filter((environment) => environment.kind !== "shared" && mayUse(principal, environment));
-    const first = mine.find(({ name }) => name === defaultEnvironment) ?? mine.find(({ archivedAt }) => archivedAt === null);
-    return {
-      data: {
-        required: !open,
-        ...person,
-        mode,
-        version: parts.version,
-        store: parts.storeKind,
-        archive: parts.archive !== null,
-        environments: principal.environments,
-        defaultEnvironment: first?.name ?? defaultEnvironment,
-      },
-    };
-  });
-
-  const signOut = {
-    ...who,
-    summary: "Sign out",
-    querystring: closed({
-      everywhere: { type: "boolean", default: false, description: "End every session of the same person, or of the same API key." },
-    }),
-    response: { 200: dataOf(shape({ id: TEXT })) },
-  };
-  app.delete<{ Querystring: { everywhere: boolean } }>(
-    "/session",
-    { config: { about: "self" }, schema: signOut },
-    async (request, reply) => {
-      const { session } = request;
-      if (!session) throw new RestRefusal("session_missing", "There is no session to end.");
-      const { keyId } = principalOf(request);
-      const others = request.query.everywhere ? (await sessions.list()).filter(({ principal }) => principal.keyId === keyId) : [];
-      for (const { session: other } of others) await store.sessionDelete({ id: other.id });
-      await store.sessionDelete({ id: session.id });
-      setCookie(request, reply, "", 0);
-      await note(request, "ended", principalOf(request));
-      return { data: { id: session.id } };
-    },
-  );
-
-  const list = { summary: "List who is signed in, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(SESSION) } };
-  app.get<{ Querystring: { limit: number; cursor?: string } }>(
-    "/sessions",
-    { config: { about: "installation" }, schema: list },
-    async (request) => {
-      const positionOf = ({ session: { createdAt, id } }: LivingSession) => ({ rank: createdAt, id });
-      const { items, next } = cutPage(await sessions.list(), positionOf, request.query);
-      return { data: items.map((one) => ({ ...sessionView(one), current: one.session.id === request.session?.id })), page: { next } };
-    },
-  );
-
-  const end = {
-    summary: "End a session",
-    querystring: NONE,
-    response: { 200: dataOf(shape({ id: TEXT })) },
-    errors: ["session_not_found"],
-  } as const;
-  app.delete<{ Params: { id: string } }>("/sessions/:id", { config: { about: "installation" }, schema: end }, async (request) => {
-    const { id } = request.params;
-    const ended = await store.sessionDelete({ id: id as SessionId });
-    if (!ended) throw new RestRefusal("session_not_found", `There is no session ${id}, or it has ended.`);
-    const key = ended.keyId === null ? null : access.directory.workingKey(ended.keyId);
-    await note(request, "ended", { id, name: key?.name ?? ended.person?.name ?? LOGIN_LINK });
-    return { data: { id } };
-  });
-}
-
 interface Credentials {
   apiKey?: string;
   loginToken?: string;
+}
+
+type SignInRequest = { Body: Credentials };
+type SignOutRequest = { Querystring: { everywhere: boolean } };
+type ListRequest = { Querystring: PageQuery };
+type ById = { Params: { id: string } };
+
+/** The credential is in the body, so the body can be small. */
+const SIGN_IN_BYTES_MAX = 2_048;
+const SIGN_IN = {
+  summary: "Sign in",
+  description: "With an API key, or with the token of a login link. Sets the session cookie.",
+  body: closed({
+    apiKey: { type: "string", minLength: 1, maxLength: 512 },
+    loginToken: { type: "string", minLength: 1, maxLength: 512 },
+  }),
+  querystring: closed({}),
+  response: { 201: dataOf(SIGNED_IN) },
+  errors: ["api_key_invalid", "login_token_invalid", "origin_forbidden", "too_many_attempts"],
+} as const;
+const WHO_IS_SIGNED_IN = {
+  summary: "Who is signed in",
+  querystring: closed({}),
+  response: { 200: dataOf(WHO) },
+  errors: ["session_missing"],
+} as const;
+const SIGN_OUT = {
+  ...WHO_IS_SIGNED_IN,
+  summary: "Sign out",
+  querystring: closed({
+    everywhere: { type: "boolean", default: false, description: "End every session of the same person, or of the same API key." },
+  }),
+  response: { 200: dataOf(shape({ id: TEXT })) },
+};
+const LIST = { summary: "List who is signed in, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(SESSION) } };
+const END = {
+  summary: "End a session",
+  querystring: closed({}),
+  response: { 200: dataOf(shape({ id: TEXT })) },
+  errors: ["session_not_found"],
+} as const;
+
+export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutesParts): void {
+  const [self, installation] = [{ about: "self" }, { about: "installation" }] as const;
+  const signInRoute = {
+    config: { about: "anyone" },
+    schema: SIGN_IN,
+    bodyLimit: SIGN_IN_BYTES_MAX,
+    onRequest: async (request: FastifyRequest) => checkOrigin(parts, request),
+  } as const;
+  app.post<SignInRequest>("/session", signInRoute, (request, reply) => signIn(parts, request, reply));
+  app.get("/session", { config: self, schema: WHO_IS_SIGNED_IN }, async (request) => whoIsSignedIn(parts, request));
+  app.delete<SignOutRequest>("/session", { config: self, schema: SIGN_OUT }, (request, reply) => signOut(parts, request, reply));
+  app.get<ListRequest>("/sessions", { config: installation, schema: LIST }, (request) => listSessions(parts, request));
+  app.delete<ById>("/sessions/:id", { config: installation, schema: END }, (request) => endSession(parts, request));
+}
+
+function checkOrigin({ access }: SessionRoutesParts, request: FastifyRequest): void {
+  if (!access.open && originOf(request, access.publicUrl) === "cross")
+    throw new RestRefusal("origin_forbidden", "Another site's page cannot sign in here.");
+}
+
+async function signIn(parts: SessionRoutesParts, request: FastifyRequest<SignInRequest>, reply: FastifyReply) {
+  const { access } = parts;
+  reply.code(201);
+  if (access.open) return { data: signedIn(DEV_PRINCIPAL, null) };
+  const key = credentialOf(parts, request.ip, request.body);
+  const { session, principal, token, cookieAgeS } = await access.sessions.open(key, request.ip, request.headers["user-agent"]);
+  reply.header("set-cookie", sessionCookie(access, request, token, cookieAgeS));
+  request.principal = principal;
+  await note(parts, request, "created", principal);
+  return { data: signedIn(principal, session.expiresAt) };
+}
+
+function whoIsSignedIn({ access, version, storeKind, archive }: SessionRoutesParts, request: FastifyRequest) {
+  const { open, defaultEnvironment } = access;
+  const principal = principalOf(request);
+  const mine = access.directory.environments().filter((environment) => environment.kind !== "shared" && mayUse(principal, environment));
+  const first = mine.find(({ name }) => name === defaultEnvironment) ?? mine.find(({ archivedAt }) => archivedAt === null);
+  return {
+    data: {
+      required: !open,
+      ...signedIn(principal, request.session?.expiresAt ?? null),
+      mode: open ? "dev" : "start",
+      version,
+      store: storeKind,
+      archive: archive !== null,
+      environments: principal.environments,
+      defaultEnvironment: first?.name ?? defaultEnvironment,
+    },
+  };
+}
+
+async function signOut(parts: SessionRoutesParts, request: FastifyRequest<SignOutRequest>, reply: FastifyReply) {
+  const { access, store } = parts;
+  const { session } = request;
+  if (!session) throw new RestRefusal("session_missing", "There is no session to end.");
+  const { keyId } = principalOf(request);
+  const others = request.query.everywhere ? (await access.sessions.list()).filter(({ principal }) => principal.keyId === keyId) : [];
+  for (const { session: other } of others) await store.sessionDelete({ id: other.id });
+  await store.sessionDelete({ id: session.id });
+  reply.header("set-cookie", sessionCookie(access, request, "", 0));
+  await note(parts, request, "ended", principalOf(request));
+  return { data: { id: session.id } };
+}
+
+async function listSessions({ access }: SessionRoutesParts, request: FastifyRequest<ListRequest>) {
+  const positionOf = ({ session: { createdAt, id } }: LivingSession) => ({ rank: createdAt, id });
+  const { items, next } = cutPage(await access.sessions.list(), positionOf, request.query);
+  return { data: items.map((one) => ({ ...sessionView(one), current: one.session.id === request.session?.id })), page: { next } };
+}
+
+async function endSession(parts: SessionRoutesParts, request: FastifyRequest<ById>) {
+  const { id } = request.params;
+  const ended = await parts.store.sessionDelete({ id: id as SessionId });
+  if (!ended) throw new RestRefusal("session_not_found", `There is no session ${id}, or it has ended.`);
+  const key = ended.keyId === null ? null : parts.access.directory.workingKey(ended.keyId);
+  await note(parts, request, "ended", { id, name: key?.name ?? ended.person?.name ?? LOGIN_LINK });
+  return { data: { id } };
+}
+
+function note({ audit }: SessionRoutesParts, request: FastifyRequest, action: string, { id, name }: { id: string; name: string }) {
+  return audit.note(request, { action: `session.${action}`, target: { kind: "session", id, name }, details: { ip: request.ip } });
 }
 
 /** The key to sign in with, or null for a login link. Throws if neither is valid. */

@@ -1,6 +1,6 @@
 /** REST: alert rules, and the alerts that are raised now. */
 
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { iso } from "../../observe/run-view.ts";
 import {
   ALERT_KINDS,
@@ -30,6 +30,11 @@ export interface AlertsRoutesParts {
   now(): number;
 }
 
+type Parts = AlertsRoutesParts;
+type ListRequest = { Querystring: PageQuery };
+type ById = { Params: { id: string } };
+type WithRule = { Body: RuleBody };
+
 const RULE = shape(
   {
     id: TEXT,
@@ -51,127 +56,124 @@ const RULE = shape(
   },
   { title: "AlertRule" },
 );
-const NONE = closed({});
-const CHANGE_ERRORS = ["alert_rule_not_found", "webhook_not_found", "rhythm_unknown"] as const;
-const ONE = { querystring: NONE, response: { 200: dataOf(RULE) }, errors: ["alert_rule_not_found"] } as const;
+const PAGE = { querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(RULE) } };
+const LIST = { ...PAGE, summary: "List alert rules" };
+const LIST_RAISED = { ...PAGE, summary: "List alerts that are raised now" };
+const ONE = { querystring: closed({}), response: { 200: dataOf(RULE) }, errors: ["alert_rule_not_found"] } as const;
+const GET = { ...ONE, summary: "Get an alert rule" };
+const CREATE = {
+  summary: "Create an alert rule",
+  querystring: closed({}),
+  description: "Rules of kind `silence` take exactly one of `webhook`, `event` and `function`, and no threshold; others need one.",
+  body: closed(FIELDS, ["name", "kind"]),
+  response: { 201: dataOf(RULE) },
+  errors: ["webhook_not_found", "rhythm_unknown"],
+} as const;
+const UPDATE = {
+  ...ONE,
+  summary: "Change an alert rule",
+  description: "Changes the fields given.",
+  body: closed(FIELDS),
+  errors: ["alert_rule_not_found", "webhook_not_found", "rhythm_unknown"],
+} as const;
+const REMOVE = {
+  ...ONE,
+  summary: "Delete an alert rule",
+  description: "An alert that is raised is resolved: `inlet/alert.resolved` is emitted with the reason `rule_deleted`.",
+  response: { 200: dataOf(shape({ id: TEXT })) },
+};
 
-export function registerAlertsRoutes(app: FastifyInstance, parts: AlertsRoutesParts): void {
-  const { access, audit, store, alerts, silences, newId, now } = parts;
-  const webhooks = () => parts.directory.webhooks();
-  const rulesOf = async ({ id }: Environment) =>
-    (await databaseOf(store, id).store.alertRuleList()).filter(({ environmentId }) => environmentId === id);
-  const note = (request: FastifyRequest, action: string, { id, name }: AlertRule, environment: Environment) =>
-    audit.note(request, { action: `alert_rule.${action}`, target: { kind: "alert_rule", id, name }, environment: environment.name });
+export function registerAlertsRoutes(app: FastifyInstance, parts: Parts): void {
+  const [read, repair] = [{ about: "environment" }, { about: "environment", repair: true }] as const;
+  app.get<ListRequest>("/alert-rules", { config: read, schema: LIST }, (request) => listRules(parts, request));
+  app.get<ListRequest>("/alerts", { config: read, schema: LIST_RAISED }, (request) => listRaised(parts, request));
+  app.get<ById>("/alert-rules/:id", { config: read, schema: GET }, (request) => getRule(parts, request));
+  app.post<WithRule>("/alert-rules", { config: { ...repair, idempotent: "replayed" }, schema: CREATE }, (request, reply) =>
+    createRule(parts, request, reply),
+  );
+  app.put<ById & WithRule>("/alert-rules/:id", { config: repair, schema: UPDATE }, (request) => updateRule(parts, request));
+  app.delete<ById>("/alert-rules/:id", { config: repair, schema: REMOVE }, (request) => removeRule(parts, request));
+}
 
-  async function find(environment: Environment, id: string): Promise<AlertRule> {
-    const rule = (await rulesOf(environment)).find((one) => one.id === id);
-    if (rule) return rule;
-    throw new RestRefusal("alert_rule_not_found", `There is no alert rule ${id} in the environment "${environment.name}".`);
+async function listRules(parts: Parts, request: FastifyRequest<ListRequest>) {
+  const environment = environmentOf(parts.access, request);
+  return pageOfRules(await rulesOf(parts, environment), environment, request.query);
+}
+
+async function listRaised(parts: Parts, request: FastifyRequest<ListRequest>) {
+  const environment = environmentOf(parts.access, request);
+  const raised = (await rulesOf(parts, environment)).filter(({ raisedAt }) => raisedAt !== null);
+  return pageOfRules(raised, environment, request.query);
+}
+
+async function getRule(parts: Parts, request: FastifyRequest<ById>) {
+  const environment = environmentOf(parts.access, request);
+  return { data: ruleView(await findRule(parts, environment, request.params.id), environment) };
+}
+
+async function createRule(parts: Parts, request: FastifyRequest<WithRule>, reply: FastifyReply) {
+  const environment = environmentOf(parts.access, request);
+  if ((await rulesOf(parts, environment)).length >= RULES_MAX) throw invalid("name", `would be one of more than ${RULES_MAX} rules`);
+  const at = parts.now();
+  const state = { createdAt: at, updatedAt: at, raisedAt: null, lastRaisedAt: null, value: null, changes: 0 };
+  const rule: AlertRule = { id: `alr_${parts.newId()}`, environmentId: environment.id, ...fieldsOf(NEW_RULE, request.body), ...state };
+  await check(parts, rule, environment);
+  await parts.store.alertRuleInsert(rule);
+  await note(parts, request, "created", rule, environment);
+  reply.code(201);
+  return { data: ruleView(rule, environment) };
+}
+
+async function updateRule(parts: Parts, request: FastifyRequest<ById & WithRule>) {
+  const environment = environmentOf(parts.access, request);
+  const known = await findRule(parts, environment, request.params.id);
+  const changed = { ...known, ...fieldsOf(known, request.body), updatedAt: parts.now() };
+  await check(parts, changed, environment);
+  await parts.store.alertRuleUpdate(changed);
+  await note(parts, request, "updated", changed, environment);
+  return { data: ruleView(changed, environment) };
+}
+
+async function removeRule(parts: Parts, request: FastifyRequest<ById>) {
+  const environment = environmentOf(parts.access, request);
+  const rule = await removed(parts, environment, request.params.id);
+  await note(parts, request, "deleted", rule, environment);
+  return { data: { id: rule.id } };
+}
+
+/** An alert that is raised is resolved first. Tried again if the alert changes in between. */
+async function removed(parts: Parts, environment: Environment, id: string): Promise<AlertRule> {
+  const { id: environmentId } = environment;
+  for (;;) {
+    const rule = await findRule(parts, environment, id);
+    if (rule.raisedAt !== null) await parts.alerts.resolveDeleted(rule);
+    const changes = rule.changes + (rule.raisedAt === null ? 0 : 1);
+    if (await parts.store.alertRuleDelete({ environmentId, id, changes })) return rule;
   }
+}
 
-  function pageOfRules(rules: readonly AlertRule[], environment: Environment, query: PageQuery) {
-    const { items, next } = cutPage(rules, ({ createdAt, id }) => ({ rank: createdAt, id }), query);
-    return { data: items.map((rule) => ruleView(rule, environment)), page: { next } };
-  }
+async function rulesOf({ store }: Parts, { id }: Environment): Promise<AlertRule[]> {
+  return (await databaseOf(store, id).store.alertRuleList()).filter(({ environmentId }) => environmentId === id);
+}
 
-  const list = { querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(RULE) } };
-  app.get<{ Querystring: PageQuery }>(
-    "/alert-rules",
-    { config: { about: "environment" }, schema: { ...list, summary: "List alert rules" } },
-    async (request) => {
-      const environment = environmentOf(access, request);
-      return pageOfRules(await rulesOf(environment), environment, request.query);
-    },
-  );
+async function findRule(parts: Parts, environment: Environment, id: string): Promise<AlertRule> {
+  const rule = (await rulesOf(parts, environment)).find((one) => one.id === id);
+  if (rule) return rule;
+  throw new RestRefusal("alert_rule_not_found", `There is no alert rule ${id} in the environment "${environment.name}".`);
+}
 
-  app.get<{ Querystring: PageQuery }>(
-    "/alerts",
-    { config: { about: "environment" }, schema: { ...list, summary: "List alerts that are raised now" } },
-    async (request) => {
-      const environment = environmentOf(access, request);
-      const raised = (await rulesOf(environment)).filter(({ raisedAt }) => raisedAt !== null);
-      return pageOfRules(raised, environment, request.query);
-    },
-  );
+function check({ directory, silences }: Parts, rule: AlertRule, environment: Environment): Promise<void> {
+  return checkRule({ webhooks: () => directory.webhooks(), silences }, rule, environment);
+}
 
-  app.get<{ Params: { id: string } }>(
-    "/alert-rules/:id",
-    { config: { about: "environment" }, schema: { ...ONE, summary: "Get an alert rule" } },
-    async (request) => {
-      const environment = environmentOf(access, request);
-      return { data: ruleView(await find(environment, request.params.id), environment) };
-    },
-  );
+function note({ audit }: Parts, request: FastifyRequest, action: string, { id, name }: AlertRule, environment: Environment): Promise<void> {
+  const target = { kind: "alert_rule", id, name };
+  return audit.note(request, { action: `alert_rule.${action}`, target, environment: environment.name });
+}
 
-  const create = {
-    summary: "Create an alert rule",
-    querystring: NONE,
-    description: "Rules of kind `silence` take exactly one of `webhook`, `event` and `function`, and no threshold; others need one.",
-    body: closed(FIELDS, ["name", "kind"]),
-    response: { 201: dataOf(RULE) },
-    errors: ["webhook_not_found", "rhythm_unknown"],
-  } as const;
-  app.post<{ Body: RuleBody }>(
-    "/alert-rules",
-    { config: { about: "environment", repair: true, idempotent: "replayed" }, schema: create },
-    async (request, reply) => {
-      const environment = environmentOf(access, request);
-      if ((await rulesOf(environment)).length >= RULES_MAX) throw invalid("name", `would be one of more than ${RULES_MAX} rules`);
-      const at = now();
-      const state = { createdAt: at, updatedAt: at, raisedAt: null, lastRaisedAt: null, value: null, changes: 0 };
-      const rule: AlertRule = { id: `alr_${newId()}`, environmentId: environment.id, ...fieldsOf(NEW_RULE, request.body), ...state };
-      await checkRule({ webhooks, silences }, rule, environment);
-      await store.alertRuleInsert(rule);
-      await note(request, "created", rule, environment);
-      reply.code(201);
-      return { data: ruleView(rule, environment) };
-    },
-  );
-
-  const update = {
-    ...ONE,
-    summary: "Change an alert rule",
-    description: "Changes the fields given.",
-    body: closed(FIELDS),
-    errors: CHANGE_ERRORS,
-  };
-  app.put<{ Params: { id: string }; Body: RuleBody }>(
-    "/alert-rules/:id",
-    { config: { about: "environment", repair: true }, schema: update },
-    async (request) => {
-      const environment = environmentOf(access, request);
-      const known = await find(environment, request.params.id);
-      const changed = { ...known, ...fieldsOf(known, request.body), updatedAt: now() };
-      await checkRule({ webhooks, silences }, changed, environment);
-      await store.alertRuleUpdate(changed);
-      await note(request, "updated", changed, environment);
-      return { data: ruleView(changed, environment) };
-    },
-  );
-
-  /** An alert that is raised is resolved first. Tried again if the alert changes in between. */
-  async function removed(environment: Environment, id: string): Promise<AlertRule> {
-    const { id: environmentId } = environment;
-    for (;;) {
-      const rule = await find(environment, id);
-      if (rule.raisedAt !== null) await alerts.resolveDeleted(rule);
-      const changes = rule.changes + (rule.raisedAt === null ? 0 : 1);
-      if (await store.alertRuleDelete({ environmentId, id, changes })) return rule;
-    }
-  }
-
-  const description = "An alert that is raised is resolved: `inlet/alert.resolved` is emitted with the reason `rule_deleted`.";
-  const remove = { ...ONE, summary: "Delete an alert rule", description, response: { 200: dataOf(shape({ id: TEXT })) } };
-  app.delete<{ Params: { id: string } }>(
-    "/alert-rules/:id",
-    { config: { about: "environment", repair: true }, schema: remove },
-    async (request) => {
-      const environment = environmentOf(access, request);
-      const rule = await removed(environment, request.params.id);
-      await note(request, "deleted", rule, environment);
-      return { data: { id: rule.id } };
-    },
-  );
+function pageOfRules(rules: readonly AlertRule[], environment: Environment, query: PageQuery) {
+  const { items, next } = cutPage(rules, ({ createdAt, id }) => ({ rank: createdAt, id }), query);
+  return { data: items.map((rule) => ruleView(rule, environment)), page: { next } };
 }
 
 function ruleView(rule: AlertRule, environment: Environment) {

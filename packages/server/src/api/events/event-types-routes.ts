@@ -1,7 +1,7 @@
 /** REST: the catalogue of event types. */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import {
   databaseOf,
   type Environment,
@@ -13,6 +13,7 @@ import {
   type StoreViews,
 } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import type { PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { RETENTION, writeRetention } from "../retention-fields.ts";
@@ -28,6 +29,9 @@ export interface EventTypesRoutesParts extends DeclaredParts {
   subscribersOf(environmentId: EnvironmentId, name: string): { id: string; name: string }[];
   now: () => number;
 }
+
+type ListRequest = { Querystring: PageQuery };
+type ByName = { Params: { name: string } };
 
 const HOUR_MS = 3_600_000;
 const LIST_HOURS = 24;
@@ -63,73 +67,71 @@ const EVENT_TYPE_DETAILS = shape(
   { title: "EventTypeDetails" },
 );
 
+const LIST = {
+  summary: "List event types, the newest name first",
+  description:
+    "Every name that was accepted in the environment, how often, and the functions it starts. Names that are declared and were never accepted come first.",
+  querystring: closed(PAGE_PARAMETERS),
+  response: { 200: pageOf(EVENT_TYPE) },
+};
+const GET = {
+  summary: "Get an event type, with its volume over a week",
+  querystring: closed({}),
+  response: { 200: dataOf(EVENT_TYPE_DETAILS) },
+  errors: ["event_type_not_found"],
+} as const;
+
 export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypesRoutesParts): void {
-  const { access, store, views, now } = parts;
-  const figures = (environmentId: EnvironmentId, type: EventType, at: number) => ({
+  const config = { about: "environment", ingest: true } as const;
+  app.get<ListRequest>("/event-types", { config, schema: LIST }, (request) => listEventTypes(parts, request));
+  app.get<ByName>("/event-types/:name", { config, schema: GET }, (request) => getEventType(parts, request));
+}
+
+async function listEventTypes(parts: EventTypesRoutesParts, request: FastifyRequest<ListRequest>) {
+  const environmentId = environmentOf(parts.access, request).id;
+  await parts.eventTypeCounter.catchUp();
+  const { unseen, types, next } = await listTypes(parts, environmentId, request.query);
+  const at = parts.now();
+  const hours = (type: EventType) => everyHour(type, at, LIST_HOURS).map(({ count }) => count);
+  const unseenView = (name: string) => ({
+    ...unseenFigures(parts.subscribersOf(environmentId, name), name),
+    hours: hours(noneOf(name)),
+  });
+  const view = (type: EventType) => ({ ...figures(parts, environmentId, type, at), hours: hours(type) });
+  return { data: [...unseen.map(unseenView), ...types.map(view)], page: { next } };
+}
+
+async function getEventType(parts: EventTypesRoutesParts, request: FastifyRequest<ByName>) {
+  const environment = environmentOf(parts.access, request);
+  const { name } = request.params;
+  await parts.eventTypeCounter.catchUp();
+  const at = parts.now();
+  const type = await parts.views.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
+  const { isDeclared, fields } = await declaredView(parts, environment.id, name);
+  const retention = await retentionOf(parts, environment, name);
+  if (!type && (isDeclared || retention !== null)) {
+    return { data: { ...unseen(parts.subscribersOf(environment.id, name), name, at), ...fields, retention } };
+  }
+  if (!type) throw new RestRefusal("event_type_not_found", `No event "${name}" was accepted in the environment "${environment.name}".`);
+  const volume = everyHour(type, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: hour.count }));
+  return { data: { ...figures(parts, environment.id, type, at), volume, ...fields, retention } };
+}
+
+function figures({ subscribersOf }: EventTypesRoutesParts, environmentId: EnvironmentId, type: EventType, at: number) {
+  return {
     name: type.name,
     firstSeenAt: iso(type.firstSeenAt),
     lastSeenAt: iso(type.lastSeenAt),
     count: type.count,
     count24h: everyHour(type, at, LIST_HOURS).reduce((sum, { count }) => sum + count, 0),
-    functions: parts.subscribersOf(environmentId, type.name),
-  });
-
-  const list = {
-    summary: "List event types, the newest name first",
-    description:
-      "Every name that was accepted in the environment, how often, and the functions it starts. Names that are declared and were never accepted come first.",
-    querystring: closed(PAGE_PARAMETERS),
-    response: { 200: pageOf(EVENT_TYPE) },
+    functions: subscribersOf(environmentId, type.name),
   };
-  app.get<{ Querystring: { limit: number; cursor?: string } }>(
-    "/event-types",
-    { config: { about: "environment", ingest: true }, schema: list },
-    async (request) => {
-      const environmentId = environmentOf(access, request).id;
-      await parts.eventTypeCounter.catchUp();
-      const { unseen, types, next } = await listTypes(parts, environmentId, request.query);
-      const at = now();
-      const hours = (type: EventType) => everyHour(type, at, LIST_HOURS).map(({ count }) => count);
-      const unseenView = (name: string) => ({
-        ...unseenFigures(parts.subscribersOf(environmentId, name), name),
-        hours: hours(noneOf(name)),
-      });
-      const view = (type: EventType) => ({ ...figures(environmentId, type, at), hours: hours(type) });
-      return { data: [...unseen.map(unseenView), ...types.map(view)], page: { next } };
-    },
-  );
+}
 
-  const get = {
-    summary: "Get an event type, with its volume over a week",
-    querystring: closed({}),
-    response: { 200: dataOf(EVENT_TYPE_DETAILS) },
-    errors: ["event_type_not_found"],
-  } as const;
-  app.get<{ Params: { name: string } }>(
-    "/event-types/:name",
-    { config: { about: "environment", ingest: true }, schema: get },
-    async (request) => {
-      const environment = environmentOf(access, request);
-      const { name } = request.params;
-      await parts.eventTypeCounter.catchUp();
-      const at = now();
-      const type = await views.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
-      const { isDeclared, fields } = await declaredView(parts, environment.id, name);
-      const retention = await retentionOf(environment, name);
-      if (!type && (isDeclared || retention !== null)) {
-        return { data: { ...unseen(parts.subscribersOf(environment.id, name), name, at), ...fields, retention } };
-      }
-      if (!type) throw new RestRefusal("event_type_not_found", `No event "${name}" was accepted in the environment "${environment.name}".`);
-      const volume = everyHour(type, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: hour.count }));
-      return { data: { ...figures(environment.id, type, at), volume, ...fields, retention } };
-    },
-  );
-
-  async function retentionOf({ id }: Environment, name: string): Promise<string | null> {
-    const scope = parts.catalogue.scopeOf(id);
-    const isWanted = (settings: EventTypeSettings) => settings.environmentId === scope && settings.name === name;
-    return writeRetention((await databaseOf(store, scope).store.eventTypeSettingsList()).find(isWanted)?.retentionMs ?? null);
-  }
+async function retentionOf({ catalogue, store }: EventTypesRoutesParts, { id }: Environment, name: string): Promise<string | null> {
+  const scope = catalogue.scopeOf(id);
+  const isWanted = (settings: EventTypeSettings) => settings.environmentId === scope && settings.name === name;
+  return writeRetention((await databaseOf(store, scope).store.eventTypeSettingsList()).find(isWanted)?.retentionMs ?? null);
 }
 
 interface ListedTypes {

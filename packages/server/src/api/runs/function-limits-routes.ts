@@ -4,14 +4,15 @@ import { parseDuration, YEAR_MS } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { AppStore, FunctionLimits, LimitedRate } from "../../store/contract/index.ts";
 import { principalOf } from "../access/principal.ts";
-import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { environmentOf } from "../access/rest-access.ts";
 import { invalid } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 import { changedFunction, FUNCTION_CHANGED, type FunctionsRoutesParts, functionNotFound } from "./functions-routes.ts";
 
-export interface FunctionLimitsRoutesParts extends Omit<FunctionsRoutesParts, "store" | "access"> {
-  access: AccessRules;
+export interface FunctionLimitsRoutesParts extends FunctionsRoutesParts {
   store: Pick<AppStore, "functionLimit">;
+  registry: FunctionsRoutesParts["registry"] & { refresh(): Promise<void> };
+  now(): number;
 }
 
 type LimitsBody = Partial<Pick<FunctionLimits, "concurrency" | "throttle" | "rateLimit">>;

@@ -1,6 +1,6 @@
 /** REST: runs, their steps, and operations on them. */
 
-import { type EventId, type FunctionNo, isEventId, type JobId, type RunId, type StepId } from "@inlet/protocol";
+import { type EventId, type FunctionNo, isEventId, type RunId, type StepId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type RunNames, runDetailsView, runView } from "../../observe/run-view.ts";
 import {
@@ -9,10 +9,8 @@ import {
   type Environment,
   EVENT_RELATIONS,
   type EventRelation,
-  RUN_STATUSES,
   type RunDetails,
   type RunListParams,
-  type RunStatus,
   type RunStore,
   type RunSummary,
   type RunWaiting,
@@ -22,12 +20,12 @@ import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { type ApprovalViewParts, shownUrl } from "../approvals/approval-view.ts";
 import { seesTokens } from "../approvals/mask-links.ts";
-import { readInstant } from "../instant.ts";
+import type { PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
-import { readWhere, WHERE } from "../where.ts";
 import { findRun } from "./find-run.ts";
+import { RUN_FILTERS, type RunFilterQuery, runFilter } from "./run-filters.ts";
 import { RUN, RUN_DETAILS } from "./run-schemas.ts";
 
 export interface RunsRoutesParts extends ApprovalViewParts {
@@ -51,58 +49,14 @@ export interface RunsRoutesParts extends ApprovalViewParts {
   traceUrl: string | null;
 }
 
-export interface RunFilterQuery {
-  status?: RunStatus;
-  function?: string;
-  from?: string;
-  to?: string;
-  event?: string;
-  job?: string;
-  run?: string;
-  error?: string;
-  errorPattern?: string;
-  rerun?: boolean;
-  where?: string;
-}
-
-interface ListQuery extends RunFilterQuery {
-  limit: number;
-  cursor?: string;
-}
-
-const RUN_IDS_MAX = 500;
-
-/** The filters of runs: in the list, and in jobs. */
-export const RUN_FILTERS = {
-  status: { type: "string", enum: RUN_STATUSES, description: "Runs with this status." },
-  function: { type: "string", minLength: 1, description: "Runs of the function with this id." },
-  from: { type: "string", description: "Created at or after: ISO 8601 or milliseconds." },
-  to: { type: "string", description: "Created before: ISO 8601 or milliseconds." },
-  event: { type: "string", minLength: 1, description: "Runs that the event with this id started." },
-  job: { type: "string", minLength: 1, description: "Runs that the job with this id started." },
-  run: {
-    type: "string",
-    pattern: `^[0-9A-Za-z]{26}(,[0-9A-Za-z]{26}){0,${RUN_IDS_MAX - 1}}$`,
-    description: `The runs with these ids, separated by commas; at most ${RUN_IDS_MAX}.`,
-  },
-  error: { type: "string", minLength: 1, description: "Text in the name or message of the run's error; ignores case." },
-  errorPattern: {
-    type: "string",
-    minLength: 1,
-    description: "Failed runs whose error has this pattern: `error.pattern` of a group in `GET /v1/failures`.",
-  },
-  rerun: {
-    type: "boolean",
-    description: "`false`: runs that were not rerun; with `status=failed`, those that still need a repair. `true`: runs that were rerun.",
-  },
-  where: { ...WHERE, description: `${WHERE.description} The payload is that of the event that started the run.` },
-} as const;
-const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...RUN_FILTERS });
+type ListRequest = { Querystring: PageQuery & RunFilterQuery };
+type OfEventRequest = { Params: { id: string }; Querystring: PageQuery & { relation: EventRelation } };
+type WakeRequest = { Params: { id: string; stepId: string } };
 
 const LIST = {
   summary: "List runs",
   description: "Newest first. With `error`, `errorPattern` or `where` a page may be short or empty; continue with `page.next`.",
-  querystring: LIST_PARAMETERS,
+  querystring: closed({ ...PAGE_PARAMETERS, ...RUN_FILTERS }),
   response: { 200: pageOf(RUN) },
 };
 const OF_EVENT = {
@@ -120,6 +74,7 @@ const OF_EVENT = {
   errors: ["event_not_found"],
 } as const;
 const ONE = { querystring: closed({}), response: { 200: dataOf(RUN_DETAILS) }, errors: ["run_not_found"] } as const;
+const READ = { ...ONE, summary: "Read a run", description: "With its steps, failed attempts, calls of the app and output." };
 const CANCEL = {
   ...ONE,
   summary: "Cancel a run",
@@ -147,144 +102,125 @@ const RERUN = {
 } as const;
 
 export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts): void {
-  const { access, audit, store, views, runs } = parts;
-  const names = (environment: Environment): RunNames => ({ environment: environment.name, function: runs.functionName });
-
-  function note(
-    request: FastifyRequest,
-    action: string,
-    { id, functionNo }: RunDetails,
-    environment: Environment,
-    details = {},
-  ): Promise<void> {
-    const target = { kind: "run", id, name: runs.functionName(functionNo).id };
-    return audit.note(request, { action: `run.${action}`, target, environment: environment.name, details });
-  }
-
-  /** In the store itself: the response decides what is written. */
-  const find = (request: FastifyRequest) => findRun(parts, request);
-
-  /** Only steps of these kinds have approvals. */
-  async function approvalsOf(request: FastifyRequest, { id: runId, steps }: RunDetails, environment: Environment) {
-    if (!steps.some(({ kind }) => kind === "approval" || kind === "signal")) return new Map<StepId, { id: string; url: string }>();
-    const approvals = await store.approvalsOfRun({ environmentId: environment.id, runId });
-    return new Map(
-      approvals.flatMap(({ id, stepId }) => (stepId === null ? [] : [[stepId, { id, url: shownUrl(parts, request, environment, id) }]])),
-    );
-  }
-
-  async function sendRun(request: FastifyRequest, reply: FastifyReply, run: RunDetails, environment: Environment): Promise<string> {
-    const waiting = await runs.waiting(run, environment);
-    const approvals = await approvalsOf(request, run, environment);
-    reply.type("application/json");
-    return `{"data":${runDetailsView(run, names(environment), { traceUrl: parts.traceUrl, waiting, approvals })}}`;
-  }
-
-  async function list(environment: Environment, params: Omit<RunListParams, "environmentId">) {
-    const page = await views.runList({ environmentId: environment.id, ...params });
-    return { data: page.runs.map((run) => runView(run, names(environment))), page: { next: page.next } };
-  }
-
-  app.get<{ Querystring: ListQuery }>("/runs", { config: { about: "environment" }, schema: LIST }, async (request) => {
-    const environment = environmentOf(access, request);
-    const page = await list(environment, listParams(parts, environment, request.query));
-    if (request.query.where === undefined || seesTokens(access, request)) return page;
-    // A search must not find out what is hidden from the reader: the link of the event.
-    return { ...page, data: page.data.filter(({ event }) => (event as RunSummary["event"])?.name !== APPROVAL_REQUESTED) };
-  });
-
-  app.get<{ Params: { id: string }; Querystring: ListQuery & { relation: EventRelation } }>(
-    "/events/:id/runs",
-    { config: { about: "environment" }, schema: OF_EVENT },
-    async (request) => {
-      const environment = environmentOf(access, request);
-      const id = request.params.id.toUpperCase() as EventId;
-      const event = isEventId(id) ? await views.eventGet({ environmentId: environment.id, id }) : null;
-      if (!event) {
-        throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
-      }
-      const { limit, cursor, relation: eventRelation } = request.query;
-      return list(environment, { limit, ...after(cursor), eventId: id, eventRelation });
-    },
+  const [read, repair] = [{ about: "environment" }, { about: "environment", repair: true }] as const;
+  app.get<ListRequest>("/runs", { config: read, schema: LIST }, (request) => listRuns(parts, request));
+  app.get<OfEventRequest>("/events/:id/runs", { config: read, schema: OF_EVENT }, (request) => listRunsOfEvent(parts, request));
+  app.get("/runs/:id", { config: read, schema: READ }, (request, reply) => readRun(parts, request, reply));
+  app.post("/runs/:id/cancel", { config: repair, schema: CANCEL }, (request, reply) => cancelRun(parts, request, reply));
+  app.post<WakeRequest>("/runs/:id/steps/:stepId/wake", { config: repair, schema: WAKE }, (request, reply) =>
+    wakeStep(parts, request, reply),
   );
-
-  app.get(
-    "/runs/:id",
-    {
-      config: { about: "environment" },
-      schema: { ...ONE, summary: "Read a run", description: "With its steps, failed attempts, calls of the app and output." },
-    },
-    async (request, reply) => {
-      const { environment, run } = await findRun({ access, store: views }, request);
-      return sendRun(request, reply, run, environment);
-    },
-  );
-
-  app.post("/runs/:id/cancel", { config: { about: "environment", repair: true }, schema: CANCEL }, async (request, reply) => {
-    const { environment, run } = await find(request);
-    if (!(await runs.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has already ended: it is ${run.status}.`);
-    await note(request, "cancelled", run, environment);
-    const cancelled = await find(request);
-    return sendRun(request, reply, cancelled.run, environment);
-  });
-
-  app.post<{ Params: { id: string; stepId: string } }>(
-    "/runs/:id/steps/:stepId/wake",
-    { config: { about: "environment", repair: true }, schema: WAKE },
-    async (request, reply) => {
-      const { environment, run } = await find(request);
-      const step = run.steps.find(({ id }) => id === request.params.stepId);
-      if (!step) throw new RestRefusal("step_not_found", `The run ${run.id} has no step ${request.params.stepId}.`);
-      if (run.endedAt !== null) throw new RestRefusal("run_ended", `The run ${run.id} has already ended: it is ${run.status}.`);
-      if (!(await runs.wake(run, step.id))) {
-        throw new RestRefusal("step_not_sleeping", `The step "${step.name}" of the run ${run.id} does not sleep.`);
-      }
-      await note(request, "woken", run, environment, { step: step.name });
-      return sendRun(request, reply, (await find(request)).run, environment);
-    },
-  );
-
-  app.post(
-    "/runs/:id/rerun",
-    { config: { about: "environment", repair: true, idempotent: "replayed" }, schema: RERUN },
-    async (request, reply) => {
-      const { environment, run } = await find(request);
-      const from = (request.body as { from?: string } | null | undefined)?.from;
-      if (from !== undefined && !run.steps.some((step) => step.id === from)) {
-        throw new RestRefusal("step_not_found", `The run ${run.id} has no step ${from}.`);
-      }
-      const id = await runs.rerun(run, from as StepId | undefined);
-      const fresh = id && (await store.runGet({ environmentId: environment.id, id }));
-      if (!fresh) throw new RestRefusal("run_not_repeatable", "The function or the event of this run no longer exists.");
-      await note(request, "repeated", fresh, environment, { originalRunId: run.id, ...(from !== undefined && { from }) });
-      reply.status(201);
-      return sendRun(request, reply, fresh, environment);
-    },
+  app.post("/runs/:id/rerun", { config: { ...repair, idempotent: "replayed" }, schema: RERUN }, (request, reply) =>
+    rerunRun(parts, request, reply),
   );
 }
 
-function listParams({ runs }: RunsRoutesParts, environment: Environment, query: ListQuery): Omit<RunListParams, "environmentId"> {
-  return { limit: query.limit, ...after(query.cursor), ...runFilter(runs, environment, query) };
+async function listRuns(parts: RunsRoutesParts, request: FastifyRequest<ListRequest>) {
+  const environment = environmentOf(parts.access, request);
+  const { limit, cursor, ...filter } = request.query;
+  const page = await pageOfRuns(parts, environment, { limit, ...after(cursor), ...runFilter(parts.runs, environment, filter) });
+  if (filter.where === undefined || seesTokens(parts.access, request)) return page;
+  // A search must not find out what is hidden from the reader: the link of the event.
+  return { ...page, data: page.data.filter(({ event }) => (event as RunSummary["event"])?.name !== APPROVAL_REQUESTED) };
 }
 
-export function runFilter(
-  runs: Pick<RunsRoutesParts["runs"], "functionNos">,
+async function listRunsOfEvent(parts: RunsRoutesParts, request: FastifyRequest<OfEventRequest>) {
+  const environment = environmentOf(parts.access, request);
+  const id = request.params.id.toUpperCase() as EventId;
+  const event = isEventId(id) ? await parts.views.eventGet({ environmentId: environment.id, id }) : null;
+  if (!event) {
+    throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
+  }
+  const { limit, cursor, relation: eventRelation } = request.query;
+  return pageOfRuns(parts, environment, { limit, ...after(cursor), eventId: id, eventRelation });
+}
+
+async function readRun(parts: RunsRoutesParts, request: FastifyRequest, reply: FastifyReply) {
+  const { environment, run } = await findRun({ access: parts.access, store: parts.views }, request);
+  return sendRun(parts, request, reply, run, environment);
+}
+
+/** Reads from the store itself, as every route that changes a run: the response decides what is written. */
+async function cancelRun(parts: RunsRoutesParts, request: FastifyRequest, reply: FastifyReply) {
+  const { environment, run } = await findRun(parts, request);
+  if (!(await parts.runs.cancel(run))) throw runEnded(run);
+  await note(parts, request, "cancelled", run, environment);
+  return sendRun(parts, request, reply, (await findRun(parts, request)).run, environment);
+}
+
+async function wakeStep(parts: RunsRoutesParts, request: FastifyRequest<WakeRequest>, reply: FastifyReply) {
+  const { environment, run } = await findRun(parts, request);
+  const step = run.steps.find(({ id }) => id === request.params.stepId);
+  if (!step) throw stepNotFound(run, request.params.stepId);
+  if (run.endedAt !== null) throw runEnded(run);
+  if (!(await parts.runs.wake(run, step.id))) {
+    throw new RestRefusal("step_not_sleeping", `The step "${step.name}" of the run ${run.id} does not sleep.`);
+  }
+  await note(parts, request, "woken", run, environment, { step: step.name });
+  return sendRun(parts, request, reply, (await findRun(parts, request)).run, environment);
+}
+
+async function rerunRun(parts: RunsRoutesParts, request: FastifyRequest, reply: FastifyReply) {
+  const { environment, run } = await findRun(parts, request);
+  const from = (request.body as { from?: string } | null | undefined)?.from;
+  if (from !== undefined && !run.steps.some((step) => step.id === from)) throw stepNotFound(run, from);
+  const id = await parts.runs.rerun(run, from as StepId | undefined);
+  const fresh = id && (await parts.store.runGet({ environmentId: environment.id, id }));
+  if (!fresh) throw new RestRefusal("run_not_repeatable", "The function or the event of this run no longer exists.");
+  await note(parts, request, "repeated", fresh, environment, { originalRunId: run.id, ...(from !== undefined && { from }) });
+  reply.status(201);
+  return sendRun(parts, request, reply, fresh, environment);
+}
+
+async function pageOfRuns(parts: RunsRoutesParts, environment: Environment, params: Omit<RunListParams, "environmentId">) {
+  const { runs, next } = await parts.views.runList({ environmentId: environment.id, ...params });
+  return { data: runs.map((run) => runView(run, namesIn(parts, environment))), page: { next } };
+}
+
+async function sendRun(
+  parts: RunsRoutesParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  run: RunDetails,
   environment: Environment,
-  query: RunFilterQuery,
-): Omit<RunListParams, "environmentId" | "limit" | "after"> {
-  return {
-    ...(query.status !== undefined && { status: query.status }),
-    ...(query.function !== undefined && { functionNos: runs.functionNos(environment, query.function) }),
-    ...(query.from !== undefined && { from: readInstant("from", query.from) }),
-    ...(query.to !== undefined && { to: readInstant("to", query.to) }),
-    ...(query.event !== undefined && { eventId: query.event.toUpperCase() as EventId }),
-    ...(query.error !== undefined && { errorText: query.error }),
-    ...(query.errorPattern !== undefined && { errorPattern: query.errorPattern }),
-    ...(query.rerun !== undefined && { rerun: query.rerun }),
-    ...(query.where !== undefined && { where: readWhere(query.where) }),
-    ...(query.job !== undefined && { jobId: query.job.toUpperCase() as JobId }),
-    ...(query.run !== undefined && { ids: query.run.toUpperCase().split(",") as RunId[] }),
-  };
+): Promise<string> {
+  const waiting = await parts.runs.waiting(run, environment);
+  const approvals = await approvalsOf(parts, request, run, environment);
+  reply.type("application/json");
+  return `{"data":${runDetailsView(run, namesIn(parts, environment), { traceUrl: parts.traceUrl, waiting, approvals })}}`;
+}
+
+/** Only steps of these kinds have approvals. */
+async function approvalsOf(parts: RunsRoutesParts, request: FastifyRequest, { id: runId, steps }: RunDetails, environment: Environment) {
+  if (!steps.some(({ kind }) => kind === "approval" || kind === "signal")) return new Map<StepId, { id: string; url: string }>();
+  const approvals = await parts.store.approvalsOfRun({ environmentId: environment.id, runId });
+  return new Map(
+    approvals.flatMap(({ id, stepId }) => (stepId === null ? [] : [[stepId, { id, url: shownUrl(parts, request, environment, id) }]])),
+  );
+}
+
+function namesIn({ runs }: RunsRoutesParts, environment: Environment): RunNames {
+  return { environment: environment.name, function: runs.functionName };
+}
+
+function note(
+  { audit, runs }: RunsRoutesParts,
+  request: FastifyRequest,
+  action: string,
+  { id, functionNo }: RunDetails,
+  environment: Environment,
+  details = {},
+): Promise<void> {
+  const target = { kind: "run", id, name: runs.functionName(functionNo).id };
+  return audit.note(request, { action: `run.${action}`, target, environment: environment.name, details });
+}
+
+function runEnded({ id, status }: RunDetails): RestRefusal {
+  return new RestRefusal("run_ended", `The run ${id} has already ended: it is ${status}.`);
+}
+
+function stepNotFound({ id }: RunDetails, stepId: string): RestRefusal {
+  return new RestRefusal("step_not_found", `The run ${id} has no step ${stepId}.`);
 }
 
 /** A page ends with a run, and the next begins after it. */

@@ -6,7 +6,7 @@ import type { Job, Reconciliation, StoreViews, Webhook } from "../../store/contr
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { readInstant } from "../instant.ts";
 import { JOB } from "../jobs/job-schemas.ts";
-import { jobView } from "../jobs/jobs-routes.ts";
+import { jobView } from "../jobs/job-view.ts";
 import { invalid } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";

@@ -1,7 +1,7 @@
 /** REST: tests of transforms, on a payload, on a recorded request, or on many of them. Nothing is stored. */
 
 import { canonicalHeaders, parseQuery } from "@inlet/protocol";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { StoreViews, Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
 import { callerRole } from "../access/principal.ts";
 import { seesSecrets } from "../access/roles.ts";
@@ -9,10 +9,10 @@ import { cutPage, type PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
+import { type Change, compareTrials, type TrialResult } from "./compare-trials.ts";
+import { findRequest, withBody } from "./find-request.ts";
 import { findWebhook, type WebhookDirectory } from "./find-webhook.ts";
-import { jsonDiff } from "./json-diff.ts";
 import { BACKTEST, PROVIDER_TEMPLATE, TRIAL_RESULT } from "./trial-schemas.ts";
-import { findRequest, withBody } from "./webhook-requests-routes.ts";
 import { WEBHOOK_TRIAL_FIELDS } from "./webhook-schemas.ts";
 
 export interface TrialParams {
@@ -29,15 +29,6 @@ export interface TrialParams {
   contentType?: string;
   headers: Readonly<Record<string, string>>;
   queryParams: Readonly<Record<string, readonly string[]>>;
-}
-
-export interface TrialResult {
-  eventJson?: string;
-  handshake?: object;
-  verification?: { ok: boolean };
-  error?: { code: string; message: string; line?: number; column?: number };
-  logs: string[];
-  durationMs: number;
 }
 
 /** A provider of the catalogue, with requests to try its transform on. */
@@ -85,133 +76,131 @@ interface WebhookTrialBody extends TrialBody {
   sign?: boolean;
 }
 
+type ListRequest = { Querystring: PageQuery };
+type DraftRequest = { Body: WebhookTrialBody & { transform: string; webhookId?: string } };
+type TestRequest = { Params: { id: string }; Body: WebhookTrialBody };
+type BacktestRequest = { Params: { id: string }; Body: { transform: string; limit: number } };
+
 const WEBHOOK_ID = { type: "string", description: "Its handshake and verification come before the transform; needed with `requestId`." };
 
-type Change = "same" | "different" | "now_fails" | "now_works" | "still_fails";
-
 const BACKTEST_REQUESTS_MAX = 100;
-const config = { about: "item", ingest: true, repair: true } as const;
+const PROVIDERS = {
+  summary: "List the catalogue of providers",
+  description: "Each with its verification, its handshake, a starter transform and requests to try it on.",
+  querystring: closed(PAGE_PARAMETERS),
+  response: { 200: pageOf(PROVIDER_TEMPLATE) },
+};
+const TRIAL = {
+  querystring: closed({}),
+  response: { 200: dataOf(TRIAL_RESULT) },
+  errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
+} as const;
+const TEST_DRAFT = {
+  ...TRIAL,
+  summary: "Try a transform",
+  description: "On a payload or a recorded request, after the handshake and verification of a webhook if one is named. Stores nothing.",
+  body: closed({ transform: { type: "string", minLength: 1 }, webhookId: WEBHOOK_ID, ...WEBHOOK_TRIAL_FIELDS }, ["transform"]),
+};
+const TEST_WEBHOOK = {
+  ...TRIAL,
+  summary: "Try a webhook's stored transform",
+  description: "Also runs its handshake and verification, and explains a wrong signature. Stores nothing.",
+  body: closed(WEBHOOK_TRIAL_FIELDS),
+};
+const BACKTEST_DRAFT = {
+  summary: "Compare a draft with the current transform",
+  description: "Both run on the newest recorded requests, after the webhook's current handshake and verification. Stores nothing.",
+  body: closed(
+    {
+      transform: { type: "string", minLength: 1, description: "The draft." },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: BACKTEST_REQUESTS_MAX,
+        default: 20,
+        description: "How many of the newest requests.",
+      },
+    },
+    ["transform"],
+  ),
+  querystring: closed({}),
+  response: { 200: dataOf(BACKTEST) },
+  errors: ["webhook_not_found"],
+} as const;
 
 export function registerTransformsRoutes(app: FastifyInstance, parts: TransformsRoutesParts): void {
-  const { store, directory } = parts;
-  const recorded = (record: WebhookRequest, webhook: Webhook, transform: string): TrialParams => {
-    const headers = canonicalHeaders(JSON.parse(record.headers));
-    const contentEncoding = headers["Content-Encoding"];
-    return {
-      transform,
-      // What was found in a list has no signature, and is not verified.
-      ...(!record.isReconciled && { webhook }),
-      method: record.method,
-      query: record.query,
-      receipt: { at: record.verifiedAt ?? record.receivedAt, wasVerified: parts.wasVerified(record) },
-      bytes: parts.bodyOf(withBody(record)),
-      ...(record.contentType !== null && { contentType: record.contentType }),
-      ...(contentEncoding !== undefined && { contentEncoding }),
-      headers,
-      queryParams: parseQuery(record.query),
-    };
+  const config = { about: "item", ingest: true, repair: true } as const;
+  app.get<ListRequest>("/transforms/providers", { config, schema: PROVIDERS }, (request) => listProviders(parts, request));
+  app.post<DraftRequest>("/transforms/test", { config, schema: TEST_DRAFT }, (request, reply) => testDraft(parts, request, reply));
+  app.post<TestRequest>("/webhooks/:id/test", { config, schema: TEST_WEBHOOK }, (request, reply) => testWebhook(parts, request, reply));
+  app.post<BacktestRequest>("/webhooks/:id/backtest", { config, schema: BACKTEST_DRAFT }, (request) => backtest(parts, request));
+}
+
+async function listProviders(parts: TransformsRoutesParts, request: FastifyRequest<ListRequest>) {
+  const templates = await parts.providerTemplates();
+  const { items, next } = cutPage([...templates.entries()], ([index]) => ({ rank: -index }), request.query);
+  return { data: items.map(([, template]) => template), page: { next } };
+}
+
+async function testDraft(parts: TransformsRoutesParts, request: FastifyRequest<DraftRequest>, reply: FastifyReply) {
+  const { transform, webhookId, requestId } = request.body;
+  reply.type("application/json");
+  if (requestId === undefined && webhookId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
+  return test(parts, request, findWebhook(parts.directory, request, webhookId ?? ""), transform);
+}
+
+async function testWebhook(parts: TransformsRoutesParts, request: FastifyRequest<TestRequest>, reply: FastifyReply) {
+  const webhook = findWebhook(parts.directory, request, request.params.id);
+  reply.type("application/json");
+  return test(parts, request, webhook, webhook.transform);
+}
+
+/** On the recorded request that the body names, or on the payload that it gives. */
+async function test(
+  parts: TransformsRoutesParts,
+  request: FastifyRequest<{ Body: WebhookTrialBody }>,
+  webhook: Webhook,
+  transform: string,
+) {
+  const { requestId } = request.body;
+  const params =
+    requestId === undefined
+      ? asked(parts, request, request.body, webhook, transform)
+      : recorded(parts, await findRequest(parts.store, webhook, requestId), webhook, transform);
+  return trialView(await parts.tryTransform(params));
+}
+
+async function backtest(parts: TransformsRoutesParts, request: FastifyRequest<BacktestRequest>) {
+  const webhook = findWebhook(parts.directory, request, request.params.id);
+  const { transform, limit } = request.body;
+  const { requests } = await parts.views.webhookRequestList({ environmentId: webhook.environmentId, webhookId: webhook.id, limit });
+  const results = [];
+  for (const record of requests.filter(({ body }) => body !== null)) {
+    const before = await parts.tryTransform(recorded(parts, record, webhook, webhook.transform));
+    const after = await parts.tryTransform(recorded(parts, record, webhook, transform));
+    results.push({ requestId: record.id, receivedAt: new Date(record.receivedAt).toISOString(), ...compareTrials(before, after) });
+  }
+  const summary: Record<Change, number> = { same: 0, different: 0, now_fails: 0, now_works: 0, still_fails: 0 };
+  for (const { change } of results) summary[change]++;
+  return { data: { version: webhook.version, summary, requests: results } };
+}
+
+function recorded(parts: TransformsRoutesParts, record: WebhookRequest, webhook: Webhook, transform: string): TrialParams {
+  const headers = canonicalHeaders(JSON.parse(record.headers));
+  const contentEncoding = headers["Content-Encoding"];
+  return {
+    transform,
+    // What was found in a list has no signature, and is not verified.
+    ...(!record.isReconciled && { webhook }),
+    method: record.method,
+    query: record.query,
+    receipt: { at: record.verifiedAt ?? record.receivedAt, wasVerified: parts.wasVerified(record) },
+    bytes: parts.bodyOf(withBody(record)),
+    ...(record.contentType !== null && { contentType: record.contentType }),
+    ...(contentEncoding !== undefined && { contentEncoding }),
+    headers,
+    queryParams: parseQuery(record.query),
   };
-
-  const providers = {
-    summary: "List the catalogue of providers",
-    description: "Each with its verification, its handshake, a starter transform and requests to try it on.",
-    querystring: closed(PAGE_PARAMETERS),
-    response: { 200: pageOf(PROVIDER_TEMPLATE) },
-  };
-  app.get<{ Querystring: PageQuery }>("/transforms/providers", { config, schema: providers }, async (request) => {
-    const templates = await parts.providerTemplates();
-    const { items, next } = cutPage([...templates.entries()], ([index]) => ({ rank: -index }), request.query);
-    return { data: items.map(([, template]) => template), page: { next } };
-  });
-
-  app.post<{ Body: WebhookTrialBody & { transform: string; webhookId?: string } }>(
-    "/transforms/test",
-    {
-      schema: {
-        body: closed({ transform: { type: "string", minLength: 1 }, webhookId: WEBHOOK_ID, ...WEBHOOK_TRIAL_FIELDS }, ["transform"]),
-        querystring: closed({}),
-        summary: "Try a transform",
-        description:
-          "On a payload or a recorded request, after the handshake and verification of a webhook if one is named. Stores nothing.",
-        response: { 200: dataOf(TRIAL_RESULT) },
-        errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
-      },
-      config,
-    },
-    async (request, reply) => {
-      const { transform, webhookId, requestId } = request.body;
-      reply.type("application/json");
-      if (requestId === undefined && webhookId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
-      const webhook = findWebhook(directory, request, webhookId ?? "");
-      if (requestId === undefined) return trialView(await parts.tryTransform(asked(parts, request, request.body, webhook, transform)));
-      const record = await findRequest(store, webhook, requestId);
-      return trialView(await parts.tryTransform(recorded(record, webhook, transform)));
-    },
-  );
-
-  app.post<{ Params: { id: string }; Body: WebhookTrialBody }>(
-    "/webhooks/:id/test",
-    {
-      config,
-      schema: {
-        summary: "Try a webhook's stored transform",
-        description: "Also runs its handshake and verification, and explains a wrong signature. Stores nothing.",
-        body: closed(WEBHOOK_TRIAL_FIELDS),
-        querystring: closed({}),
-        response: { 200: dataOf(TRIAL_RESULT) },
-        errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
-      },
-    },
-    async (request, reply) => {
-      const webhook = findWebhook(directory, request, request.params.id);
-      const { requestId } = request.body;
-      reply.type("application/json");
-      if (requestId === undefined)
-        return trialView(await parts.tryTransform(asked(parts, request, request.body, webhook, webhook.transform)));
-      return trialView(await parts.tryTransform(recorded(await findRequest(store, webhook, requestId), webhook, webhook.transform)));
-    },
-  );
-
-  app.post<{ Params: { id: string }; Body: { transform: string; limit: number } }>(
-    "/webhooks/:id/backtest",
-    {
-      schema: {
-        body: closed(
-          {
-            transform: { type: "string", minLength: 1, description: "The draft." },
-            limit: {
-              type: "integer",
-              minimum: 1,
-              maximum: BACKTEST_REQUESTS_MAX,
-              default: 20,
-              description: "How many of the newest requests.",
-            },
-          },
-          ["transform"],
-        ),
-        querystring: closed({}),
-        summary: "Compare a draft with the current transform",
-        description: "Both run on the newest recorded requests, after the webhook's current handshake and verification. Stores nothing.",
-        response: { 200: dataOf(BACKTEST) },
-        errors: ["webhook_not_found"],
-      },
-      config,
-    },
-    async (request) => {
-      const webhook = findWebhook(directory, request, request.params.id);
-      const { transform, limit } = request.body;
-      const { requests } = await parts.views.webhookRequestList({ environmentId: webhook.environmentId, webhookId: webhook.id, limit });
-      const results = [];
-      for (const record of requests.filter(({ body }) => body !== null)) {
-        const before = await parts.tryTransform(recorded(record, webhook, webhook.transform));
-        const after = await parts.tryTransform(recorded(record, webhook, transform));
-        results.push({ requestId: record.id, receivedAt: new Date(record.receivedAt).toISOString(), ...comparison(before, after) });
-      }
-      const summary: Record<Change, number> = { same: 0, different: 0, now_fails: 0, now_works: 0, still_fails: 0 };
-      for (const { change } of results) summary[change]++;
-      return { data: { version: webhook.version, summary, requests: results } };
-    },
-  );
 }
 
 function given({ body, raw, contentType, headers = {}, queryParams = {} }: TrialBody, transform: string): TrialParams {
@@ -246,23 +235,4 @@ function trialView({ eventJson, handshake, verification, error, logs, durationMs
   const outcome = error ? `"ok":false,"error":${JSON.stringify(error)}` : `"ok":true,${made}`;
   const verified = verification ? `,"verification":${JSON.stringify(verification)}` : "";
   return `{"data":{${outcome}${verified},"logs":${JSON.stringify(logs)},"durationMs":${durationMs}}}`;
-}
-
-function comparison(before: TrialResult, after: TrialResult) {
-  const [was, is] = [before, after].map(({ eventJson }) => (eventJson === undefined ? undefined : JSON.parse(eventJson)));
-  const differences = was !== undefined && is !== undefined ? jsonDiff(was, is) : [];
-  const change: Change = before.handshake && after.handshake ? "same" : changeOf(was, is, differences.length);
-  return { change, before: side(was, before), after: side(is, after), diff: differences };
-}
-
-function side(event: unknown, { error, handshake, verification }: TrialResult) {
-  const verified = verification && { verification };
-  if (handshake) return { handshake };
-  return error ? { error, ...verified } : { event, ...verified };
-}
-
-function changeOf(was: unknown, is: unknown, differences: number): Change {
-  if (is === undefined) return was === undefined ? "still_fails" : "now_fails";
-  if (was === undefined) return "now_works";
-  return differences === 0 ? "same" : "different";
 }

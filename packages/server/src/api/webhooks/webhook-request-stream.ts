@@ -6,7 +6,7 @@ import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
 import { type MessageSource, readCursor, STREAM_READ_BYTES, type StoreStreamParts, sendStream } from "../streams/store-stream.ts";
 import { findWebhook } from "./find-webhook.ts";
-import { requestView } from "./webhook-requests-routes.ts";
+import { requestView } from "./request-view.ts";
 
 const READ_REQUESTS_MAX = 20;
 

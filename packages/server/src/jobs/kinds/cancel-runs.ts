@@ -1,7 +1,7 @@
 /** The kind runs.cancel. Cancelling twice does no harm: a run that is cancelled already counts as done. */
 
 import type { RunNo } from "@inlet/protocol";
-import { RUN_FILTERS } from "../../api/runs/runs-routes.ts";
+import { RUN_FILTERS } from "../../api/runs/run-filters.ts";
 import type { JobError, RunStore, RunSummary } from "../../store/contract/index.ts";
 import type { JobKind } from "../job-kind.ts";
 import { type FindRunsParts, findRuns } from "./find-runs.ts";

@@ -6,7 +6,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { EnvironmentId, EventId, RunId, RunNo } from "@inlet/protocol";
-import { EVENT_FILTERS } from "../../api/events/events-routes.ts";
+import { EVENT_FILTERS } from "../../api/events/event-filters.ts";
 import type {
   Environment,
   ErasureOutcome,

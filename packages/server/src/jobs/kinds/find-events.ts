@@ -1,7 +1,7 @@
 /** Events as items of a job: those that the list of events shows with the same filter, or one of them by its Event ID. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
-import { type EventFilterQuery, eventFilter } from "../../api/events/events-routes.ts";
+import { type EventFilterQuery, eventFilter } from "../../api/events/event-filters.ts";
 import { type EventNames, eventView } from "../../observe/event-view.ts";
 import type { Environment, EventCursor, EventListParams, EventStore, StoredEvent } from "../../store/contract/index.ts";
 import { type FoundItem, type FoundPage, type JobFilter, PAGE_ITEMS } from "../job-kind.ts";

@@ -1,7 +1,8 @@
 /** Runs as items of a job: those that the list of runs shows with the same filter. */
 
 import type { RunId } from "@inlet/protocol";
-import { type RunFilterQuery, type RunsRoutesParts, runFilter } from "../../api/runs/runs-routes.ts";
+import { type RunFilterQuery, runFilter } from "../../api/runs/run-filters.ts";
+import type { RunsRoutesParts } from "../../api/runs/runs-routes.ts";
 import { runView } from "../../observe/run-view.ts";
 import type { Environment, RunStore } from "../../store/contract/index.ts";
 import { type FoundPage, type JobFilter, PAGE_ITEMS } from "../job-kind.ts";

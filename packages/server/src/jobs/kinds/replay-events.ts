@@ -1,7 +1,7 @@
 /** The kind events.replay: runs the functions subscribed now, or one of them, for events that are stored. The backfill for late subscribers. */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import { EVENT_FILTERS } from "../../api/events/events-routes.ts";
+import { EVENT_FILTERS } from "../../api/events/event-filters.ts";
 import type { EventStore, FunctionStartStore, NewRun, StoredEvent } from "../../store/contract/index.ts";
 import type { JobKind } from "../job-kind.ts";
 import { type FindEventsParts, findEvents } from "./find-events.ts";

@@ -5,7 +5,8 @@
 
 import type { Refusal, WebhookRequestId } from "@inlet/protocol";
 import { RestRefusal } from "../../api/rest-errors.ts";
-import { REQUEST_FILTERS, type RequestFilterQuery, requestFilter, requestView } from "../../api/webhooks/webhook-requests-routes.ts";
+import { REQUEST_FILTERS, type RequestFilterQuery, requestFilter } from "../../api/webhooks/request-filters.ts";
+import { requestView } from "../../api/webhooks/request-view.ts";
 import type { Environment, EventCursor, Job, JobError, Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
 import { type JobKind, PAGE_ITEMS } from "../job-kind.ts";
 import { seedOfItem } from "./seed-of-item.ts";

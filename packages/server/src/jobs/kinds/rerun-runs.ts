@@ -1,7 +1,7 @@
 /** The kind runs.rerun: runs functions again with the events their runs were started by. */
 
 import type { RunNo } from "@inlet/protocol";
-import { RUN_FILTERS } from "../../api/runs/runs-routes.ts";
+import { RUN_FILTERS } from "../../api/runs/run-filters.ts";
 import type { FunctionStartStore, NewRun, RunStore, RunSummary, StoredEvent } from "../../store/contract/index.ts";
 import type { JobKind } from "../job-kind.ts";
 import { type FindRunsParts, findRuns } from "./find-runs.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Environment } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
-import { createRequestReader } from "./jobs-routes.ts";
+import { createRequestReader } from "./read-job-request.ts";
 
 test("the filters of a kind of job are compiled once, however many jobs are asked for", () => {
   let compiled = 0;

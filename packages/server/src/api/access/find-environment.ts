@@ -1,0 +1,27 @@
+/** The environment that a path names, and the record of what was done to it. */
+
+import type { FastifyRequest } from "fastify";
+import type { Environment } from "../../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { environmentUnknown } from "./rest-access.ts";
+
+export interface EnvironmentDirectory {
+  environmentNamed(name: string): Environment | undefined;
+}
+
+export function findEnvironment(directory: EnvironmentDirectory, name: string): Environment {
+  const environment = directory.environmentNamed(name);
+  if (!environment || environment.kind === "shared") throw environmentUnknown(name);
+  return environment;
+}
+
+export function noteEnvironment(
+  audit: AuditTrail,
+  request: FastifyRequest,
+  action: string,
+  { name }: Environment,
+  details: Record<string, unknown> = {},
+): Promise<void> {
+  const target = { kind: "environment", id: name, name };
+  return audit.note(request, { action: `environment.${action}`, target, environment: name, details });
+}
