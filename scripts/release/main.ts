@@ -6,7 +6,7 @@
  *   npm run release -- --without-advisories
  *                                    builds although the registry was not asked for advisories, or although it knows some
  *   npm run release -- --check       also installs the packages with npm, pnpm and Yarn on Node 20, 22 and 24 and follows the guides;
- *                                    needs the npm registry, bash and curl. --only TEXT runs the checks whose name contains it
+ *                                    needs the npm registry, bash, curl and openssl. --only TEXT runs the checks whose name contains it
  */
 
 import { globSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Commands, pages and headings that the README and the guides name exist. */
+/** Commands, scripts, pages and headings that the README, the guides, the examples and the packages' READMEs name exist. */
 
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { readOptions } from "../src/command-line/read-options.ts";
 import { GROUPS, ROWS } from "../src/commands.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const PAGES = ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
+const PAGES = ["README.md", ...globSync(["docs/**/*.md", "examples/**/README.md", "packages/*/README.md"], { cwd: ROOT })];
 const read = (page: string) => readFileSync(join(ROOT, page), "utf8");
 
 /** A prompt or a CI step, variables, a way to call the command, its arguments, and a comment, a pipe or a file after it. */
@@ -18,10 +18,14 @@ const COMMAND = /^(?:[$#] |\s*- run: )?(?:[A-Z_]+=\S+ )*(?:inlet|npx @inlet\/cli
 
 /** The commands of a page's blocks, as arguments of `inlet`. Variables have the value x. */
 function commandsOf(page: string): string[][] {
-  const blocks = [...read(page).matchAll(/^```(?:sh|console|yaml)\n([\s\S]*?)^```$/gm)];
-  const lines = blocks.flatMap(([, body = ""]) => body.replace(/\\\n\s*/g, "").split("\n"));
-  const words = lines.flatMap((line) => COMMAND.exec(line)?.[1] ?? []);
+  const words = linesOf(page).flatMap((line) => COMMAND.exec(line)?.[1] ?? []);
   return words.map((text) => (text.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []).map(asArgument));
+}
+
+/** The lines of a page's blocks; a long command is one line. */
+function linesOf(page: string): string[] {
+  const blocks = [...read(page).matchAll(/^```(?:sh|console|powershell|yaml)\n([\s\S]*?)^```$/gm)];
+  return blocks.flatMap(([, body = ""]) => body.replace(/\\\n\s*/g, "").split("\n"));
 }
 
 function asArgument(word: string): string {
@@ -36,6 +40,22 @@ test("every command is one that there is, with flags and values that it takes", 
     const row = ROWS.find(({ words }) => words.every((word, i) => argv[i] === word)) ?? assert.fail(message);
     const rest = argv.slice(row.words.length).filter((word) => word !== "--ephemeral" && word !== "--help");
     assert.doesNotThrow(() => (row.settings ? readConfig(row.settings, rest, {}) : readOptions(row, rest, {})), message);
+  }
+});
+
+test("every script of npm is one that there is, and every benchmark", () => {
+  const { scripts } = JSON.parse(read("package.json"));
+  const lines = PAGES.flatMap((page) => linesOf(page).map((line) => ({ page, line })));
+  const named = lines.flatMap(({ page, line }) => {
+    const [, name, workspace] = /\bnpm (?:--prefix "\$INLET" )?run ([\w:]+)(?: -w (\S+))?/.exec(line) ?? [];
+    return name === undefined ? [] : [{ page, line, name, workspace }];
+  });
+  assert.ok(named.length > 10, `${named.length} scripts were found`);
+  for (const { page, line, name, workspace } of named) {
+    const known = workspace === undefined ? scripts : JSON.parse(read(`${workspace}/package.json`)).scripts;
+    assert.ok(known[name] !== undefined, `${page}: ${line}`);
+    const [, benchmark] = /npm run bench -- (\w+)/.exec(line) ?? [];
+    if (benchmark) assert.match(read("bench/main.ts"), new RegExp(`\\b${benchmark}\\b`), `${page}: ${line}`);
   }
 });
 

@@ -15,9 +15,9 @@ export class Unavailable extends Error {}
 
 export interface Home {
   folder: string;
+  /** The clone of the repository, as the guides call it: `~/inlet`. */
+  checkout: string;
   env: NodeJS.ProcessEnv;
-  /** The `inlet` that the guide installed. */
-  inlet: string;
 }
 
 export async function bash(script: string, cwd: string, env: NodeJS.ProcessEnv, codes: readonly number[] = [0]): Promise<string> {
