@@ -1,17 +1,18 @@
 /** `inlet apps check`: a new build is asked for the plan of unfinished runs, and runs no step. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test as testOnce } from "node:test";
+import { testOnOneStore } from "../../server/test/support/both-stores.ts";
 import { asDeployed, checkBuilds, inlet, listen, published, RUNS, sleepingRuns } from "./support/checked-build.ts";
 import { API_KEY, EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
 
 const SIGNING_KEY = `signkey-test-${"0c".repeat(32)}`;
 
-test("our SDK: a renamed step is a line for each run that waits in it, and no step runs", (t) => checkBuilds(t, inlet));
+testOnOneStore("our SDK: a renamed step is a line for each run that waits in it, and no step runs", (t) => checkBuilds(t, inlet));
 
-test("SDK v4: a renamed step is a line for each run that waits in it, and no step runs", (t) => checkBuilds(t, published("inngest")));
+testOnce("SDK v4: a renamed step is a line for each run that waits in it, and no step runs", (t) => checkBuilds(t, published("inngest")));
 
-test("a build of an SDK that may run code is not asked; one that is not there, or wants a key, is an error", async (t) => {
+testOnce("a build of an SDK that may run code is not asked; one that is not there, or wants a key, is an error", async (t) => {
   const { url, rest } = await startServer(t, ["--signing-key", SIGNING_KEY]);
   const variables = { INLET_BASE_URL: url, INLET_API_KEY: API_KEY, INLET_EVENT_KEY: EVENT_KEY };
   const place = workingFolder(t, variables);

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
 import { parse } from "yaml";
+import { test, testOnOneStore } from "../../server/test/support/both-stores.ts";
 import { until } from "../../server/test/support/runs.ts";
 import { FILES_ROWS } from "../src/files/files-rows.ts";
 import { ALERT_RULE, API_KEY, ENVIRONMENT_SETTINGS, EVENT_TYPE, FUNCTION_LIMITS } from "../src/files/format/file-schema.ts";
@@ -203,7 +204,7 @@ test("changes and drift are shown field by field; only what the files speak of i
   assert.deepEqual([second.code, /would describe objects a second time/.test(second.stderr)], [1, true]);
 });
 
-test("an apply that is killed is run again, and what was done is not done twice", async (t) => {
+testOnOneStore("an apply that is killed is run again, and what was done is not done twice", async (t) => {
   const { url, rest } = await startServer(t);
   const proxy = await unsteadyProxy(t, url);
   const place = workingFolder(t, { INLET_BASE_URL: proxy.url, INLET_API_KEY: "ak_test" });
@@ -233,7 +234,7 @@ test("an apply that is killed is run again, and what was done is not done twice"
   assert.equal(place.read("keys.json").trim().split("\n").length, 2);
 });
 
-test("an environment's admin plans and applies the part of their environments, and nothing else", async (t) => {
+testOnOneStore("an environment's admin plans and applies the part of their environments, and nothing else", async (t) => {
   const { url, rest, variables } = await startServer(t);
   for (const name of ["payments", "payments-eu", "shop"]) await rest("POST", "/environments", { name });
   const { key } = await rest("POST", "/keys", {
@@ -289,7 +290,7 @@ test("an environment's admin plans and applies the part of their environments, a
   assert.equal((await place.inlet(["apply", "--dir", "own"])).code, 1, "which holds at once");
 });
 
-test("a viewer exports and plans; what cannot be told apart is left out, and what cannot be set yet says why", async (t) => {
+testOnOneStore("a viewer exports and plans; what cannot be told apart is left out, and what cannot be set yet says why", async (t) => {
   const { url, rest, variables } = await startServer(t);
   for (const role of ["viewer", "operator"]) await rest("POST", "/keys", { kind: "api", name: "twice", role });
   const { key } = await rest("POST", "/keys", { kind: "api", name: "looks", role: "viewer" });
@@ -320,7 +321,7 @@ test("a viewer exports and plans; what cannot be told apart is left out, and wha
   assert.match(wrong.stderr, /"production" is on the database directory; to move it, run "inlet env move production --to eu"/);
 });
 
-test("the format has every field that REST takes, and no other", async (t) => {
+testOnce("the format has every field that REST takes, and no other", async (t) => {
   // biome-ignore lint/suspicious/noExplicitAny: the document is as deep as it is
   const { paths, components } = (await (await fetch(`${await startDev(t)}/v1/openapi.json`)).json()) as any;
   const resolve = (schema: { $ref?: string; properties?: object }): { properties?: object } =>
@@ -343,7 +344,7 @@ test("the format has every field that REST takes, and no other", async (t) => {
   assert.deepEqual(known(API_KEY), without(fields("put /v1/keys/{id}"), "name", "eventNames", "ips"));
 });
 
-test("the files, the workflow and the exit codes of the guide", async (t) => {
+testOnce("the files, the workflow and the exit codes of the guide", async (t) => {
   const guide = readGuide("how-to/everything-as-files.md");
   const place = workingFolder(t, (await startServer(t)).variables);
   const files = guide.blocks("yaml").map((text) => [/^# (\S+\.ya?ml)$/m.exec(text)?.[1] ?? "", text] as const);

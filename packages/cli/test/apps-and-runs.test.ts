@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
+import { test } from "../../server/test/support/both-stores.ts";
 import { until } from "../../server/test/support/runs.ts";
 import { runOf } from "./support/run-of.ts";
 import { startSmallApp } from "./support/small-app.ts";

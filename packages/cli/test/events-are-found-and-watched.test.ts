@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
+import { test } from "../../server/test/support/both-stores.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
 import { EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
 
@@ -75,7 +76,7 @@ test("tail: every event once, across a cut, in lines for people and for scripts"
   assert.ok(tail.stdout().includes(EXACT));
 });
 
-test("tail of a service that is not there, or does not let us in, ends at once", async (t) => {
+testOnce("tail of a service that is not there, or does not let us in, ends at once", async (t) => {
   const { place } = await setUp(t);
   const gone = await place.inlet(["events", "tail", "--url", "http://127.0.0.1:1"]);
   assert.deepEqual([gone.code, /cannot be reached: .*--url/.test(gone.stderr)], [3, true]);

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { test } from "node:test";
+import { test as testOnce } from "node:test";
+import { testOnOneStore } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { runOf } from "./support/run-of.ts";
 import { startSmallApp } from "./support/small-app.ts";
@@ -14,7 +15,7 @@ const EVIL = "\u001b[2J\u001b]0;owned\u0007\u009b2J\u009d0;owned\u009c\u0008\r\u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are matched on purpose
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-test("the output, the error and the calls of runs are shown without control characters", async (t) => {
+testOnce("the output, the error and the calls of runs are shown without control characters", async (t) => {
   const url = await startDev(t);
   const app = await startSmallApp(t, url, {
     good: () => ({ status: 200, body: { [EVIL]: [EVIL] } }),
@@ -50,7 +51,7 @@ test("the output, the error and the calls of runs are shown without control char
   assert.equal(output, EVIL, "a script gets the value itself");
 });
 
-test("events, runs and apps with control characters in everything are shown without them", async (t) => {
+testOnOneStore("events, runs and apps with control characters in everything are shown without them", async (t) => {
   const server = await startServer(t);
   const place = workingFolder(t, server.variables);
   const evil = createServer((_request, response) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test as testOnce } from "node:test";
+import { test, testOnOneStore } from "../../server/test/support/both-stores.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
 import { createProgressBar } from "../src/command-line/progress-bar.ts";
 import { printable } from "../src/command-line/terminal-text.ts";
@@ -10,7 +11,7 @@ import { startServer, workingFolder } from "./support/working-folder.ts";
 const line = (n: number) => JSON.stringify({ name: "send/test", data: { n } });
 const lines = (count: number, from = 0) => Array.from({ length: count }, (_, i) => line(from + i)).join("\n");
 
-test("one event from flags, its numbers as written", async (t) => {
+testOnOneStore("one event from flags, its numbers as written", async (t) => {
   const { rest, variables, url } = await startServer(t);
   const place = workingFolder(t, variables);
   const flags = ["--name", "shop/order", "--data", '{"n":12345678901234567890.10}', "--id", "o-1", "--ts", "2026-01-02T03:04:05Z"];
@@ -49,7 +50,7 @@ test("it says how many of the events were duplicates", async (t) => {
   assert.deepEqual([accepted, duplicates], [2, 2]);
 });
 
-test("long input is cut by bytes as well, also where the environment takes less", async (t) => {
+testOnOneStore("long input is cut by bytes as well, also where the environment takes less", async (t) => {
   const { rest, variables } = await startServer(t);
   const place = workingFolder(t, variables);
   const big = Array.from({ length: 30 }, (_, n) => JSON.stringify({ name: "send/big", data: { n, text: "x".repeat(50_000) } })).join("\n");
@@ -76,7 +77,7 @@ test("requests that are turned away, or whose responses are lost, store nothing 
   assert.match(sent.stderr, /Full\. \(overloaded\) Retrying in 0 s\./);
 });
 
-test("a bad event stops it with its place; what was accepted before is told, its own request is not sent", async (t) => {
+testOnOneStore("a bad event stops it with its place; what was accepted before is told, its own request is not sent", async (t) => {
   const { rest, variables } = await startServer(t);
   const place = workingFolder(t, variables);
   place.write("events.ndjson", `${lines(5)}\n{"name":"","data":[]}\n${lines(5, 6)}`);
@@ -91,7 +92,7 @@ test("a bad event stops it with its place; what was accepted before is told, its
   assert.equal(JSON.parse(stdout).accepted, 0);
 });
 
-test("when no response comes back at all, it says that it cannot know", async (t) => {
+testOnOneStore("when no response comes back at all, it says that it cannot know", async (t) => {
   const { variables, url, rest } = await startServer(t);
   const proxy = await unsteadyProxy(t, url, ["none", "answer lost"]);
   const place = workingFolder(t, { ...variables, INLET_BASE_URL: proxy.url });
@@ -106,7 +107,7 @@ test("when no response comes back at all, it says that it cannot know", async (t
   assert.equal((await rest("GET", "/events")).length, 2, "it was, in fact");
 });
 
-test("what cannot be sent is said at once, with what to do", async (t) => {
+testOnce("what cannot be sent is said at once, with what to do", async (t) => {
   const { variables, url } = await startServer(t);
   const place = workingFolder(t, variables);
   const cases: [string[], number, RegExp][] = [
@@ -141,7 +142,7 @@ test("what cannot be sent is said at once, with what to do", async (t) => {
   assert.match(missing.stderr, /SERVICE_EVENT_KEY/);
 });
 
-test("a bar for long input: on a terminal, after a moment, and gone at the end", () => {
+testOnce("a bar for long input: on a terminal, after a moment, and gone at the end", () => {
   let time = 0;
   const written: string[] = [];
   const stream = (isTTY: boolean) => ({ isTTY, columns: 80, write: (text: string) => written.push(printable(text)) > 0 });

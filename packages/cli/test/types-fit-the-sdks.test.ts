@@ -8,8 +8,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
 import { fileURLToPath } from "node:url";
+import { testOnOneStore } from "../../server/test/support/both-stores.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 import { startDev, workingFolder } from "./support/working-folder.ts";
 
@@ -118,7 +119,7 @@ function compile(t: TestContext, sdk: keyof typeof USES, text: string): void {
   }
 }
 
-test("the files compile against every SDK, which then knows the events", async (t) => {
+testOnce("the files compile against every SDK, which then knows the events", async (t) => {
   const { place } = await setUp(t);
   for (const sdk of Object.keys(USES) as (keyof typeof USES)[]) {
     const { code, stdout, stderr } = await place.inlet(["types", "--sdk", sdk, "--out", "-"]);
@@ -128,7 +129,7 @@ test("the files compile against every SDK, which then knows the events", async (
   }
 });
 
-test("check fails when the file is missing or out of date", async (t) => {
+testOnOneStore("check fails when the file is missing or out of date", async (t) => {
   const { url, place } = await setUp(t);
   const check = () => place.inlet(["types", "check", "--out", "events.ts"]);
   assert.deepEqual([(await check()).code, /does not exist/.test((await check()).stdout)], [1, true]);
@@ -140,7 +141,7 @@ test("check fails when the file is missing or out of date", async (t) => {
   assert.deepEqual([code, /is out of date/.test(stdout)], [1, true]);
 });
 
-test("push declares the Standard Schemas of a client as JSON Schema", async (t) => {
+testOnOneStore("push declares the Standard Schemas of a client as JSON Schema", async (t) => {
   const { url, place } = await setUp(t);
   symlinkSync(join(ROOT, "node_modules"), join(place.folder, "node_modules"));
   writeFileSync(

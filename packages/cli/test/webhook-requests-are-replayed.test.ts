@@ -1,7 +1,7 @@
 /** `inlet webhooks list|requests|replay`: an operator mends a transform and sends through again what it had refused. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "../../server/test/support/both-stores.ts";
 import { pagesOf, sourceOf, startProvider } from "../../server/test/support/provider.ts";
 import { call } from "../../server/test/support/service.ts";
 import { startDev, workingFolder } from "./support/working-folder.ts";

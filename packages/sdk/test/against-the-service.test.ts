@@ -1,19 +1,26 @@
 /** The SDK and the service together, in both modes: real calls, real signatures, real retries and timers. */
 
 import assert from "node:assert/strict";
-import test from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
 import { createDefer, Inlet, NonRetriableError, RetryAfterError, StepError } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import * as v from "valibot";
+import { test } from "../../server/test/support/both-stores.ts";
 import { EVENT_KEY, startTestService } from "../../server/test/support/service.ts";
 import { listen } from "./listen.ts";
-import { type Ended, KEY, PREVIOUS, setStage } from "./service-stage.ts";
+import { type Ended, KEY, type Mode, PREVIOUS, setStage } from "./service-stage.ts";
 import { quiet } from "./test-app.ts";
 
 const DEADLINE_MS = 60_000;
 
+/** Dev mode differs in signatures only: one engine will do. */
+function testIn(mode: Mode, name: string, body: (t: TestContext) => Promise<void>): void {
+  if (mode === "start") test(`${mode}: ${name}`, body);
+  else void testOnce(`${mode}: ${name}`, body);
+}
+
 for (const mode of ["dev", "start"] as const) {
-  test(`${mode}: one event runs every subscriber; steps run once; what a step sends runs the next function`, async (t) => {
+  testIn(mode, "one event runs every subscriber; steps run once; what a step sends runs the next function", async (t) => {
     const { inlet, open, ended, service } = await setStage(t, mode);
     const bodies: string[] = [];
     const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step }) => {
@@ -39,7 +46,7 @@ for (const mode of ["dev", "start"] as const) {
     assert.equal(body.data[0].source.kind, "function");
   });
 
-  test(`${mode}: waits, invocations and races`, async (t) => {
+  testIn(mode, "waits, invocations and races", async (t) => {
     const { inlet, open, ended } = await setStage(t, mode);
     const tax = inlet.createFunction({ id: "tax" }, { event: "shop/never" }, ({ event }) => ({ tax: event.data.net * 0.2 }));
     const order = inlet.createFunction({ id: "order" }, { event: "shop/ordered" }, async ({ event, step }) => {
@@ -64,7 +71,7 @@ for (const mode of ["dev", "start"] as const) {
     assert.deepEqual([run.status, run.output], ["completed", [2, "Ada", null, "quick"]]);
   });
 
-  test(`${mode}: a race between steps goes on with the first that ends`, async (t) => {
+  testIn(mode, "a race between steps goes on with the first that ends", async (t) => {
     const { inlet, open, ended } = await setStage(t, mode);
     let release = () => {};
     const slow = new Promise<void>((resolve) => {
@@ -81,7 +88,7 @@ for (const mode of ["dev", "start"] as const) {
     assert.equal((await ended(race)).output, "fast");
   });
 
-  test(`${mode}: retries, refusals to retry, and what becomes of failures`, async (t) => {
+  testIn(mode, "retries, refusals to retry, and what becomes of failures", async (t) => {
     const { inlet, open, ended } = await setStage(t, mode);
     const attempts: number[] = [];
     const flaky = inlet.createFunction({ id: "flaky", retries: 3 }, { event: "shop/go" }, ({ step, attempt }) =>
@@ -122,7 +129,7 @@ for (const mode of ["dev", "start"] as const) {
     assert((starts[1] as number) - (starts[0] as number) >= 990, "came back too early");
   });
 
-  test(`${mode}: payloads arrive as they were sent, large ones too`, async (t) => {
+  testIn(mode, "payloads arrive as they were sent, large ones too", async (t) => {
     const { inlet, open, ended } = await setStage(t, mode);
     const echo = inlet.createFunction({ id: "echo" }, { event: "shop/echo" }, async ({ event, step }) => {
       const kept = await step.run("keep", () => event.data);
@@ -135,7 +142,7 @@ for (const mode of ["dev", "start"] as const) {
   });
 }
 
-test("start: an app that holds another key is not called into", async (t) => {
+testOnce("start: an app that holds another key is not called into", async (t) => {
   const service = await startTestService(t, { mode: "start", flags: ["--signing-key", KEY] });
   const stranger = new Inlet({ id: "stranger", isDev: false, baseUrl: service.url, signingKey: PREVIOUS, logger: quiet });
   const url = `${await listen(t, serve({ client: stranger, functions: [] }))}/api/inlet`;
@@ -213,7 +220,7 @@ test("mistakes in a function fail with a sentence: a step that is not awaited, d
   assert.equal((await register("x-inngest-sdk")).status, 200);
 });
 
-test("SERVICE_ENV of a platform is ignored with a warning; one that names an environment of the key counts", async (t) => {
+testOnce("SERVICE_ENV of a platform is ignored with a warning; one that names an environment of the key counts", async (t) => {
   const service = await startTestService(t, { mode: "start", flags: ["--signing-key", KEY] });
   const key = { body: { kind: "event", name: "branches" }, headers: { "x-service-env": "branch" } };
   const { body } = await service.rest("POST", "/keys", key);

@@ -1,12 +1,12 @@
 /** `encryptionMiddleware`: the service stores nothing readable, and functions read everything. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import test from "node:test";
+import { test as testOnce } from "node:test";
 import { createDefer, Inlet } from "@inlet/sdk";
 import { encryptionMiddleware } from "@inlet/sdk/encryption";
 import { runFunction } from "@inlet/sdk/testing";
+import { test, testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { storedText } from "../../server/test/support/store-contents.ts";
 import { setStage } from "./service-stage.ts";
 import { quiet } from "./test-app.ts";
 
@@ -72,17 +72,13 @@ for (const mode of ["dev", "start"] as const) {
     const plain = await service.send({ name: "shop/asked", data: { orderId: "8", text: "readable" } });
     assert.equal(await decode?.((await ended(pay, plain.body.ids[0])).output), "readable");
     await service.stop();
-    const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
-    const contents = files.map((file) => readFileSync(join(file.parentPath, file.name), "latin1"));
-    assert(
-      contents.some((text) => text.includes("$inlet.encrypted")),
-      "the test reads the store",
-    );
-    for (const [i, text] of contents.entries()) assert(!text.includes(SECRET), `plaintext in ${files[i]?.name}`);
+    const stored = await storedText(service);
+    assert(stored.includes("$inlet.encrypted"), "the test reads the store");
+    assert(!stored.includes(SECRET), "plaintext in the store");
   });
 }
 
-test("a key is rotated by keys; a wrong key and a changed value are clear errors; what is not encrypted passes", async () => {
+testOnce("a key is rotated by keys; a wrong key and a changed value are clear errors; what is not encrypted passes", async () => {
   const old = encryptionMiddleware({ key: OLD_KEY });
   const rotated = encryptionMiddleware({ keys: [KEY, OLD_KEY] });
   const sealed = (await old.encode?.({ text: SECRET })) as Record<string, string>;
@@ -105,14 +101,14 @@ test("a key is rotated by keys; a wrong key and a changed value are clear errors
   assert.throws(() => encryptionMiddleware({}), /needs a key/);
 });
 
-test("a readable field that somebody changed does not count", async () => {
+testOnce("a readable field that somebody changed does not count", async () => {
   const { encode, decode } = encryptionMiddleware({ key: KEY, readable: ["amount", "absent"] });
   const sealed = (await encode?.({ amount: 1, text: SECRET })) as object;
   assert.deepEqual(Object.keys(sealed), ["amount", "$inlet.encrypted"]);
   assert.deepEqual(await decode?.({ ...sealed, amount: 1000, _inngest: {} }), { amount: 1, text: SECRET, _inngest: {} });
 });
 
-test("a run without the key fails with a sentence, and the test kit shows plain values", async (t) => {
+testOnOneStore("a run without the key fails with a sentence, and the test kit shows plain values", async (t) => {
   const sealing = encryptionMiddleware({ key: OLD_KEY });
   const { inlet, open, ended, service } = await setStage(t, "dev", [encryptionMiddleware({ key: KEY })]);
   const fn = inlet.createFunction({ id: "f", retries: 0 }, { event: "x" }, ({ event, step }) => step.run("s", () => event.data.text));

@@ -8,7 +8,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { json } from "node:stream/consumers";
-import test, { type TestContext } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
+import { testOnOneStore } from "../../server/test/support/both-stores.ts";
 import { startTestService, type TestService } from "../../server/test/support/service.ts";
 import { driveRun } from "./drive-run.ts";
 import { type RecordingService, startRecordingService } from "./recording-service.ts";
@@ -42,7 +43,7 @@ async function startAlone(t: TestContext, name: string): Promise<{ url: string; 
   return { url, service, functions: functions.map(({ id }) => id) };
 }
 
-test("node-shop: an order is sent, shipped, invoiced and announced", async (t) => {
+testOnce("node-shop: an order is sent, shipped, invoiced and announced", async (t) => {
   const { url, service, functions } = await startAlone(t, "node-shop");
   assert.deepEqual(functions, ["node-shop-ship", "node-shop-ship-failure", "node-shop-invoice", "node-shop-notify"]);
   const order = { orderId: "4711", items: ["a", "b", "c", "d"] };
@@ -61,7 +62,7 @@ test("node-shop: an order is sent, shipped, invoiced and announced", async (t) =
   assert.deepEqual([bad.status, bad.calls.length], ["failed", 1]);
 });
 
-test("express-webhook-signature: what the provider signed is booked, what someone forged fails without retry", async (t) => {
+testOnOneStore("express-webhook-signature: what the provider signed is booked, what someone forged fails without retry", async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   const url = await start(t, "express-webhook-signature", service.url);
   assert.equal((await service.rest("POST", "/apps", { body: { url } })).status, 201);
@@ -95,7 +96,7 @@ async function ended(service: TestService, eventId: string): Promise<EndedRun> {
   }
 }
 
-test("alerts-to-slack: an alert that a rule raises is posted, and so is its end; a post that fails is tried again", async (t) => {
+testOnOneStore("alerts-to-slack: an alert that a rule raises is posted, and so is its end; a post that fails is tried again", async (t) => {
   const texts: string[] = [];
   const channel = createServer(async (request, response) => {
     texts.push(((await json(request)) as { text: string }).text);
@@ -121,7 +122,7 @@ test("alerts-to-slack: an alert that a rule raises is posted, and so is its end;
   assert.match(texts[2] ?? "", /^Resolved in dev: Nobody subscribes, raised since \d{4}-/);
 });
 
-test("approvals-to-slack: the link is posted to Slack and by email, whoever opens it decides, and the run goes on", async (t) => {
+testOnOneStore("approvals-to-slack: the link is posted to Slack and by email, whoever opens it decides, and the run goes on", async (t) => {
   const posted = new Map<string, { text: string; to?: string; subject?: string }>();
   const sink = createServer(async (request, response) => {
     posted.set(request.url ?? "", (await json(request)) as { text: string });
@@ -146,7 +147,7 @@ test("approvals-to-slack: the link is posted to Slack and by email, whoever open
   assert.equal((await ended(service, body.ids[0] as string)).output, "rejected by link: no");
 });
 
-test("next-fetch: a user is welcomed, and reminded when no confirmation comes", async (t) => {
+testOnce("next-fetch: a user is welcomed, and reminded when no confirmation comes", async (t) => {
   const { url } = await startAlone(t, "next-fetch");
   const event = { name: "app/user.signed-up", data: { userId: 1, name: "Ada" } };
   assert.equal((await driveRun({ url, functionId: "next-fetch-welcome", event })).output, "reminded");

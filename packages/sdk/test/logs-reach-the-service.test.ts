@@ -1,8 +1,8 @@
 /** What functions write through `ctx.logger` is kept with the call it was written in, per step and attempt, and only once. */
 
 import assert from "node:assert/strict";
-import test from "node:test";
 import type { Logger } from "@inlet/sdk";
+import { test } from "../../server/test/support/both-stores.ts";
 import { type Stage, setStage } from "./service-stage.ts";
 import { quiet } from "./test-app.ts";
 

@@ -1,13 +1,14 @@
 /** Functions of other apps and realtime channels with their types, and the React hook. */
 
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test as testOnce } from "node:test";
 import { type ChannelMessage, Inlet, realtimeChannel, referenceFunction, topic } from "@inlet/sdk";
 import { useRealtime } from "@inlet/sdk/react";
 import { runFunction } from "@inlet/sdk/testing";
 import { createElement } from "react";
 import { renderToString } from "react-dom/server";
 import * as v from "valibot";
+import { test } from "../../server/test/support/both-stores.ts";
 import { startTestService, temporaryFolder } from "../../server/test/support/service.ts";
 import { RealtimeFollower, type RealtimeState } from "../src/react/follow-realtime.ts";
 import { setStage } from "./service-stage.ts";
@@ -19,7 +20,7 @@ const tax = billing.createFunction({ id: "tax" }, { event: "billing/taxed" }, ({
   at: new Date(0),
 }));
 
-test("a reference names a function of another app, and has its types", async (t) => {
+testOnce("a reference names a function of another app, and has its types", async (t) => {
   const { inlet } = await testApp(t);
   const reference = referenceFunction<typeof tax>({ appId: "billing", id: "tax" });
   const strict = referenceFunction({
@@ -140,7 +141,7 @@ test("a follower whose service restarts gets the messages that it missed, each o
   assert.equal(state?.hasGap, false);
 });
 
-test("a follower asks for another token until one works, and says why it could not connect", async () => {
+testOnce("a follower asks for another token until one works, and says why it could not connect", async () => {
   let asked = 0;
   const states: RealtimeState[] = [];
   const again = new Promise<void>((resolve) => {
@@ -161,7 +162,7 @@ test("a follower asks for another token until one works, and says why it could n
   assert.deepEqual([asked, states[0]?.status, states[0]?.error?.message, states.at(-1)?.status], [2, "connecting", "signed out", "closed"]);
 });
 
-test("the hook can be rendered on a server", () => {
+testOnce("the hook can be rendered on a server", () => {
   const View = () => {
     const { status, messages } = useRealtime<ChannelMessage<typeof user>>({
       token: () => Promise.reject(new Error("not on a server")),

@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { poll } from "./support/app.ts";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { runInlet, startInlet } from "./support/process.ts";
 import { call, temporaryFolder } from "./support/service.ts";
+import { storeFlags } from "./support/store-flags.ts";
 
 async function takenPort(t: TestContext): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -18,7 +20,8 @@ async function takenPort(t: TestContext): Promise<number> {
 
 test("a start whose port, or whose port for metrics, is taken leaves the keys to the next", async (t) => {
   const taken = await takenPort(t);
-  const common = ["start", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t)];
+  const store = await storeFlags(t, { dataDir: temporaryFolder(t) });
+  const common = ["start", "--host", "127.0.0.1", ...store.flags];
   for (const flags of [
     ["--port", String(taken)],
     ["--port", "0", "--metrics-listen", `127.0.0.1:${taken}`],

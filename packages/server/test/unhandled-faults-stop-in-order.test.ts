@@ -6,10 +6,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { test } from "node:test";
+import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, temporaryFolder } from "./support/service.ts";
+import { storeFlags } from "./support/store-flags.ts";
 
 const FAULTY = `--import ${new URL("./fixtures/fault-on-signal.mjs", import.meta.url).href}`;
 
@@ -19,7 +20,8 @@ for (const [what, message] of [
 ] as const) {
   test(`${what}: the cause is logged, what is under way ends, and the exit code is 1`, async (t) => {
     const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
-    const argv = ["start", "--port", "0", "--data-dir", temporaryFolder(t), ...keys];
+    const { flags } = await storeFlags(t, { dataDir: temporaryFolder(t) });
+    const argv = ["start", "--port", "0", ...flags, ...keys];
     const inlet = await startInlet(t, argv, { NODE_OPTIONS: FAULTY, TEST_FAULT: what });
     const headers = { authorization: `Bearer ${SIGNING_KEY}` };
     const { body } = await call(`${inlet.url}/v1/realtime/token`, { method: "POST", headers, body: '[{"channel":"a","name":"b"}]' });

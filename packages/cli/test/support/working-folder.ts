@@ -10,8 +10,15 @@ import { readConfig } from "../../../server/src/config/config.ts";
 import type { Mode } from "../../../server/src/config/settings.ts";
 import { startService } from "../../../server/src/service.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
-import { BARE_ENVIRONMENT, type Ended, INLET_BIN, INLET_NODE, startInlet } from "../../../server/test/support/process.ts";
-import { temporaryFolder } from "../../../server/test/support/service.ts";
+import {
+  BARE_ENVIRONMENT,
+  type Ended,
+  INLET_BIN,
+  INLET_NODE,
+  PATIENT_DATABASE_TIMEOUT,
+  startInlet,
+} from "../../../server/test/support/process.ts";
+import { databaseOfTest, temporaryFolder } from "../../../server/test/support/service.ts";
 import { commandOf, runHere } from "./run-here.ts";
 
 export const API_KEY = "ak_test";
@@ -102,11 +109,17 @@ export function startDev(t: TestContext, flags: readonly string[] = []): Promise
   return serve(t, "dev", ["--discover", "off", ...flags]);
 }
 
-/** In the process of the test, unless an installed package is tested. */
+/** On the store of the test. In the process of the test, unless an installed package is tested. */
 async function serve(t: TestContext, mode: Mode, flags: readonly string[]): Promise<string> {
-  const argv = ["--port", "0", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t), ...flags];
+  const dataDir = temporaryFolder(t);
+  const databaseUrl = await databaseOfTest(t, dataDir);
+  const store = databaseUrl === undefined ? [] : ["--database-url", databaseUrl];
+  const argv = ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, ...store, ...flags];
   if (IS_INSTALLED) return (await startInlet(t, [mode, ...argv])).url;
-  const service = await startService(readConfig(mode, argv, {}), { log: pino({ level: "silent" }), telemetry: null });
+  const service = await startService(readConfig(mode, argv, { INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT }), {
+    log: pino({ level: "silent" }),
+    telemetry: null,
+  });
   onEnd(t, () => service.stop());
   return service.url;
 }

@@ -2,7 +2,7 @@
  * `test` and `suite` as in node:test, for what must hold on either engine: every test runs once on the embedded store and once on
  * PostgreSQL, and its name says on which. startTestService opens the store of the test that calls it.
  *
- * TEST_STORE=sqlite or TEST_STORE=postgres runs only that half.
+ * TEST_STORE=sqlite or TEST_STORE=postgres runs only that half, and everything that runs on one engine on that one.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -14,21 +14,37 @@ export { suite } from "node:test";
 export type StoreKind = "sqlite" | "postgres";
 
 type Body = (t: TestContext, store: StoreKind) => Promise<void> | void;
+type Rest = [Body] | [TestOptions, Body];
 
 const chosen = process.env.TEST_STORE as StoreKind | undefined;
 const STORES: readonly StoreKind[] = chosen ? [chosen] : ["sqlite", "postgres"];
 const skips: Record<StoreKind, string | false> = { sqlite: false, postgres: whyNoPostgres() ?? false };
+/** In days since 1970, UTC. */
+const TODAY = Math.floor(Date.now() / 86_400_000);
 /** Subtests and everything else that a test begins belong to its store, too. */
 const storeOfTest = new AsyncLocalStorage<StoreKind>();
 
 export function test(name: string, body: Body): void;
 export function test(name: string, options: TestOptions, body: Body): void;
-export function test(name: string, ...rest: [Body] | [TestOptions, Body]): void {
+export function test(name: string, ...rest: Rest): void {
+  for (const store of STORES) addTest(store, name, rest);
+}
+
+/** For tests that cost too much to run twice, such as those of a browser: half of them on each engine, and the next day on the other one. */
+export function testOnOneStore(name: string, body: Body): void;
+export function testOnOneStore(name: string, options: TestOptions, body: Body): void;
+export function testOnOneStore(name: string, ...rest: Rest): void {
+  addTest(onlyStore((name.length + TODAY) % 2 === 0 ? "sqlite" : "postgres"), name, rest);
+}
+
+function onlyStore(store: StoreKind): StoreKind {
+  return chosen ?? (skips[store] ? "sqlite" : store);
+}
+
+function addTest(store: StoreKind, name: string, rest: Rest): void {
   const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
-  for (const store of STORES) {
-    const skip = options.skip || skips[store];
-    void nodeTest(`${name} [${store}]`, { ...options, skip }, (t) => storeOfTest.run(store, () => body(t as TestContext, store)));
-  }
+  const skip = options.skip || skips[store];
+  void nodeTest(`${name} [${store}]`, { ...options, skip }, (t) => storeOfTest.run(store, () => body(t as TestContext, store)));
 }
 
 /** Of the test that calls this; the embedded one in a test that is not for both. */

@@ -63,7 +63,7 @@ export interface ServiceClient {
 
 export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = options.dataDir ?? temporaryFolder(t);
-  const { mode = "start", flags = [], databaseUrl = await databaseOf(t, dataDir) } = options;
+  const { mode = "start", flags = [], databaseUrl = await databaseOfTest(t, dataDir) } = options;
   const argv = [
     "--port",
     String(options.port ?? 0),
@@ -120,7 +120,7 @@ export function clientOf(url: string): ServiceClient {
 const databases = new Map<string, string>();
 
 /** Undefined on the embedded store. On PostgreSQL, a service that is started again on the same folder gets the same database. */
-async function databaseOf(t: TestContext, dataDir: string): Promise<string | undefined> {
+export async function databaseOfTest(t: TestContext, dataDir: string): Promise<string | undefined> {
   if (currentStore() === "sqlite") return undefined;
   const url = databases.get(dataDir) ?? (await migratedDatabase(t));
   databases.set(dataDir, url);

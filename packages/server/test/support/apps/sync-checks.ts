@@ -1,8 +1,9 @@
 /** How an app written with a published SDK is registered, in what forms it is served, and when it is refused. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { fastify } from "fastify";
+import { testOnOneStore as test } from "../both-stores.ts";
 import { clockBeforeMinute } from "../held-clock.ts";
 import { onEnd } from "../on-end.ts";
 import { endedRun, isEnded, runDetails, runsOfEvent, runsOfFunction, until } from "../runs.ts";
