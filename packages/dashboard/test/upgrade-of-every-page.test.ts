@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { before, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
+import { freePort } from "../../server/test/support/free-port.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startInlet } from "../../server/test/support/process.ts";
 import { clientOf, temporaryFolder } from "../../server/test/support/service.ts";
@@ -92,9 +93,9 @@ const LEFT: ReadonlySet<string> = new Set(["events", "run", "webhook-new", "sett
 test("every page outlives a service that is killed and upgraded", { timeout: 1_800_000 }, async (t) => {
   const [data, build] = [temporaryFolder(t), temporaryFolder(t)];
   writeOtherBuild(build);
-  const start = (port: string, dashboard: string) => startInlet(t, [port, data, dashboard], {}, SERVE_DASHBOARD);
-  const service = await start("0", DIST);
-  const { port } = new URL(service.url);
+  const port = String(await freePort());
+  const start = (dashboard: string) => startInlet(t, [port, data, dashboard], {}, SERVE_DASHBOARD);
+  const service = await start(DIST);
   const demo = await startDemo(clientOf(service.url));
   onEnd(t, () => demo.stop());
   const tabs = await openTabs(t, service.url, demo.pages);
@@ -104,7 +105,7 @@ test("every page outlives a service that is killed and upgraded", { timeout: 1_8
 
   await service.end("SIGKILL");
   await each(saysItIsAway);
-  await start(port, build);
+  await start(build);
   await each(goesOn);
   await each(announcesNewVersion);
   for (const tab of tabs.filter(({ name }) => LEFT.has(name))) await takesNewVersion(tab);

@@ -9,6 +9,7 @@ import { createElement } from "react";
 import { renderToString } from "react-dom/server";
 import * as v from "valibot";
 import { test } from "../../server/test/support/both-stores.ts";
+import { freePort } from "../../server/test/support/free-port.ts";
 import { startTestService, temporaryFolder } from "../../server/test/support/service.ts";
 import { RealtimeFollower, type RealtimeState } from "../src/react/follow-realtime.ts";
 import { setStage } from "./service-stage.ts";
@@ -109,8 +110,8 @@ test("topics of a channel have types, for those who publish and those who subscr
 
 test("a follower whose service restarts gets the messages that it missed, each once", async (t) => {
   const dataDir = temporaryFolder(t);
-  const first = await startTestService(t, { mode: "dev", dataDir });
-  const port = Number(new URL(first.url).port);
+  const port = await freePort();
+  const first = await startTestService(t, { mode: "dev", dataDir, port });
   const inlet = new Inlet({ id: "shop", baseUrl: first.url, isDev: true });
   const progress = user("9").topic("progress");
   let state: RealtimeState | undefined;

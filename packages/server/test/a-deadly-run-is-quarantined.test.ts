@@ -26,7 +26,7 @@ test("a run that kills the service whenever it is called is quarantined, and no 
   const { runId: deadly } = await scene.app.next();
   await scene.begin();
   const { runId: harmless } = await scene.app.next();
-  await scene.inlet.end("SIGKILL");
+  await scene.kill();
 
   const runs = async () => {
     const { body } = await call(`${scene.inlet.url}/v1/runs`);
@@ -40,7 +40,7 @@ test("a run that kills the service whenever it is called is quarantined, and no 
     if (found === "ended") break;
     if (found.runId === deadly) {
       assert.ok(++deaths < DEATHS_MAX, "it is never given up");
-      await scene.inlet.end("SIGKILL");
+      await scene.kill();
       await scene.restart();
     } else if (deaths >= DEATHS_SHARED) await found.finish("fine").catch(() => undefined);
   }
@@ -75,7 +75,7 @@ nodeTest("a long step of a service that is killed for other reasons, however oft
     await scene.app.next();
     // The service outlives the beginning of the call: what it dies of is something else.
     await until("the end of the probe", async () => ((await queryStore(scene, IN_PROBE)).length === 0 ? true : undefined));
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     await scene.restart();
   }
   const last = await scene.app.next();

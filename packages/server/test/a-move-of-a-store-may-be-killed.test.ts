@@ -8,9 +8,8 @@ import { test } from "node:test";
 import { StoreRefused } from "../src/store/contract/index.ts";
 import { COPIED_TABLES } from "../src/store/copy/copied-tables.ts";
 import { copyStore } from "../src/store/copy/copy-store.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { MOVED_FILE } from "../src/store/sqlite/folder/moved-folder.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { freshDatabase, inDatabase, openPatientStore, whyNoPostgres } from "./support/postgres.ts";
 import { spawnInlet } from "./support/process.ts";
 import { startTestService, temporaryFolder } from "./support/service.ts";
 
@@ -84,8 +83,5 @@ async function isFinished(url: string): Promise<boolean> {
 async function refusesNodes(url: string): Promise<void> {
   const hasBegun = await inDatabase(url, async (client) => (await client.query("SELECT 1 FROM store_copy")).rowCount === 1);
   if (!hasBegun) return;
-  await assert.rejects(
-    openPostgresStore({ url, ...hooks }),
-    (error) => error instanceof StoreRefused && /not complete/.test(error.message),
-  );
+  await assert.rejects(openPatientStore({ url, ...hooks }), (error) => error instanceof StoreRefused && /not complete/.test(error.message));
 }

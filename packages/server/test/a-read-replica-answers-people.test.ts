@@ -11,12 +11,11 @@ import type { EventId, FunctionNo, JobId, RunId, WebhookId, WebhookRequestId } f
 import { makeEnvironment, sampleBatch, sampleEvent } from "../src/store/conformance/samples.ts";
 import { type Environment, STORE_VIEWS, type Store, type StoreViews } from "../src/store/contract/index.ts";
 import { PostgresDatabase } from "../src/store/postgres/database.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { Replica, type ReplicaStatus } from "../src/store/postgres/replica/replica.ts";
 import { poll } from "./support/app.ts";
 import { type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.ts";
 import { onEnd } from "./support/on-end.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { freshDatabase, inDatabase, openPatientStore, whyNoPostgres } from "./support/postgres.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
 import { startStandby } from "./support/postgres-standby.ts";
 import { API_KEY, call, startTestService, type TestService } from "./support/service.ts";
@@ -60,7 +59,7 @@ const onStandby = (text: string) => inDatabase(standby.url, (client) => client.q
 test("each view is answered by the replica, and the store itself never asks it", { skip }, async (t) => {
   const { url, readUrl } = await newDatabase();
   const proxy = await cuttingProxy(t, readUrl);
-  const store = await openPostgresStore({ url, readUrl: proxy.url, ...HOOKS });
+  const store = await openPatientStore({ url, readUrl: proxy.url, ...HOOKS });
   onEnd(t, () => store.stop());
   const environment = await makeEnvironment(store);
   const event = sampleEvent();
@@ -169,7 +168,7 @@ test("a replica that is silent, and one that is killed, is left out until it is 
 
 test("a read that the replica cancels is answered by the primary", { skip }, async (t) => {
   const { url, readUrl } = await newDatabase();
-  await (await openPostgresStore({ url, ...HOOKS })).stop();
+  await (await openPatientStore({ url, ...HOOKS })).stop();
   const database = new PostgresDatabase({ url, connectionsMax: 4, listenUrl: null, ...HOOKS });
   onEnd(t, () => database.stop());
   await database.query("CREATE TABLE looked_at AS SELECT 1 AS n");
@@ -200,7 +199,7 @@ test("only a standby of this very database is used", { skip }, async (t) => {
   /** A standby that is a little late says other things first: what counts is that it comes to this state. */
   const reasonFor = async (readFrom: string, state: ReplicaStatus["state"]) => {
     const heard: ReplicaStatus[] = [];
-    const store = await openPostgresStore({ url, readUrl: readFrom, ...HOOKS, onReplica: (status) => heard.push(status) });
+    const store = await openPatientStore({ url, readUrl: readFrom, ...HOOKS, onReplica: (status) => heard.push(status) });
     const found = await poll(async () => heard.find((status) => status.state === state) ?? null, `a replica that is ${state}`);
     await store.stop();
     return found.reason;
@@ -214,7 +213,7 @@ test("only a standby of this very database is used", { skip }, async (t) => {
   const promoted = await startStandby(primary);
   onEnd(t, () => promoted.remove());
   await inDatabase(promoted.url, (client) => client.query("SELECT pg_promote()"));
-  const store = await openPostgresStore({ url: addressOf(promoted, name), readUrl, ...HOOKS });
+  const store = await openPatientStore({ url: addressOf(promoted, name), readUrl, ...HOOKS });
   onEnd(t, () => store.stop());
   // The log of the old primary grows longer than that of the new one.
   const filler = "SELECT count(pg_logical_emit_message(false, 'filler', repeat('x', 1000))) FROM generate_series(1, 20000)";

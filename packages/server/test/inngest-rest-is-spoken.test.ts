@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { type CancellationId, type EnvironmentId, signingKeyBearers } from "@inlet/protocol";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
+import { openPatientStore } from "./support/postgres.ts";
 import { type Answer, call, SIGNING_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -195,7 +195,7 @@ test("features of the published SDKs that are not supported say what to do inste
 async function keep(where: TestService, { function_id, started_before, if: expression }: Record<string, string>) {
   const hooks = { onFault: () => undefined, onRecovery: () => undefined };
   const { databaseUrl: url, dataDir: folder } = where;
-  const store = url === undefined ? openSqliteStore({ folder, ...hooks }) : await openPostgresStore({ url, ...hooks });
+  const store = url === undefined ? openSqliteStore({ folder, ...hooks }) : await openPatientStore({ url, ...hooks });
   const [environment] = (await store.environmentList()).filter(({ name }) => name === "production");
   await store.cancellationInsert({
     id: "7ZZZZZZZZZZZZZZZZZZZZZZZZZ" as CancellationId,

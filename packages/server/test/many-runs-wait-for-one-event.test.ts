@@ -19,8 +19,7 @@ import {
   stepId,
 } from "../src/store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../src/store/conformance/samples.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
-import { inDatabase, ownPostgres, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, openPatientStore, ownPostgres, whyNoPostgres } from "./support/postgres.ts";
 
 const skip = whyNoPostgres() ?? false;
 const WAITING = Number(process.env.WAITS ?? 2_000);
@@ -65,7 +64,7 @@ async function answer(scene: Scene, n: number): Promise<RunNo | null> {
 test(`a burst of events among ${WAITING} waits resumes each of its runs, and no backend of PostgreSQL ends`, { skip }, async (t) => {
   const { url } = await ownPostgres(t);
   const faults: string[] = [];
-  const store = await openPostgresStore({
+  const store = await openPatientStore({
     url,
     rules: SAMPLE_RULES,
     onFault: (reason) => faults.push(reason),

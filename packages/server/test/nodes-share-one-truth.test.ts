@@ -7,11 +7,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeaseId } from "@inlet/protocol";
 import { Directory } from "../src/receive/senders/directory.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
 import { openBrowser } from "./support/browser.ts";
 import { clockBeforeMinute } from "./support/held-clock.ts";
-import { migratedDatabase, OWN_LOCKS, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, OWN_LOCKS, openPatientStore, whyNoPostgres } from "./support/postgres.ts";
 import { inDatabase } from "./support/postgres-server.ts";
 import { API_KEY, startTestService, type TestService } from "./support/service.ts";
 import { eventOf, makeWebhook, post } from "./support/webhooks.ts";
@@ -68,7 +67,7 @@ test("signing keys are kept in the order they are given in, since the last one s
   const databaseUrl = await migratedDatabase(t);
   const given = Array.from({ length: 8 }, (_, n) => `signkey-test-${String(n).repeat(64)}`);
   await startTestService(t, { databaseUrl, flags: ["--signing-key", given.join(",")] });
-  const store = await openPostgresStore({ url: databaseUrl, onFault: () => undefined, onRecovery: () => undefined });
+  const store = await openPatientStore({ url: databaseUrl });
   t.after(() => store.stop());
   const kept = (await store.keyList()).flatMap(({ kind, secret }) => (kind === "signing" && secret !== null ? [secret] : []));
   assert.deepEqual(
@@ -119,6 +118,8 @@ test("a function's concurrency limit holds across nodes", { skip }, async (t) =>
   await startApp(t, nodes[0], (inlet) => [
     inlet.createFunction({ id: "narrow", concurrency: { limit: 2 } }, { event: "shop/narrow" }, async () => {
       most = Math.max(most, ++working);
+      // The first waits for another beside it. From then on, a third would find two at work.
+      await poll(async () => (most >= 2 ? true : null), "a second call beside the first");
       await new Promise((resolve) => setTimeout(resolve, 20));
       working--;
       done++;
@@ -167,7 +168,7 @@ test("what a dead node held is taken up by another after its lease, and only the
   await startApp(t, node, (inlet) => [
     inlet.createFunction({ id: "taken" }, { event: "shop/held" }, ({ runId }) => void called.push(runId)),
   ]);
-  const store = await openPostgresStore({ url: databaseUrl, onFault: () => undefined, onRecovery: () => undefined });
+  const store = await openPatientStore({ url: databaseUrl });
   t.after(() => store.stop());
   // Another node accepts an event, holds its run for two seconds, and is never heard of again.
   const [home] = (await store.environmentList()).filter(({ name }) => name === "production");
@@ -196,7 +197,7 @@ test("a look at keys that began before a key was revoked does not bring it back"
   const databaseUrl = await migratedDatabase(t);
   const node = await startTestService(t, { databaseUrl });
   const { id, key } = (await node.rest("POST", "/keys", { body: { kind: "event", name: "short" } })).body.data;
-  const store = await openPostgresStore({ url: databaseUrl, onFault: () => undefined, onRecovery: () => undefined });
+  const store = await openPatientStore({ url: databaseUrl });
   t.after(() => store.stop());
   // The first look is answered by PostgreSQL before the change, and its response arrives after it.
   const arrive = Promise.withResolvers<void>();
@@ -287,8 +288,8 @@ test("sweepers of several nodes remove everything once, and event types are coun
   for (const node of nodes) {
     await poll(async () => ((await typesOf(node)).filter((line: string) => all.includes(line)).length === 2 ? true : null), "the counts");
   }
-  const options = { url: nodes[0].databaseUrl as string, onFault: () => undefined, onRecovery: () => undefined };
-  const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(options)));
+  const options = { url: nodes[0].databaseUrl as string };
+  const stores = await Promise.all([1, 2, 3].map(() => openPatientStore(options)));
   t.after(() => Promise.all(stores.map((store) => store.stop())));
   const seenUntil = (stores[0]?.storeNow() ?? 0) + 1_000;
   const removed = await Promise.all(

@@ -22,9 +22,8 @@ import {
 } from "../src/store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../src/store/conformance/samples.ts";
 import { copyStore } from "../src/store/copy/copy-store.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { freshDatabase, openPatientStore, whyNoPostgres } from "./support/postgres.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -58,7 +57,7 @@ async function moved<Filled>(t: Parameters<typeof freshDatabase>[0], fill: (scen
   await source.stop();
   const url = await freshDatabase(t);
   await copyStore({ folder, url, onProgress: () => undefined });
-  const store = await openPostgresStore({ url, ...HOOKS });
+  const store = await openPatientStore({ url, ...HOOKS });
   t.after(() => store.stop());
   const target = { ...scene, store };
   return { filled, shown, target, shownNow: await runsOf(target) };

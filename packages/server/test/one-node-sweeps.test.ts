@@ -4,8 +4,7 @@ import { pino } from "pino";
 import { createSweepLeadership } from "../src/maintenance/sweep-leadership.ts";
 import { Sweeper, type SweepLeadership } from "../src/maintenance/sweeper.ts";
 import type { Store } from "../src/store/contract/index.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
-import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, openPatientStore, whyNoPostgres } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -13,7 +12,7 @@ const log = pino({ level: "silent" });
 
 test("of the nodes that share a store one sweeps; another when that one has stopped, or has not come by", { skip }, async (t) => {
   const url = await migratedDatabase(t);
-  const open = () => openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
+  const open = () => openPatientStore({ url });
   const [first, second] = [await open(), await open()];
   t.after(() => Promise.all([first.stop(), second.stop()]));
   // Held: no leadership expires because the machine is busy.

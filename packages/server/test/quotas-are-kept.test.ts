@@ -73,6 +73,7 @@ test("each quota refuses what exceeds it, whole, and resets", async (t) => {
 });
 
 test("every way in is bound, refused webhook requests have no body, and nobody else is", async (t) => {
+  await awayFromMidnight();
   const service = await startTestService(t);
   const webhook = await makeWebhook(service);
   await service.rest("POST", "/environments", { body: { name: "staging", kind: "custom" } });

@@ -213,7 +213,9 @@ test("a wrong token, an old one or none is refused, on both ways to subscribe; s
 });
 
 test("wrong tokens use up no attempts of their address, and a token has twenty connections", async (t) => {
-  const service = await startTestService(t);
+  // Held: no token expires because the machine is busy.
+  const now = Date.now();
+  const service = await startTestService(t, { now: () => now });
   for (let n = 0; n < 30; n++) {
     assert.equal((await call(`${service.url}/v1/realtime/sse?token=${n}`)).body.code, "realtime_token_invalid");
     assert.equal(await upgradeStatus(service, String(n)), 401);

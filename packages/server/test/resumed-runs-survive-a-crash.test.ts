@@ -62,7 +62,7 @@ const KILL_BETWEEN_PARTS: Record<StoreKind, (scene: Scene) => Promise<boolean>> 
     await send(scene, [{ name: "bare/go", data: {} }]);
     const deadline = Date.now() + DEADLINE_MS;
     for (let row = look.get(); row && row.after_wait_no === 0; row = look.get()) assert.ok(Date.now() < deadline, "a part is committed");
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     const isLeft = look.get() !== undefined;
     db.close();
     return isLeft;
@@ -71,7 +71,7 @@ const KILL_BETWEEN_PARTS: Record<StoreKind, (scene: Scene) => Promise<boolean>> 
     const held = scene.proxy?.hold({ statement: /^COMMIT/, following: /UPDATE resumptions SET after_wait_no/, when: "after" });
     await send(scene, [{ name: "bare/go", data: {} }]);
     await held;
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     return true;
   },
 };

@@ -13,8 +13,10 @@ import { onEnd } from "./support/on-end.ts";
 import { type OneRun, startOneRun } from "./support/one-run.ts";
 import { until } from "./support/runs.ts";
 import { call } from "./support/service.ts";
+import { queryStore } from "./support/store-contents.ts";
 
 const RUNS_CANCELLED = 150;
+const ROUNDS_MAX = 10;
 
 const NAMES = (run: { steps: { name: string; status: string }[] }) => run.steps.map(({ name, status }) => `${name} ${status}`);
 
@@ -23,7 +25,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
   "the event is acknowledged, and its run not called": async (scene) => {
     const calls = countCalls(scene);
     await scene.begin();
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     // The first call may have gone out before the kill.
     const before = calls();
     for (let n = 0; n < before; n++) await scene.app.next();
@@ -38,7 +40,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
     const calls = countCalls(scene);
     await scene.begin();
     await scene.app.next();
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     await scene.restart();
     const again = await scene.app.next();
     assert.deepEqual([again.done, again.attempt], [[], 0], "the same call again: a crash of the service is not the function's failure");
@@ -54,7 +56,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
     // Stopped, the process reads nothing: the response is in its socket and nowhere else.
     scene.inlet.child.kill("SIGSTOP");
     await first.ranStep("a");
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     await scene.restart();
     const again = await scene.app.next();
     assert.deepEqual(again.done, [], "what was not kept is asked for again");
@@ -71,7 +73,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
     await scene.begin();
     await (await scene.app.next()).ranStep("a");
     await scene.app.next();
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     await scene.restart();
     const again = await scene.app.next();
     assert.deepEqual(again.done, ["a"], "what was kept comes with the call");
@@ -89,7 +91,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
       return call(`${scene.inlet.url}/v1/checkpoint/${first.runId}/async`, { method: "POST", body: JSON.stringify(body) });
     };
     assert.equal((await handIn(first.dispatch, "a")).status, 200);
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     await scene.restart();
     const again = await scene.app.next();
     assert.deepEqual(again.done, ["a"], "it counts though its call never ended");
@@ -109,7 +111,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
       const { attempts } = (await call(`${scene.inlet.url}/v1/runs/${runId}`)).body.data;
       return attempts.length > 0 ? true : undefined;
     });
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     // The second attempt may have begun before the kill.
     for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
     await scene.restart();
@@ -125,7 +127,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
     const { runId, finish } = await scene.app.next();
     await finish("done");
     const ended = await scene.ended(runId);
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     await scene.restart();
     assert.deepEqual(await scene.ended(runId), ended);
     assert.equal(calls(), 1);
@@ -141,7 +143,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
     await until("the wait", async () => ((await rest(`/runs/${runId}`)).body.data.status === "waiting" ? true : undefined));
     const signal = JSON.stringify({ signal: "approve", data: { by: "Ada" } });
     assert.equal((await rest("/signals", { method: "POST", body: signal })).status, 200);
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     // The run may have been resumed before the kill.
     for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
     await scene.restart();
@@ -151,7 +153,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
     assert.deepEqual(resumed.done, ["approval"]);
     await resumed.asks("Gateway", "fetch", { url: api.url, method: "GET" });
     await api.next();
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     await scene.restart();
     (await api.next()).end("the answer");
     const last = await scene.app.next();
@@ -179,7 +181,7 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
     const step = await until("the wait", async () => (await rest(`/runs/${runId}`)).body.data.steps[0]);
     const approved = { method: "POST", body: new URLSearchParams({ decision: "approved", comment: "once" }) };
     assert.equal((await call(step.url, approved)).status, 200);
-    await scene.inlet.end("SIGKILL");
+    await scene.kill();
     // The run may have been resumed before the kill.
     for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
     await scene.restart();
@@ -212,17 +214,21 @@ const POINTS: Record<string, (scene: OneRun, t: TestContext) => Promise<void>> =
       }
       return found;
     };
-    await send("/e/key", Array(RUNS_CANCELLED).fill({ name: "bare/begin", data: {} }));
-    for (let n = 0; n < RUNS_CANCELLED; n++) await (await scene.app.next()).asks("Sleep", "nap", { duration: "1h" });
-    await until("sleeping runs", async () => ((await count("runs?status=sleeping")) === RUNS_CANCELLED ? true : undefined));
-    const wanted = { app_id: "bare", function_id: "function", started_before: new Date().toISOString() };
-    assert.equal((await send("/v1/cancellations", wanted, { "x-inngest-sdk": "bare", "content-type": "application/json" })).status, 200);
-    await scene.inlet.end("SIGKILL");
-    await scene.restart();
-    const before = await count("runs?status=cancelled");
-    assert.ok(before < RUNS_CANCELLED, "it was killed in the middle");
-    await until("the rest", async () => ((await count("runs?status=cancelled")) === RUNS_CANCELLED ? true : undefined));
-    assert.equal(await count("events?name=inngest/function.cancelled"), RUNS_CANCELLED, "each was cancelled once");
+    // On a busy machine, it may be done before the kill: then once more.
+    for (let round = 1; ; round++) {
+      await send("/e/key", Array(RUNS_CANCELLED).fill({ name: "bare/begin", data: {} }));
+      for (let n = 0; n < RUNS_CANCELLED; n++) await (await scene.app.next()).asks("Sleep", "nap", { duration: "1h" });
+      await until("sleeping runs", async () => ((await count("runs?status=sleeping")) === RUNS_CANCELLED ? true : undefined));
+      const wanted = { app_id: "bare", function_id: "function", started_before: new Date().toISOString() };
+      assert.equal((await send("/v1/cancellations", wanted, { "x-inngest-sdk": "bare", "content-type": "application/json" })).status, 200);
+      await scene.kill();
+      const [left] = (await queryStore(scene, "SELECT count(*) AS sleeping FROM runs WHERE ended_at IS NULL")) as { sleeping: unknown }[];
+      await scene.restart();
+      await until("the rest", async () => ((await count("runs?status=cancelled")) === round * RUNS_CANCELLED ? true : undefined));
+      assert.equal(await count("events?name=inngest/function.cancelled"), round * RUNS_CANCELLED, "each was cancelled once");
+      if (Number(left?.sleeping) > 0) return;
+      assert.ok(round < ROUNDS_MAX, "it was killed in the middle");
+    }
   },
 };
 

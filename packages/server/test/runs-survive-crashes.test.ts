@@ -12,11 +12,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test as nodeTest, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { type AppProcess, startApp } from "./support/app-process.ts";
 import { test } from "./support/both-stores.ts";
 import { freePort } from "./support/free-port.ts";
+import { openPatientStore } from "./support/postgres.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 import { type StoreFlags, storeFlags } from "./support/store-flags.ts";
@@ -246,7 +246,7 @@ class Scene {
   async #stepsKept(): Promise<Set<string>> {
     const { databaseUrl: url } = this.#store;
     const hooks = { onFault: () => undefined, onRecovery: () => undefined };
-    const store = url === undefined ? openSqliteStore({ folder: this.#dataDir, ...hooks }) : await openPostgresStore({ url, ...hooks });
+    const store = url === undefined ? openSqliteStore({ folder: this.#dataDir, ...hooks }) : await openPatientStore({ url, ...hooks });
     try {
       const kept = new Set<string>();
       const environmentId = (await store.environmentList()).find(({ name }) => name === "dev")?.id;

@@ -11,9 +11,8 @@ import type { EnvironmentId, RunId, WebhookId } from "@inlet/protocol";
 import { adoptKey } from "../src/receive/senders/issue-key.ts";
 import { advance, beginOne, makeScene, sampleStep, stepId } from "../src/store/conformance/run-samples.ts";
 import { NO_SECRETS, type Store, StoreRefused } from "../src/store/contract/index.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
-import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, openPatientStore, whyNoPostgres } from "./support/postgres.ts";
 import { SIGNING_KEY, temporaryFolder } from "./support/service.ts";
 
 const hooks = { onFault: () => undefined, onRecovery: () => undefined };
@@ -40,7 +39,7 @@ function sqlite(t: TestContext): Engine & { folder: string } {
 async function postgres(t: TestContext): Promise<Engine> {
   const url = await migratedDatabase(t);
   return {
-    open: (encryptionKeys) => openPostgresStore({ url, encryptionKeys, ...hooks }),
+    open: (encryptionKeys) => openPatientStore({ url, encryptionKeys, ...hooks }),
     texts: () =>
       inDatabase(url, async (client) => {
         const texts = ["keys", "webhooks", "steps"].map((table) => `SELECT ${table}::text AS row FROM ${table}`);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test as testOnce } from "node:test";
-import { poll, runsOf, startApp } from "./support/app.ts";
+import { hasEnded, poll, runsOf, startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { call, SIGNING_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
@@ -21,7 +21,8 @@ async function startWaiter(t: TestContext, service: TestService) {
 
 async function waitingRun(service: TestService, data: object) {
   const { body } = await service.send({ name: "shop/ordered", data });
-  const [run] = await runsOf(service, body.ids[0], { until: ({ status }) => status === "waiting" });
+  // A wait with a short timeout may be over before anybody looks.
+  const [run] = await runsOf(service, body.ids[0], { until: (shown) => shown.status === "waiting" || hasEnded(shown) });
   return { run, ended: async () => (await runsOf(service, body.ids[0]))[0] };
 }
 

@@ -15,6 +15,7 @@ import { startService } from "../src/service.ts";
 import { poll } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
+import { PATIENT_DATABASE_TIMEOUT } from "./support/process.ts";
 import { endedRun } from "./support/runs.ts";
 import { clientOf, SIGNING_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeKeyed } from "./support/signing-scene.ts";
@@ -227,7 +228,7 @@ test("an installation with a key of every environment keeps it, gets no other, a
   const flags = ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, ...database];
   const lines: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const service = await startService(readConfig("start", flags, {}), { log });
+  const service = await startService(readConfig("start", flags, { INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT }), { log });
   onEnd(t, () => service.stop());
   assert.deepEqual(
     service.newKeys.filter(({ kind }) => kind === "signing"),

@@ -37,14 +37,17 @@ test("a webhook, an event name and a function that fall silent raise an alert, a
     await service.send({ name: "shop/order", data: {} });
     assert.equal((await call(webhook.url, { method: "POST" })).status, 200);
   };
+  // By kind: on a busy machine, what happens can be further apart than the window, and an alert is raised again.
+  const told = (what: string) => [...new Set(seen.filter((line) => line.startsWith(what)))].sort();
   await act();
   aheadMs = 60_000;
-  await until("three alerts", () => (seen.length >= 3 ? true : undefined));
-  assert.deepEqual([...seen].sort(), ["raised event", "raised function", "raised webhook"]);
-  await act();
-  await until("their ends", () => (seen.length >= 6 ? true : undefined));
-  const ends = seen.slice(3).filter((line) => line.startsWith("resolved"));
-  assert.deepEqual(ends.sort(), ["resolved event active_again", "resolved function active_again", "resolved webhook active_again"]);
+  await until("three alerts", () => (told("raised").length >= 3 ? true : undefined));
+  assert.deepEqual(told("raised"), ["raised event", "raised function", "raised webhook"]);
+  await until("their ends", async () => {
+    await act();
+    return told("resolved").length >= 3 ? true : undefined;
+  });
+  assert.deepEqual(told("resolved"), ["resolved event active_again", "resolved function active_again", "resolved webhook active_again"]);
 
   const rhythms = () =>
     Promise.all(
@@ -66,6 +69,7 @@ test("a webhook, an event name and a function that fall silent raise an alert, a
 });
 
 test("a rule about silence takes one subject, a window and no threshold", async (t, engine) => {
+  const startedAt = Date.now();
   const service = await startTestService(t, engine === "postgres" ? { databaseUrl: await migratedDatabase(t) } : {});
   const refuse = async (body: object, field: string) => {
     const { status, body: answer } = await service.rest("POST", "/alert-rules", { body: { name: "x", ...body } });
@@ -87,7 +91,11 @@ test("a rule about silence takes one subject, a window and no threshold", async 
   assert.deepEqual([unknown.status, unknown.body.code], [404, "webhook_not_found"]);
   const early = await post({ event: "a/b", windowSeconds: "usual" });
   assert.deepEqual([early.status, early.body.code], [400, "rhythm_unknown"]);
-  assert.ok(early.body.error.includes(new Date(Date.now() + 14 * DAY_MS).toISOString().slice(0, 8)), early.body.error);
+  const days = [startedAt, Date.now()].map((at) => new Date(at + 14 * DAY_MS).toISOString().slice(0, 10));
+  assert.ok(
+    days.some((day) => early.body.error.includes(day)),
+    early.body.error,
+  );
   const rule = (await post({ event: "a/b" })).body.data;
   const put = (body: object) => service.rest("PUT", `/alert-rules/${rule.id}`, { body });
   assert.equal((await put({ windowSeconds: 86_400 * 7 })).body.data.windowSeconds, 86_400 * 7);

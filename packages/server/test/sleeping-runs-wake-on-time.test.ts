@@ -14,11 +14,10 @@ import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AppId, createEventIdGenerator, type FunctionNo, type LeaseId, type RunId, type StepId } from "@inlet/protocol";
 import { type ClaimedEntry, type Environment, type Lease, type RunChange, type Store, TIMER_LANE } from "../src/store/contract/index.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { type StoreKind, test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
-import { migratedDatabase } from "./support/postgres.ts";
+import { migratedDatabase, openPatientStore } from "./support/postgres.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 
@@ -110,7 +109,7 @@ function start(t: TestContext, place: Place): Promise<InletProcess> {
 
 async function withStore<Result>(place: Place, use: (store: Store) => Promise<Result>): Promise<Result> {
   const hooks = { onFault: () => undefined, onRecovery: () => undefined };
-  const store = "folder" in place ? openSqliteStore({ ...place, ...hooks }) : await openPostgresStore({ ...place, ...hooks });
+  const store = "folder" in place ? openSqliteStore({ ...place, ...hooks }) : await openPatientStore({ ...place, ...hooks });
   try {
     return await use(store);
   } finally {

@@ -30,7 +30,7 @@ subscribe("net.server.socket", (message) => {
 });
 
 function start(t: TestContext): Promise<TestService> {
-  return startTestService(t, { heartbeatMs: HEARTBEAT_MS, flags: ["--stall-timeout", "60s"] });
+  return startTestService(t, { heartbeatMs: HEARTBEAT_MS, flags: ["--stall-timeout", "600s"] });
 }
 
 /** A stream whose head has arrived, and of which nothing more is read. */

@@ -54,7 +54,7 @@ test("keys given as flags or variables are used instead of generated ones", asyn
     SERVICE_SIGNING_KEY: `signkey-prod-${"00ff".repeat(8)}`,
     INLET_PROT: "8288",
   });
-  assert.match(inlet.stderr(), /^warning: INLET_PROT is not a variable of Inlet and has no effect; did you mean INLET_PORT\?$/m);
+  await inlet.logged(/^warning: INLET_PROT is not a variable of Inlet and has no effect; did you mean INLET_PORT\?$/m);
   assert.ok(!/ak_|signkey-/.test(inlet.stdout()));
   assert.equal((await call(`${inlet.url}/e/mine`, { method: "POST", body: '{"name":"a/b","data":{}}' })).status, 200);
   assert.equal((await call(`${inlet.url}/v1/events`, { headers: { authorization: "Bearer my-api-key" } })).status, 200);
@@ -129,15 +129,18 @@ test("SIGTERM: a request in flight is finished, new ones are refused, the exit c
   const socket = connect(Number(port), hostname);
   let answer = "";
   socket.on("data", (chunk) => (answer += chunk));
+  const closed = once(socket, "close");
   const head = `POST /e/mine HTTP/1.1\r\nhost: t\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
   await new Promise<void>((resolve) => socket.write(head + body.slice(0, 5), () => resolve()));
   // The head must have arrived before the signal: another request, answered after it, shows that.
   assert.equal((await call(`${inlet.url}/health`)).status, 200);
 
+  const exited = once(inlet.child, "exit");
   inlet.child.kill("SIGTERM");
   await waitFor(async () => (await call(`${inlet.url}/health`).catch(() => null)) === null);
   socket.write(body.slice(5));
-  const code = await new Promise((resolve) => inlet.child.once("exit", resolve));
+  const [code] = await exited;
+  await closed;
   assert.match(answer, /^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
   assert.equal(code, 0);
 });
@@ -175,7 +178,7 @@ nodeTest("SIGTERM: connections on which nothing was sent keep nobody waiting", a
   const body = '{"name":"a/b","data":{}}';
   const busy = connect(Number(port), hostname);
   const head = `POST /e/mine HTTP/1.1\r\nhost: t\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-  busy.write(head + body.slice(0, 5));
+  await new Promise<void>((resolve) => busy.write(head + body.slice(0, 5), () => resolve()));
   assert.equal((await call(`${inlet.url}/health`)).status, 200);
 
   const exited = inlet.end("SIGTERM");

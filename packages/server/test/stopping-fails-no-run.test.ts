@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
@@ -16,9 +16,10 @@ const RUNS = 40;
 
 async function stopInBetween(t: TestContext, retries: number, { withUpload = false } = {}): Promise<void> {
   const dataDir = temporaryFolder(t);
-  const options = { dataDir, port: await freePort(), flags: ["--drain-timeout", withUpload ? "15s" : "60s"] };
+  const options = { dataDir, port: await freePort(), flags: ["--drain-timeout", "60s"] };
   const first = await startTestService(t, options);
   const bodies = new Map<string, number>();
+  let asked = 0;
   const release = Promise.withResolvers<void>();
   const app = await startApp(t, first, (inlet) => [
     inlet.createFunction({ id: "teller", retries }, { event: "shop/tell" }, async ({ event, step, attempt }) => {
@@ -37,17 +38,22 @@ async function stopInBetween(t: TestContext, retries: number, { withUpload = fal
       return step.run("ask", async () => {
         bodies.set("ask", (bodies.get("ask") ?? 0) + 1);
         await release.promise;
-        return inlet.send({ name: "shop/asked", data: event.data });
+        const sent = await inlet.send({ name: "shop/asked", data: event.data });
+        asked++;
+        return sent;
       });
     }),
   ]);
-  if (withUpload) openUpload(t, first.url);
+  const upload = withUpload ? openUpload(t, first.url) : null;
   const events = Array.from({ length: RUNS }, (_, n) => ({ name: n % 2 === 0 ? "shop/tell" : "shop/ask", data: { key: `run ${n}` } }));
   const { ids } = (await first.send(events)).body as { ids: string[] };
   const inAsk = () => bodies.get("ask") ?? 0;
   await until("calls under way", () => (bodies.size > RUNS / 2 && inAsk() === RUNS / 2 ? true : undefined));
   const stopped = first.stop();
   release.resolve();
+  // The service would wait for the upload to the end of its time.
+  await until("all sends", () => (asked === RUNS / 2 ? true : undefined));
+  upload?.destroy();
   await stopped;
 
   const second = await startTestService(t, options);
@@ -60,12 +66,13 @@ async function stopInBetween(t: TestContext, retries: number, { withUpload = fal
 }
 
 /** A sender that never gets to the end of its body. */
-function openUpload(t: TestContext, url: string): void {
+function openUpload(t: TestContext, url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => undefined);
   socket.write(`POST /e/${EVENT_KEY} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`);
   t.after(() => socket.destroy());
+  return socket;
 }
 
 test("without retries to spare, every run completes", (t) => stopInBetween(t, 0));

@@ -71,10 +71,9 @@ test("one trace leads from the sender through receive, transform, store, queue a
   const invokedRun = await runDetails(service, invoked.childRunId);
   assert.deepEqual(pathTo(spans, callOf(spans, invokedRun.id) as ReceivedSpan), ["receive", "call"]);
   for (const { startedAt, endedAt } of spans) assert.ok(startedAt <= endedAt && endedAt - startedAt < 60_000);
-  assert.deepEqual(
-    new Set(collector.requests.filter(({ path }) => path === "/v1/metrics").map(({ authorization }) => authorization)),
-    new Set(["secret"]),
-  );
+  const ofMetrics = () => collector.requests.filter(({ path }) => path === "/v1/metrics");
+  await until("metrics", () => (ofMetrics().length > 0 ? true : undefined));
+  assert.deepEqual(new Set(ofMetrics().map(({ authorization }) => authorization)), new Set(["secret"]));
 });
 
 const stepNamed = (spans: readonly ReceivedSpan[], name: string) => spans.find(({ attributes }) => attributes["inlet.step.name"] === name);
@@ -140,7 +139,7 @@ test("a collector that is away harms nothing; the log says so once, and when it 
   const port = await freePort();
   const logged: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void logged.push(JSON.parse(line).msg) });
-  const more = { OTEL_EXPORTER_OTLP_TIMEOUT: "60", OTEL_METRICS_EXPORTER: "none" };
+  const more = { OTEL_EXPORTER_OTLP_TIMEOUT: "2000", OTEL_METRICS_EXPORTER: "none" };
   const service = await startTestService(t, { log, telemetry: exportTo(t, `http://127.0.0.1:${port}`, more) });
   const client = clientOf(service.url);
   const greet = client.createFunction({ id: "greet" }, { event: "app/greet" }, () => "hello");
@@ -157,7 +156,12 @@ test("a collector that is away harms nothing; the log says so once, and when it 
     assert.equal(await run(), "completed");
     return collector.spans().length > 0 && aboutTraces().length > 1 ? true : undefined;
   });
-  assert.deepEqual(aboutTraces(), ["traces cannot be exported; nothing else is affected", "traces are exported again"]);
+  // A busy machine may exceed the timeout again: each outage has these two lines.
+  const lines = ["traces cannot be exported; nothing else is affected", "traces are exported again"];
+  assert.deepEqual(
+    aboutTraces(),
+    aboutTraces().map((_, n) => lines[n % 2]),
+  );
 });
 
 test("without the variables nothing that exports is loaded", async (t) => {
@@ -177,7 +181,9 @@ test("without the variables nothing that exports is loaded", async (t) => {
 test("a stop exports what is left, as protobuf unless told otherwise", async (t) => {
   const collector = await startOtlpReceiver(t);
   const flags = ["--port", "0", "--host", "127.0.0.1", "--discover", "off", "--event-key", "mine"];
-  const variables = { NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: "my-inlet" };
+  // Only a stop exports so early.
+  const batch = { OTEL_BSP_SCHEDULE_DELAY: "3600000", OTEL_METRIC_EXPORT_INTERVAL: "3600000" };
+  const variables = { NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: "my-inlet", ...batch };
   const inlet = await startInlet(t, ["start", ...flags, "--data-dir", temporaryFolder(t)], variables, INLET_MODULES_BIN);
   const body = '{"name":"a","data":{}}';
   assert.equal((await call(`${inlet.url}/e/mine`, { method: "POST", body, headers: { traceparent: TRACEPARENT } })).status, 200);

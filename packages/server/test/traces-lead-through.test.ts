@@ -10,7 +10,7 @@ import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
-import { endedRun } from "./support/runs.ts";
+import { endedRun, isEnded, until } from "./support/runs.ts";
 import { EVENT_KEY, SIGNING_KEY, startTestService } from "./support/service.ts";
 
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -23,7 +23,7 @@ test("the sender's traceparent reaches every call of its runs and of what they s
     await step.sleep("nap", "1ms");
     await step.invoke("child", { function: child });
     await step.sendEvent("send", { name: "app/sent", data: {} });
-    await step.waitForEvent("answer", { event: "app/answer", timeout: "10s" });
+    await step.waitForEvent("answer", { event: "app/answer", timeout: "1h" });
   });
   const child = client.createFunction({ id: "child" }, { event: "app/never" }, () => 1);
   const other = client.createFunction({ id: "other" }, { event: "app/sent" }, ({ step }) =>
@@ -49,6 +49,10 @@ test("the sender's traceparent reaches every call of its runs and of what they s
     const { body } = await service.send({ name: "app/traced", data: {} }, { headers });
     const { id, status } = await endedRun(service, body.ids[0]);
     assert.equal(status, "completed");
+    // Those that it started may be called once more.
+    await until("the end of all runs", async () =>
+      (await service.rest("GET", "/runs?limit=100")).body.data.every(isEnded) ? true : undefined,
+    );
     const { traceId, traceUrl } = (await service.rest("GET", `/runs/${id}`)).body.data;
     return { parents: new Set(seen), traceId, traceUrl };
   };

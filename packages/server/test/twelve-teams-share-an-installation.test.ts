@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { startApp } from "./support/app.ts";
 import { operationsOf } from "./support/attacks/rest-operations.ts";
+import { awayFromMidnight } from "./support/away-from-midnight.ts";
 import { type StoreKind, test } from "./support/both-stores.ts";
 import { migratedDatabase } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
@@ -151,6 +152,7 @@ async function spy(node: TestService, { rest, name }: Team, others: readonly Tea
 }
 
 test("one floods, one fails, one spies: the others' work is done, each once, and seen by nobody", async (t, engine) => {
+  await awayFromMidnight();
   const nodes = await startNodes(t, engine);
   const teams: Team[] = [];
   for (let n = 0; n < TEAMS; n++) teams.push(await makeTeam(t, nodes, n));

@@ -9,10 +9,9 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { StoreRefused } from "../src/store/contract/index.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { SCHEMA_FOLDER } from "../src/store/postgres/schema/migrate.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
-import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, openPatientStore, whyNoPostgres } from "./support/postgres.ts";
 import { call, startTestService, temporaryFolder } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -29,7 +28,7 @@ function migrationsWith(t: TestContext, more: Record<string, string>): URL {
 }
 
 function openStore(url: string, schemaFolder: URL, version: string) {
-  return openPostgresStore({ url, schemaFolder, version, onFault: () => undefined, onRecovery: () => undefined });
+  return openPatientStore({ url, schemaFolder, version });
 }
 
 test("a migration that adds: nodes of both releases accept, start and work, and a node of the old one may still start", {

@@ -4,17 +4,18 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "./support/both-stores.ts";
 import { startInlet } from "./support/process.ts";
+import { until } from "./support/runs.ts";
 import { API_KEY, call, EVENT_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 
 const NAMED = "(evt) => ({ name: 'shop/order', data: evt, id: evt.id })";
 
-async function eventsIn(service: TestService, environment: string, count: number) {
-  for (let tries = 0; ; tries++) {
+/** Copies are made after the response: waits for so many. */
+function eventsIn(service: TestService, environment: string, count: number) {
+  return until(`${count} events in ${environment}`, async () => {
     const { body } = await service.rest("GET", "/events?limit=100", { headers: { "x-service-env": environment } });
-    if (body.data.length >= count || tries > 200) return body.data;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+    return body.data.length >= count ? body.data : undefined;
+  });
 }
 
 test("copies go to the branches named, marked, and the original counts once", async (t) => {

@@ -66,7 +66,7 @@ test("what was never delivered is recovered once, marked on record and event, an
   // It doubles and reorders.
   const provider = await startProvider(t, pagesOf([items[3], ...items, items[9], items[9]], 4));
   const verify = { scheme: "header", header: "x-secret", secrets: ["a-secret-of-the-webhook"] };
-  const reconcile = { source: sourceOf(provider), secrets: [SECRET], every: "90s", lookBack: "1500m" };
+  const reconcile = { source: sourceOf(provider), secrets: [SECRET], every: "5400s", lookBack: "1500m" };
   const webhook = await makeWebhook(service, BY_EVENT_ID, { verify, reconcile, ips: { mode: "allow", list: ["127.0.0.1"] } });
   for (const item of items.slice(0, 5)) {
     assert.equal((await post(webhook.url, item, { "x-secret": "a-secret-of-the-webhook" })).status, 200);
@@ -109,7 +109,7 @@ test("what was never delivered is recovered once, marked on record and event, an
   assert.equal((await requestsOf(service, webhook, "limit=100&outcome=transform_failed")).length, 1, "a refusal is recorded once");
   const shown = await service.rest("GET", `/webhooks/${webhook.id}`);
   const { secrets, every, lookBack } = shown.body.data.reconcile;
-  assert.deepEqual([secrets, every, lookBack], [[{ last4: "6789" }], "90s", "1500m"]);
+  assert.deepEqual([secrets, every, lookBack], [[{ last4: "6789" }], "5400s", "1500m"]);
   assert.equal(provider.asked[0]?.headers.authorization, `Bearer ${SECRET}`);
   for (const path of [`/webhooks/${webhook.id}`, `/webhooks/${webhook.id}/requests`, "/jobs", "/audit-log"]) {
     assert.equal((await service.rest("GET", path)).text.includes(SECRET), false, path);

@@ -5,10 +5,9 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, startApp } from "./support/app.ts";
 import { everyNodeKnows, type Node, startNode } from "./support/nodes.ts";
-import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { inDatabase, migratedDatabase, openPatientStore, whyNoPostgres } from "./support/postgres.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -17,6 +16,8 @@ const HOUR_MS = 3_600_000;
 const SKEWS_MS = [0, HOUR_MS, -HOUR_MS];
 /** What a busy machine may add to a time; far less than the clocks are wrong by. */
 const REASON_MS = 120_000;
+/** A node knows the time of PostgreSQL to half of a round trip, which a busy machine prolongs. */
+const CLOCKS_APART_MS = 2_000;
 const DEDUP_MS = 5_000;
 /** A busy machine renews it in time. */
 const LEASE = "60s";
@@ -48,7 +49,7 @@ test("the clock of a process really is wrong, and a node on PostgreSQL does not 
 });
 
 test("a clock that is set while a node runs changes nothing for it", { skip }, async (t) => {
-  const store = await openPostgresStore({ url: await migratedDatabase(t), onFault: () => undefined, onRecovery: () => undefined });
+  const store = await openPatientStore({ url: await migratedDatabase(t) });
   t.after(() => store.stop());
   const right = Date.now;
   t.after(() => {
@@ -165,11 +166,11 @@ test("sleeps, delays and cancellations keep their time, and no lease is stolen",
     const nap = `nap-${skewMs}`;
     await poll(async () => (ended.has(nap) ? true : null), `the end of ${nap}`, 3_000 + REASON_MS);
     const slept = (ended.get(nap) as number) - (begun.get(nap) as number);
-    assert.ok(slept >= 2_900 && slept < 3_000 + REASON_MS, `${nap}: ${slept} ms`);
+    assert.ok(slept >= 3_000 - CLOCKS_APART_MS && slept < 3_000 + REASON_MS, `${nap}: ${slept} ms`);
     const late = `late-${skewMs}`;
     await poll(async () => (begun.has(late) ? true : null), `the start of ${late}`, 4_000 + REASON_MS);
     const after = (begun.get(late) as number) - sentAt;
-    assert.ok(after >= 3_900 && after < 4_000 + REASON_MS, `${late}: ${after} ms`);
+    assert.ok(after >= 4_000 - CLOCKS_APART_MS && after < 4_000 + REASON_MS, `${late}: ${after} ms`);
   }
 
   const holders = await inDatabase(databaseUrl, (client) =>
@@ -198,11 +199,14 @@ test("a schedule is due at the next full minute, and ticks once", { skip }, asyn
   const due = await inDatabase(databaseUrl, (client) => client.query("SELECT due_at FROM queue WHERE kind = 'cron'"));
   const minuteOf = (time: number) => Math.floor(time / MINUTE_MS) + 1;
   const [first, last] = [minuteOf(begun), minuteOf(Date.now())];
-  const planned = due.rows.map(({ due_at }) => Number(due_at) / MINUTE_MS);
-  assert.ok(planned.length === 1 && (planned[0] === first || planned[0] === last), `planned at ${planned}, expected ${first} or ${last}`);
+  const [planned = 0, ...others] = due.rows.map(({ due_at }) => Number(due_at) / MINUTE_MS);
+  assert.deepEqual(others, []);
+  assert.ok(planned >= first && planned <= last && Number.isInteger(planned), `planned at ${planned}, expected ${first} to ${last}`);
   await inDatabase(databaseUrl, (client) => client.query("UPDATE queue SET due_at = 0, rank = 0 WHERE kind = 'cron'"));
   await poll(async () => (ticks > 0 ? true : null), "the tick");
   await everyNodeKnows(nodes, 1);
   const { data } = (await (nodes[0] as SkewedNode).rest("GET", "/runs")).body;
-  assert.equal(data.length, 1);
+  // This tick, and one for each full minute that has passed meanwhile.
+  const most = 1 + minuteOf(Date.now()) - first;
+  assert.ok(data.length >= 1 && data.length <= most, `${data.length} ticks instead of ${most}`);
 });

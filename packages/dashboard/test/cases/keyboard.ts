@@ -110,13 +110,13 @@ export function keyboardCases(browser: () => Browser): void {
     await page.goto(`${service.url}/env/dev/event-types`);
     await page
       .getByText("just now")
-      .or(page.getByText(/\d s ago/))
+      .or(page.getByText(/\d (?:s|min) ago/))
       .first()
       .waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
     await page
       .locator("time")
-      .getByText(/^\d\d:\d\d:\d\d$/)
+      .getByText(/^(?:\d\d \w{3}, )?\d\d:\d\d:\d\d$/)
       .first()
       .waitFor();
     await page.keyboard.press("/");

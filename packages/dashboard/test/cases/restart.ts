@@ -2,6 +2,7 @@
 
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
+import { freePort } from "../../../server/test/support/free-port.ts";
 import { startInlet } from "../../../server/test/support/process.ts";
 import { call, temporaryFolder } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
@@ -11,10 +12,9 @@ const AWAY = /ERR_|404/;
 
 export function restartCases(browser: () => Browser): void {
   test("a list survives a crash of the service, and a page opened in the meantime reports the error", async (t) => {
-    const start = (port: string) => startInlet(t, ["dev", "--port", port, "--data-dir", folder]);
-    const folder = temporaryFolder(t);
-    const first = await start("0");
-    const { port } = new URL(first.url);
+    const [folder, port] = [temporaryFolder(t), String(await freePort())];
+    const start = () => startInlet(t, ["dev", "--port", port, "--data-dir", folder]);
+    const first = await start();
     const send = (name: string) => call(`${first.url}/e/any`, { method: "POST", body: JSON.stringify({ name, data: {} }) });
     await send("before/crash");
     const page = await openPage(t, browser(), "about:blank", { allow: AWAY });
@@ -28,14 +28,14 @@ export function restartCases(browser: () => Browser): void {
 
     await first.end("SIGKILL");
     await page.getByRole("button", { name: "Not live" }).waitFor();
-    const second = await start(port);
+    const second = await start();
     await send("after/crash");
     await page.getByRole("listitem").filter({ hasText: "after/crash" }).waitFor();
 
     await second.end("SIGKILL");
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByRole("alert").getByText("The service is not responding").waitFor();
-    await start(port);
+    await start();
     await page.getByRole("button", { name: "New event key" }).waitFor();
   });
 }

@@ -8,11 +8,10 @@ import { type TestContext, test } from "node:test";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { pino } from "pino";
 import { archiveFolder, archiveOf } from "../../test/support/archive-scene.ts";
-import { migratedDatabase, whyNoPostgres } from "../../test/support/postgres.ts";
+import { migratedDatabase, openPatientStore, whyNoPostgres } from "../../test/support/postgres.ts";
 import { makeScene, SAMPLE_RULES, sampleLease, sampleRun } from "../store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../store/conformance/samples.ts";
 import type { NewRun } from "../store/contract/index.ts";
-import { openPostgresStore } from "../store/postgres/postgres-store.ts";
 import { keepDiskBudget } from "./keep-disk-budget.ts";
 
 const DAY_MS = 86_400_000;
@@ -23,7 +22,7 @@ const EVENTS_A_DAY = 3;
 
 async function filledStore(t: TestContext) {
   const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
-  const store = await openPostgresStore({ url: await migratedDatabase(t), ...hooks });
+  const store = await openPatientStore({ url: await migratedDatabase(t), ...hooks });
   t.after(() => store.stop());
   const scene = await makeScene(store);
   const environmentId = scene.environment.id;

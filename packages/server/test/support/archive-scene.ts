@@ -17,9 +17,8 @@ import { compileWhere } from "../../src/fan-out/where.ts";
 import { SAMPLE_RULES, sampleLease } from "../../src/store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../../src/store/conformance/samples.ts";
 import type { ArchivedRow, ArchivedTable, Environment, NewEvent, RetentionMaintainParams, Store } from "../../src/store/contract/index.ts";
-import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { poll } from "./app.ts";
-import { inDatabase } from "./postgres.ts";
+import { inDatabase, openPatientStore } from "./postgres.ts";
 
 export const DAY_MS = 86_400_000;
 /** Retention times that keep nothing of what the scene has. */
@@ -48,7 +47,7 @@ export async function openArchivedStore(t: TestContext, url: string): Promise<St
 }
 
 export async function openSampleStore(url: string): Promise<Store> {
-  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES });
+  const store = await openPatientStore({ url, rules: SAMPLE_RULES });
   urls.set(store, url);
   return store;
 }

@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, get, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { onEnd } from "./on-end.ts";
+import { until } from "./runs.ts";
 import { call } from "./service.ts";
 
 export interface AppCall {
@@ -36,9 +37,9 @@ export class BareApp {
   constructor() {
     this.#server = createServer(async (request, response) => {
       if (request.method !== "POST") return void response.writeHead(404).end();
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const { ctx, steps } = JSON.parse(Buffer.concat(chunks).toString());
+      const body = await bodyOf(request);
+      if (body === null) return;
+      const { ctx, steps } = JSON.parse(body);
       const answer = (status: number, body: unknown) =>
         new Promise<void>((resolve) => void response.writeHead(status, SDK).end(JSON.stringify(body), () => resolve()));
       this.calls++;
@@ -56,9 +57,21 @@ export class BareApp {
     });
   }
 
+  get #url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
   /** How many calls came that were not looked at yet. */
   get waiting(): number {
     return this.#waiting.length;
+  }
+
+  /** Once the service was killed: all that it sent has arrived, so that nothing of it comes between the calls of the next one. */
+  async connectionsEnded(): Promise<void> {
+    // Connections are accepted in their order: those of the service were before this one.
+    await once(get(this.#url, { agent: false }).end(), "close");
+    const open = () => new Promise<number>((resolve) => this.#server.getConnections((_error, count) => resolve(count)));
+    await until("the end of all connections", async () => ((await open()) === 0 ? true : undefined));
   }
 
   static async start(t: TestContext): Promise<BareApp> {
@@ -74,7 +87,7 @@ export class BareApp {
 
   /** Registers one function, started by `bare/begin`. */
   async register(inletUrl: string, headers: Record<string, string> = {}): Promise<void> {
-    const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+    const url = this.#url;
     const runtime = { type: "http", url };
     const step = { id: "step", name: "step", runtime, retries: { attempts: 3 } };
     const functions = [{ id: "bare-function", name: "function", triggers: [{ event: "bare/begin" }], steps: { step } }];
@@ -96,5 +109,14 @@ export class BareApp {
       });
       await Promise.race([arrived, late]).finally(() => clearTimeout(timer));
     }
+  }
+}
+
+/** Null: whoever sent it died before its end. */
+async function bodyOf(request: IncomingMessage): Promise<string | null> {
+  try {
+    return Buffer.concat((await request.toArray()) as Buffer[]).toString();
+  } catch {
+    return null;
   }
 }

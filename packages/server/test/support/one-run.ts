@@ -14,6 +14,8 @@ export interface OneRun {
   /** Of PostgreSQL, past anything that stands between. */
   databaseUrl?: string;
   inlet: InletProcess;
+  /** Kills the service, and waits until the app has got all that it sent. */
+  kill(): Promise<void>;
   /** Starts the service again; the one before has ended. */
   restart(): Promise<InletProcess>;
   /** Sends the event that starts a run. */
@@ -43,6 +45,10 @@ export async function startOneRun(t: TestContext, options: OneRunOptions = {}): 
     dataDir,
     ...(databaseUrl !== undefined && { databaseUrl }),
     inlet: await start(),
+    async kill() {
+      await scene.inlet.end("SIGKILL");
+      await app.connectionsEnded();
+    },
     async restart() {
       await passLeases();
       scene.inlet = await start();

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AlertRule, NewJob, Reconciliation } from "../../src/store/contract/index.ts";
-import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openPatientStore } from "./postgres.ts";
 
 const hooks = { onFault: () => undefined, onRecovery: () => undefined };
 const SESSION = {
@@ -114,7 +114,7 @@ export async function addRest(folder: string): Promise<void> {
 }
 
 export async function checkRest(url: string): Promise<void> {
-  const store = await openPostgresStore({ url, ...hooks });
+  const store = await openPatientStore({ url, ...hooks });
   assert.deepEqual(await store.alertRuleList(), [ALERT_RULE]);
   assert.deepEqual(await store.mirrorList({ limit: 5 }), [MIRROR]);
   assert.deepEqual((await store.reconciliationList({ ...PASS, limit: 5 })).passes, [PASS]);

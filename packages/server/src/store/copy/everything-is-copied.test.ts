@@ -6,8 +6,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
-import { openPostgresStore } from "../postgres/postgres-store.ts";
+import { freshDatabase, inDatabase, openPatientStore, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { migrate } from "../sqlite/schema/migrate.ts";
 import { COPIED_TABLES, SOURCE_LEFT_OUT, TARGET_OWN } from "./copied-tables.ts";
 
@@ -32,7 +31,7 @@ test("every column of the embedded store goes somewhere", () => {
 
 test("every column of the shared store is filled, or begins with its default", { skip }, async (t) => {
   const url = await freshDatabase(t);
-  await (await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined })).stop();
+  await (await openPatientStore({ url })).stop();
   // Partitions are parts of tables.
   const { rows } = await inDatabase(url, (client) =>
     client.query<{ table: string; column: string }>(

@@ -5,14 +5,13 @@ import { test } from "node:test";
 import type { RunNo } from "@inlet/protocol";
 import { Client } from "pg";
 import { onEnd } from "../../../test/support/on-end.ts";
-import { migratedDatabase, OWN_LOCKS, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { migratedDatabase, OWN_LOCKS, openPatientStore, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { until } from "../../../test/support/runs.ts";
 import { makeScene, SAMPLE_RULES, sampleLease } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import type { ClaimedEntry } from "../contract/index.ts";
 import { boundedKey } from "../postgres/bounded-key.ts";
 import { markLock } from "../postgres/locks.ts";
-import { openPostgresStore } from "../postgres/postgres-store.ts";
 
 const WAITING = `SELECT FROM ${OWN_LOCKS} WHERE locktype = 'advisory' AND NOT granted`;
 
@@ -25,7 +24,7 @@ test("postgres: an erased event does not come back in a batch that grows at the 
   skip: whyNoPostgres() ?? false,
 }, async (t) => {
   const url = await migratedDatabase(t);
-  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES });
+  const store = await openPatientStore({ url, rules: SAMPLE_RULES });
   onEnd(t, () => store.stop());
   const { environment, functions } = await makeScene(store);
   const [environmentId, functionNo] = [environment.id, functions[0]];

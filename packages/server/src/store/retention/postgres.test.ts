@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Client } from "pg";
 import { onEnd } from "../../../test/support/on-end.ts";
-import { migratedDatabase, OWN_LOCKS, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { migratedDatabase, OWN_LOCKS, openPatientStore, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { until } from "../../../test/support/runs.ts";
 import {
   advance,
@@ -18,7 +18,6 @@ import {
   sampleRun,
 } from "../conformance/run-samples.ts";
 import { eventRemovalLock } from "../postgres/locks.ts";
-import { openPostgresStore } from "../postgres/postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
 const WAITING = `SELECT FROM ${OWN_LOCKS} WHERE NOT granted`;
@@ -29,7 +28,7 @@ async function openScene(t: TestContext) {
   const client = new Client(url);
   await client.connect();
   onEnd(t, () => client.end());
-  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES });
+  const store = await openPatientStore({ url, rules: SAMPLE_RULES });
   onEnd(t, () => store.stop());
   const scene = await makeScene(store);
   const begun = await beginOne(scene);

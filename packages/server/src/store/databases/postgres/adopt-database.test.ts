@@ -8,11 +8,11 @@ import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { cuttingProxy } from "../../../../test/support/cutting-proxy.ts";
 import { onEnd } from "../../../../test/support/on-end.ts";
-import { freshDatabase, inDatabase, migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { freshDatabase, inDatabase, migratedDatabase, openPatientStore, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import { temporaryFolder } from "../../../../test/support/service.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../../conformance/samples.ts";
 import type { DatabaseRefused, PlacedDatabase, Store } from "../../contract/index.ts";
-import { openPostgresStore, type PostgresStoreOptions } from "../../postgres/postgres-store.ts";
+import type { PostgresStoreOptions } from "../../postgres/postgres-store.ts";
 import { SCHEMA_FOLDER } from "../../postgres/schema/migrate.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -156,7 +156,7 @@ test("writers that go on while the directory is numbered anew get no number twic
 });
 
 async function open(t: TestContext, url: string, more: Partial<PostgresStoreOptions> = {}): Promise<Store> {
-  const store = await openPostgresStore({ ...more, url, onFault: () => undefined, onRecovery: () => undefined });
+  const store = await openPatientStore({ ...more, url });
   onEnd(t, () => store.stop());
   return store;
 }

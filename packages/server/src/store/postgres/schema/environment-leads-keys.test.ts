@@ -7,8 +7,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
-import { openPostgresStore } from "../postgres-store.ts";
+import { inDatabase, migratedDatabase, openPatientStore, whyNoPostgres } from "../../../../test/support/postgres.ts";
 
 const skip = whyNoPostgres() ?? false;
 
@@ -75,7 +74,7 @@ const TABLES = `
 
 test("the environment leads every key of what belongs to one", { skip }, async (t) => {
   const url = await migratedDatabase(t);
-  const store = await openPostgresStore({ url, onFault: () => undefined, onRecovery: () => undefined });
+  const store = await openPatientStore({ url });
   // Partitions of days to come are made by the program, not by a migration.
   await store.retentionMaintain({ now: Date.now(), keptMs: { events: 86_400_000, runs: 86_400_000, requests: 86_400_000 } });
   await store.stop();

@@ -3,18 +3,17 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { freshDatabase, inDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { freshDatabase, inDatabase, openPatientStore, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import { temporaryFolder } from "../../../../test/support/service.ts";
 import { StoreRefused } from "../../contract/index.ts";
 import { PostgresDatabase } from "../database.ts";
 import { MIGRATION_LOCK } from "../nodes/nodes.ts";
-import { openPostgresStore } from "../postgres-store.ts";
 import { migrate, SCHEMA_FOLDER } from "./migrate.ts";
 
 const skip = whyNoPostgres() ?? false;
 
 function open(url: string, schemaFolder = SCHEMA_FOLDER) {
-  return openPostgresStore({ url, schemaFolder, onFault: () => undefined, onRecovery: () => undefined });
+  return openPatientStore({ url, schemaFolder });
 }
 
 /** The schema of a later release. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { awayFromMidnight } from "../../../../test/support/away-from-midnight.ts";
-import { inDatabase, migratedDatabase, OWN_LOCKS, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { inDatabase, migratedDatabase, OWN_LOCKS, openPatientStore, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import {
   advance,
   beginOne,
@@ -16,7 +16,6 @@ import {
 } from "../../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../../conformance/samples.ts";
 import type { RetentionMaintainParams, Store } from "../../contract/index.ts";
-import { openPostgresStore } from "../postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
 const DAY_MS = 86_400_000;
@@ -26,7 +25,7 @@ const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SA
 const idAt = (ms: number) => createEventIdGenerator().next(ms);
 
 async function open(t: TestContext, url: string): Promise<Store> {
-  const store = await openPostgresStore({ url, ...hooks });
+  const store = await openPatientStore({ url, ...hooks });
   t.after(() => store.stop());
   return store;
 }

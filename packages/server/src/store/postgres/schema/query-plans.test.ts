@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type EventId, firstIdAt, type RunId, type WebhookId, type WebhookRequestId } from "@inlet/protocol";
 import { awayFromMidnight } from "../../../../test/support/away-from-midnight.ts";
-import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { inDatabase, migratedDatabase, openPatientStore, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import { explainEverything, type PlanNode, plansWhile } from "../../../../test/support/postgres-plans.ts";
 import {
   advance,
@@ -19,7 +19,6 @@ import {
 } from "../../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../../conformance/samples.ts";
 import { RUN_STATUSES } from "../../contract/index.ts";
-import { openPostgresStore } from "../postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
 const DAY_MS = 86_400_000;
@@ -100,7 +99,7 @@ async function everyday(scene: Scene): Promise<void> {
 test(`with ${DAYS} days of partitions, everyday work touches few of them and reads none as a whole`, { skip }, async (t) => {
   await awayFromMidnight();
   const url = await migratedDatabase(t);
-  const first = await openPostgresStore({ url, rules: SAMPLE_RULES, onFault: () => undefined, onRecovery: () => undefined });
+  const first = await openPatientStore({ url, rules: SAMPLE_RULES });
   const keptMs = { events: 59 * DAY_MS, runs: 59 * DAY_MS, requests: 59 * DAY_MS };
   // As time goes by, a partition for each day; nothing becomes old enough to go.
   for (let day = 0; day < DAYS; day += 3) await first.retentionMaintain({ now: Date.now() + day * DAY_MS, keptMs });
@@ -109,7 +108,7 @@ test(`with ${DAYS} days of partitions, everyday work touches few of them and rea
   await fill(url);
   await explainEverything(url);
   const seen = await plansWhile(async () => {
-    const store = await openPostgresStore({ url, rules: SAMPLE_RULES, onFault: () => undefined, onRecovery: () => undefined });
+    const store = await openPatientStore({ url, rules: SAMPLE_RULES });
     const environment = (await store.environmentList())[0];
     const [one, other] = (await store.functionList()).map(({ no }) => no);
     assert.ok(environment && one && other);

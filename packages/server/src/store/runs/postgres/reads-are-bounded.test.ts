@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { cuttingProxy } from "../../../../test/support/cutting-proxy.ts";
-import { migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { migratedDatabase, openPatientStore, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import {
   advance,
   type Begun,
@@ -17,7 +17,6 @@ import {
   sampleRun,
 } from "../../conformance/run-samples.ts";
 import type { RunState } from "../../contract/index.ts";
-import { openPostgresStore } from "../../postgres/postgres-store.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -28,7 +27,7 @@ const RESPONSE_BYTES_MAX = PAGE_BYTES_MAX + 2 * EVENT_BYTES;
 
 async function open(t: TestContext) {
   const proxy = await cuttingProxy(t, await migratedDatabase(t));
-  const store = await openPostgresStore({ url: proxy.url, onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES });
+  const store = await openPatientStore({ url: proxy.url, rules: SAMPLE_RULES });
   t.after(() => store.stop());
   return { proxy, scene: await makeScene(store) };
 }

@@ -2,11 +2,10 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { inDatabase, migratedDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { inDatabase, migratedDatabase, openPatientStore, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import { explainEverything, type PlanNode, plansWhile } from "../../../../test/support/postgres-plans.ts";
 import { beginOne, makeScene, SAMPLE_RULES, sampleLease } from "../../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../../conformance/samples.ts";
-import { openPostgresStore } from "../../postgres/postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
 const EVENTS = 20;
@@ -14,7 +13,7 @@ const EVENTS = 20;
 /** Rows of waits that were looked at while 20 events were stored, among so many waits for the same name. */
 async function rowsLookedAt(t: TestContext, waits: number, { isAnalyzed }: { isAnalyzed: boolean }): Promise<number> {
   const url = await migratedDatabase(t);
-  const open = () => openPostgresStore({ url, rules: SAMPLE_RULES, onFault: () => undefined, onRecovery: () => undefined });
+  const open = () => openPatientStore({ url, rules: SAMPLE_RULES });
   const first = await open();
   const scene = await makeScene(first);
   const { runNo } = await beginOne(scene, {}, { data: '{"n":-1}' });
