@@ -5,7 +5,7 @@ import { CATEGORIES, FACTS, PROVIDERS, type Provider } from "@inlet/providers";
 
 const TITLES: Readonly<Record<Provider["category"], string>> = {
   payments: "Payments",
-  code: "Code and operation",
+  code: "Code and operations",
   chat: "Messages and meetings",
   commerce: "Commerce",
   mail: "Mail",
@@ -24,8 +24,8 @@ export function providersMarkdown(generated: string): string {
 # Providers
 
 The catalogue of providers that Inlet knows: ${PROVIDERS.length} entries. Each has a starter transform, sample
-requests and, where the provider has a shared secret, the \`verify\` and \`handshake\` of its webhook. Choose one in the dashboard, with
-\`inlet webhooks new --provider <id>\`, or read them at \`GET /v1/transforms/providers\`. [Webhooks](../how-to/webhooks.md) explains verification and handshakes,
+requests and, where the provider has a shared secret, the \`verify\` and \`handshake\` of its webhook. Choose one in the dashboard or with
+\`inlet webhooks new --provider <id>\`; \`GET /v1/transforms/providers\` lists them. [Webhooks](../how-to/webhooks.md) explains verification and handshakes,
 [Reconciliation](../how-to/reconciliation.md) the presets that ask a provider's API for what was never delivered.
 
 Each entry names the public pages that its facts were checked against: the provider's own documentation or SDK where that could be
@@ -43,7 +43,7 @@ function section(category: Provider["category"]): string {
 
 function entry(provider: Provider): string {
   const { id, title, sends, setUp, signatureHeader, verify, secretFrom, handshake, note, retries, timeout, documentation } = provider;
-  const shownHandshake = handshake && ("preset" in handshake ? `\`{"preset":"${handshake.preset}"}\`` : "a function of its own");
+  const shownHandshake = handshake && ("preset" in handshake ? `\`{"preset":"${handshake.preset}"}\`` : "a custom function");
   const rows: [string, string | null][] = [
     ["id", `\`${id}\``],
     ["sends", sends],
@@ -78,7 +78,7 @@ const NAMES = {
 function reconciliation({ reconcile, notReconciled, source }: Provider): string {
   if (reconcile) return `\`{"preset":"${reconcile}"${optionsOf(reconcile)}}\``;
   if (notReconciled === undefined) return "by a `source` of your own";
-  return `not offered. ${notReconciled} What it offers today: <${source.reconcile}>`;
+  return `not offered. ${notReconciled} See <${source.reconcile}>`;
 }
 
 /** What the preset has to be told, besides a secret. */

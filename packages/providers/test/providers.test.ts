@@ -60,7 +60,7 @@ for (const provider of PROVIDERS) {
       const isAny = id === "generic";
       assert.deepEqual([reconcile === undefined, notReconciled === undefined], isAny ? [true, true] : [!reconcile, Boolean(reconcile)]);
       assert.equal(provider.source.reconcile === undefined, isAny);
-      if (notReconciled !== undefined) assert.match(notReconciled, /^[A-Z][^.]*\.$/, "one sentence");
+      if (notReconciled !== undefined) assert.match(notReconciled, /^[A-Z][^.]*\.(?: [A-Z][^.]*\.)?$/, "one sentence, or two");
     });
 
     it("has samples that are different events: none is taken for a duplicate of another", () => {

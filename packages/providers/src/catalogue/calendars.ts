@@ -27,7 +27,7 @@ export const CALENDARS: readonly Provider[] = [
     retries: "For up to 24 hours, with growing delays; then the subscription is disabled",
     timeout: "10 s to connect, 15 s to answer",
     documentation: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
-    notReconciled: "Its API lists meetings by the time at which they begin, not what was booked or cancelled.",
+    notReconciled: "Its API lists meetings by their start, not by when they were booked or cancelled.",
     source: {
       verify: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
       setUp: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
@@ -50,7 +50,7 @@ export const CALENDARS: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://cal.com/docs/developing/guides/automation/webhooks",
-    notReconciled: "Its API lists bookings in another shape than webhooks have.",
+    notReconciled: "Its API lists bookings in a different format than webhooks.",
     source: {
       verify: "https://github.com/calcom/cal.com/blob/main/packages/features/webhooks/lib/sendPayload.ts",
       reconcile: "https://cal.com/docs/api-reference/v2/bookings/get-all-bookings",
@@ -60,7 +60,7 @@ export const CALENDARS: readonly Provider[] = [
     id: "google-calendar",
     title: "Google Calendar",
     category: "calendars",
-    sends: "That something changed in a calendar, without a body: ask the API what",
+    sends: "Notifications without a body that something changed in a calendar. Ask the API what changed",
     setUp: "The Calendar API: events.watch with this URL as address and a token of your own",
     signatureHeader: "X-Goog-Channel-Token",
     verify: { scheme: "header", header: "X-Goog-Channel-Token" },
@@ -70,7 +70,7 @@ export const CALENDARS: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://developers.google.com/workspace/calendar/api/guides/push",
-    notReconciled: "A request says only that something changed: the API is asked what.",
+    notReconciled: "A request says only that something changed. Ask the API what changed.",
     source: {
       verify: "https://developers.google.com/calendar/api/guides/push",
       setUp: "https://developers.google.com/calendar/api/guides/push",
@@ -81,7 +81,7 @@ export const CALENDARS: readonly Provider[] = [
     id: "microsoft-graph",
     title: "Microsoft Graph",
     category: "calendars",
-    sends: "Changes of mail, calendars, users, files and Teams, as JSON",
+    sends: "Changes to mail, calendars, users, files and Teams, as JSON",
     setUp: "The Graph API: create a subscription with this URL as notificationUrl and a clientState of your own",
     signatureHeader: null,
     verify: null,
@@ -91,7 +91,7 @@ export const CALENDARS: readonly Provider[] = [
     retries: "For up to 4 hours",
     timeout: "3 s for notifications",
     documentation: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
-    notReconciled: "Notifications are not listed; delta queries tell the present state in another shape.",
+    notReconciled: "Its API does not list notifications. Delta queries return the present state in a different format.",
     source: {
       verify: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
       handshake: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",

@@ -17,7 +17,7 @@ export const CHAT: readonly Provider[] = [
     retries: "Up to 3 times",
     timeout: "3 s",
     documentation: "https://docs.slack.dev/apis/events-api/",
-    notReconciled: "Its documentation names no list of past events or deliveries.",
+    notReconciled: "Its documentation describes no way to list past events or deliveries.",
     source: {
       verify: "https://github.com/slackapi/bolt-js/blob/main/src/receivers/verify-request.ts",
       handshake: "https://api.slack.com/events/url_verification",
@@ -31,17 +31,17 @@ export const CHAT: readonly Provider[] = [
     id: "twilio",
     title: "Twilio",
     category: "chat",
-    sends: "Incoming messages and calls, and their changes of status, as a form",
+    sends: "Incoming messages and calls, and their status changes, as a form",
     setUp: "Twilio Console, the phone number or messaging service: webhook URL or status callback",
     signatureHeader: "X-Twilio-Signature",
     verify: { scheme: "twilio" },
     secretFrom: "The auth token of the account",
     handshake: null,
     note: null,
-    retries: "As often as the connection overrides in the URL say",
+    retries: "As set by the connection overrides in the URL",
     timeout: "As long as the connection overrides in the URL say",
     documentation: "https://www.twilio.com/docs/usage/webhooks/webhooks-security",
-    notReconciled: "The requests of a call are listed with other names of their parameters, those of a message not at all.",
+    notReconciled: "Its API lists the requests of a call with different parameter names, and does not list the requests of a message.",
     source: {
       retries: "https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides",
       timeout: "https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides",
@@ -58,11 +58,11 @@ export const CHAT: readonly Provider[] = [
     verify: { scheme: "header", header: "X-Telegram-Bot-Api-Secret-Token" },
     secretFrom: "The secret_token you gave to setWebhook",
     handshake: null,
-    note: "Telegram calls the ports 443, 80, 88 and 8443 only.",
-    retries: "A number of times that is not told",
+    note: "Telegram calls only the ports 443, 80, 88 and 8443.",
+    retries: "A number of times that Telegram does not state",
     timeout: null,
     documentation: "https://core.telegram.org/bots/api#setwebhook",
-    notReconciled: "Updates cannot be asked for while a webhook is set.",
+    notReconciled: "Updates cannot be requested while a webhook is set.",
     source: {
       verify:
         "https://docs.simbot.forte.love/components/telegram/simbot-component-telegram-api/love.forte.simbot.telegram.api.update/-set-webhook-api/index.html",
@@ -87,7 +87,7 @@ export const CHAT: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
-    notReconciled: "Its documentation names no list of past events or deliveries.",
+    notReconciled: "Its documentation describes no way to list past events or deliveries.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/whatsapp-webhooks",
       handshake: "https://www.skills.sh/hookdeck/webhook-skills/whatsapp-webhooks",
@@ -117,7 +117,7 @@ export const CHAT: readonly Provider[] = [
     retries: "3 times: 5 minutes after the first attempt, then after another 20 and another 60 minutes",
     timeout: "3 s",
     documentation: "https://developers.zoom.us/docs/api/webhooks/",
-    notReconciled: "Its documentation names no list of past events or deliveries.",
+    notReconciled: "Its documentation describes no way to list past events or deliveries.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/zoom-webhooks",
       handshake: "https://developers.zoom.us/changelog/platform/webhook-url-validation.md",
@@ -141,7 +141,7 @@ export const CHAT: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://developers.line.biz/en/docs/messaging-api/receiving-messages/",
-    notReconciled: "Its documentation names no list of past events or deliveries.",
+    notReconciled: "Its documentation describes no way to list past events or deliveries.",
     source: {
       verify: "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature",
       setUp: "https://developers.line.biz/en/docs/partner-docs/development-guidelines",
@@ -162,7 +162,7 @@ export const CHAT: readonly Provider[] = [
     retries: "After 429 with a growing delay; paused for 15 minutes after 1000 errors in 15 minutes, suspended after 7 days of errors",
     timeout: null,
     documentation: "https://developers.intercom.com/docs/webhooks",
-    notReconciled: "Its documentation names no list of past events or deliveries.",
+    notReconciled: "Its documentation describes no way to list past events or deliveries.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/intercom-webhooks",
       setUp: "https://developers.intercom.com/docs/webhooks/webhook-notifications",
@@ -175,7 +175,7 @@ export const CHAT: readonly Provider[] = [
     title: "X",
     category: "chat",
     sends: "Posts, likes, follows and direct messages of subscribed accounts, as JSON",
-    setUp: "The X API: POST /2/webhooks with this URL, which may not name a port",
+    setUp: "The X API: POST /2/webhooks with this URL, which must not contain a port",
     signatureHeader: "X-Twitter-Webhooks-Signature",
     verify: {
       scheme: "hmac",
@@ -191,7 +191,7 @@ export const CHAT: readonly Provider[] = [
     retries: null,
     timeout: "10 s",
     documentation: "https://docs.x.com/x-api/webhooks/introduction",
-    notReconciled: "Its documentation names no list of past events or deliveries.",
+    notReconciled: "Its documentation describes no way to list past events or deliveries.",
     source: {
       verify: "https://docs.x.com/x-api/webhooks/quickstart",
       handshake: "https://docs.x.com/x-api/webhooks/quickstart",

@@ -7,7 +7,7 @@ export const CRM: readonly Provider[] = [
     id: "hubspot",
     title: "HubSpot",
     category: "crm",
-    sends: "Changes of contacts, companies, deals and tickets, many in one request, as JSON",
+    sends: "Changes to contacts, companies, deals and tickets, several in one request, as JSON",
     setUp: "HubSpot developer account, your app, Webhooks: target URL",
     signatureHeader: "X-Hubspot-Signature-V3",
     verify: {
@@ -21,10 +21,10 @@ export const CRM: readonly Provider[] = [
     secretFrom: "The client secret of the app",
     handshake: null,
     note: null,
-    retries: "After a failed connection, a timeout and every error but 400, 401, 403, 404 and 405",
+    retries: "After a failed connection, a timeout, or any error status except 400, 401, 403, 404 and 405",
     timeout: null,
     documentation: "https://developers.hubspot.com/docs/api-reference/webhooks-webhooks-v3/guide",
-    notReconciled: "The webhooks journal has subscriptions of its own, and is not compatible with webhooks that are sent to a URL.",
+    notReconciled: "The webhooks journal has its own subscriptions and does not list webhooks that are sent to a URL.",
     source: {
       verify: "https://developers.hubspot.com/changelog/introducing-version-3-of-webhook-signatures",
       retries: "https://community.hubspot.com/t5/APIs-Integrations/Webhooks-response/td-p/277558",
@@ -42,10 +42,10 @@ export const CRM: readonly Provider[] = [
     secretFrom: "The HTTP auth password that you entered with the user name pipedrive",
     handshake: null,
     note: null,
-    retries: "Repeated; a webhook that keeps failing is banned for a while",
+    retries: "Failed requests are retried; a webhook that keeps failing is banned for a while",
     timeout: "10 s",
     documentation: "https://pipedrive.readme.io/docs/guide-for-webhooks-v2",
-    notReconciled: "Its API lists records as they are now, not what a webhook said of a change.",
+    notReconciled: "Its API lists the present state of records, not the changes that webhooks report.",
     source: {
       verify: "https://github.com/pipedrive/client-php/blob/master/docs/Model/AddWebhookRequest.md",
       setUp: "https://pipedrive.readme.io/docs/guide-for-webhooks-v2",
@@ -75,7 +75,7 @@ export const CRM: readonly Provider[] = [
     retries: "After certain status codes; a circuit breaker pauses a webhook that fails too often",
     timeout: null,
     documentation: "https://developer.zendesk.com/documentation/webhooks/",
-    notReconciled: "Invocations of a webhook are listed for 7 days, but no page could be read that shows the body of one.",
+    notReconciled: "Its API lists the invocations of a webhook for 7 days, but we found no page that documents their bodies.",
     source: {
       verify: "https://www.skills.sh/hookdeck/webhook-skills/zendesk-webhooks",
       setUp: "https://developer.zendesk.com/documentation/webhooks/creating-and-monitoring-webhooks/",

@@ -15,10 +15,10 @@ export const FORMS: readonly Provider[] = [
     handshake: null,
     note: null,
     retries:
-      "After 429, 408, 503 and 423 every 2 to 3 minutes for 10 hours, else several times with growing delays; disabled after 404 or 410",
+      "After 408, 423, 429 and 503 every 2 to 3 minutes for 10 hours, after other errors several times with growing delays; disabled after 404 or 410",
     timeout: "30 s",
     documentation: "https://www.typeform.com/developers/webhooks/",
-    notReconciled: "Its API lists responses without the form's definition and the event's id, which webhooks carry.",
+    notReconciled: "Its API lists responses without the form's definition and the event's id, which webhooks contain.",
     source: {
       verify: "https://www.typeform.com/developers/webhooks/secure-your-webhooks/",
       setUp: "https://hookdeck.com/webhooks/platforms/guide-to-typeform-webhooks-features-and-best-practices",

@@ -35,7 +35,7 @@ export const PAYMENTS: readonly Provider[] = [
     verify: null,
     secretFrom: null,
     handshake: null,
-    note: "PayPal signs with a certificate, not with a shared secret. In a function, either send verify.* to PayPal's verify-webhook-signature call, or check verify.signature, SHA256 with RSA, over id|time|webhook id|CRC32 of verify.raw with the certificate, whose address must be one of paypal.com.",
+    note: "PayPal signs with a certificate instead of a shared secret. Verify the request in a function: send verify.* to PayPal's verify-webhook-signature call, or check verify.signature (SHA256 with RSA) over id|time|webhook id|CRC32 of verify.raw with the certificate. The address of the certificate must be on paypal.com.",
     retries: "Up to 25 times over 3 days until the response is 2xx",
     timeout: null,
     documentation: "https://developer.paypal.com/api/rest/webhooks/",
@@ -84,7 +84,7 @@ export const PAYMENTS: readonly Provider[] = [
     retries: "Up to 3 times, after 5, 25 and 125 seconds",
     timeout: null,
     documentation: "https://docs.lemonsqueezy.com/help/webhooks",
-    notReconciled: "Its API lists orders and subscriptions, not events, and without the custom data that webhooks carry.",
+    notReconciled: "Its API lists orders and subscriptions instead of events, and without the custom data that webhooks contain.",
     source: {
       verify: "https://docs.lemonsqueezy.com/help/webhooks/signing-requests",
       setUp: "https://docs.lemonsqueezy.com/api/webhooks",
@@ -106,7 +106,8 @@ export const PAYMENTS: readonly Provider[] = [
     retries: "For 24 hours, with growing delays; then the webhook is disabled",
     timeout: null,
     documentation: "https://razorpay.com/docs/webhooks/",
-    notReconciled: "Its API lists payments and other entities, not events; the id of an event is only in the header of its request.",
+    notReconciled:
+      "Its API lists payments and other entities instead of events. The id of an event is only in a header of the webhook request.",
     source: {
       verify: "https://razorpay.com/docs/webhooks/validate-test/",
       setUp: "https://razorpay.com/docs/payments/dashboard/settings/webhooks",
@@ -140,7 +141,7 @@ export const PAYMENTS: readonly Provider[] = [
     id: "polar",
     title: "Polar",
     category: "payments",
-    sends: "Orders, subscriptions, checkouts and benefits, as JSON after Standard Webhooks",
+    sends: "Orders, subscriptions, checkouts and benefits, as JSON that follows Standard Webhooks",
     setUp: "Polar, Settings, Webhooks: add an endpoint with the format Raw",
     signatureHeader: "Webhook-Signature",
     verify: { scheme: "standard-webhooks" },

@@ -7,7 +7,7 @@ export const STORAGE: readonly Provider[] = [
     id: "dropbox",
     title: "Dropbox",
     category: "storage",
-    sends: "Accounts in which files changed, as JSON: ask the API what changed",
+    sends: "The ids of accounts in which files changed, as JSON. Ask the API what changed",
     setUp: "Dropbox App Console, your app, Webhooks: add the URI",
     signatureHeader: "X-Dropbox-Signature",
     verify: { scheme: "hmac", header: "X-Dropbox-Signature", algorithm: "sha256", encoding: "hex", signed: "{raw}" },
@@ -17,7 +17,7 @@ export const STORAGE: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://www.dropbox.com/developers/reference/webhooks",
-    notReconciled: "A request names accounts only: the API is asked what changed in them.",
+    notReconciled: "A request contains only ids of accounts. Ask the API what changed in them.",
     source: {
       verify: "https://gist.github.com/Foxy79/cc4aceb1a71e9cc60f87",
       handshake: "https://www.dropbox.com/developers/reference/webhooks",
@@ -46,7 +46,7 @@ export const STORAGE: readonly Provider[] = [
     retries: "Up to 10 times: 5 minutes after the failure, then with growing delays",
     timeout: "30 s",
     documentation: "https://developer.box.com/guides/webhooks/v2/signatures-v2/",
-    notReconciled: "Events of its API have other ids, types and shapes than the requests of webhooks.",
+    notReconciled: "Events in its API differ from webhook requests in their ids, types and format.",
     source: {
       verify: "https://developer.box.com/guides/webhooks/v2/signatures-v2",
       setUp: "https://developer.box.com/guides/webhooks/handle/setup-signatures",

@@ -45,7 +45,7 @@ export interface SignalOptions {
   signal: string;
   /** How long to wait. After that, the result of the step is null. */
   timeout: Duration | Date;
-  /** If another run waits for the signal: this run fails (the default), or replaces the other run, whose wait then ends with its timeout. */
+  /** If another run waits for the signal: this run fails (the default), or takes over the signal, and the other run waits until its timeout. */
   onConflict?: "fail" | "replace" | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Asana: changes of tasks, projects and stories, many in one request, as JSON.
+// Asana: changes to tasks, projects and stories, several in one request, as JSON.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `asana/${evt.events?.[0] ? `${evt.events[0].resource.resource_type}.${evt.events[0].action}` : "heartbeat"}`,

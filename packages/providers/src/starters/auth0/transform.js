@@ -1,4 +1,4 @@
-// Auth0: log events: sign-ins, failures, changes of users, as JSON.
+// Auth0: log events: sign-ins, failures, changes to users, as JSON.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `auth0/${(Array.isArray(evt) ? evt[0] : evt)?.data?.type ?? "log"}`,

@@ -1,4 +1,4 @@
-// BigCommerce: orders, products and customers of a store: what changed, not its content, as JSON.
+// BigCommerce: notifications that orders, products or customers of a store changed, without their content, as JSON.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `bigcommerce/${evt.scope.replace(/^store\//, "").replaceAll("/", ".")}`,

@@ -1,4 +1,4 @@
-// Dropbox: accounts in which files changed, as JSON: ask the API what changed.
+// Dropbox: the ids of accounts in which files changed, as JSON. Ask the API what changed.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: "dropbox/files.changed",

@@ -1,4 +1,4 @@
-// Any provider: takes the usual places for an event's type, id and time, and keeps the whole request.
+// Any provider: looks for the event's type, id and time where providers usually put them, and keeps the whole request.
 // Providers that follow the Standard Webhooks specification are covered in full. Change the name to suit yours.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   const type = evt?.type ?? evt?.event_type ?? evt?.event ?? headers["X-Event-Type"];

@@ -1,6 +1,6 @@
 // GitHub: named by event and action, such as github/pull_request.opened or github/push.
 // Works for both content types GitHub offers. To check the signature in a function, compare verify.signature with
-// "sha256=" and the hex HMAC-SHA256 of verify.raw under the webhook's secret. Leave verify out if you do not.
+// "sha256=" and the hex HMAC-SHA256 of verify.raw under the webhook's secret. If you do not check it, remove verify.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   const isForm = headers["Content-Type"]?.startsWith("application/x-www-form-urlencoded");
   const payload = isForm ? JSON.parse(evt.payload[0]) : evt;

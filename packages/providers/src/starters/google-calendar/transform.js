@@ -1,4 +1,4 @@
-// Google Calendar: that something changed in a calendar, without a body: ask the API what.
+// Google Calendar: notifications without a body that something changed in a calendar. Ask the API what changed.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `google-calendar/${headers["X-Goog-Resource-State"]}`,

@@ -1,4 +1,4 @@
-// HubSpot: changes of contacts, companies, deals and tickets, many in one request, as JSON.
+// HubSpot: changes to contacts, companies, deals and tickets, several in one request, as JSON.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `hubspot/${evt[0].subscriptionType}`,

@@ -1,5 +1,5 @@
-// Mailgun: what happened to mails (accepted, delivered, opened, failed, …), as JSON.
-// Mailgun signs inside the body, timestamp and token without the event. The catalogue's handshake checks payload.signature.
+// Mailgun: email events (accepted, delivered, opened, failed, …), as JSON.
+// Mailgun puts the signature into the body. It covers a timestamp and a token, not the event. The catalogue's handshake checks payload.signature.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `mailgun/${evt["event-data"].event}`,

@@ -1,4 +1,4 @@
-// Microsoft Graph: changes of mail, calendars, users, files and Teams, as JSON.
+// Microsoft Graph: changes to mail, calendars, users, files and Teams, as JSON.
 // Graph does not sign. The catalogue's handshake compares the clientState of every notification with the webhook's secret.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {

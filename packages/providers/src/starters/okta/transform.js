@@ -1,4 +1,4 @@
-// Okta: changes of users, groups and applications, as JSON.
+// Okta: changes to users, groups and applications, as JSON.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `okta/${evt.data.events[0].eventType}`,

@@ -1,4 +1,4 @@
-// Polar: orders, subscriptions, checkouts and benefits, as JSON after Standard Webhooks.
+// Polar: orders, subscriptions, checkouts and benefits, as JSON that follows Standard Webhooks.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `polar/${evt.type}`,

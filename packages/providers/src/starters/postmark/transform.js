@@ -1,4 +1,4 @@
-// Postmark: what happened to mails (delivered, opened, bounced, …) and inbound mail, as JSON.
+// Postmark: email events (delivered, opened, bounced, …) and inbound emails, as JSON.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `postmark/${(evt.RecordType ?? "Inbound").toLowerCase()}`,

@@ -1,4 +1,4 @@
-// Resend: what happened to mails (sent, delivered, opened, bounced, …), as JSON through Svix.
+// Resend: email events (sent, delivered, opened, bounced, …), as JSON through Svix.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `resend/${evt.type}`,

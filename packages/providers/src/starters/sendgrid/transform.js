@@ -1,12 +1,12 @@
-// SendGrid: one request carries a list of things that happened to mails. It becomes one event, sendgrid/events, with the
+// SendGrid: one request contains a list of email events. It becomes one event, sendgrid/events, with the
 // list in data.events, for a function to go through.
 // To check the signature in a function, verify the ECDSA signature over verify.timestamp and verify.raw with the public key of the
-// event webhook's settings. Leave verify out if you do not: the event is then half the size.
+// event webhook's settings. If you do not check it, remove verify: the event is then half the size.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   const [first] = evt;
   return {
     name: "sendgrid/events",
-    // SendGrid sends a list again as it was, so its first id and its length name it.
+    // SendGrid repeats a list unchanged, so its first id and its length identify it.
     id: first?.sg_event_id && `sendgrid-${first.sg_event_id}-${evt.length}`,
     ts: first && Math.max(...evt.map((event) => event.timestamp)) * 1000,
     data: {

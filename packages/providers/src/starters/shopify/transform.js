@@ -1,7 +1,7 @@
 // Shopify: named by topic, such as shopify/orders.create.
 // To check the signature in a function, compare verify.signature with the base64 HMAC-SHA256 of verify.raw under the
-// app's client secret. Leave verify out if you do not.
-// The id names the state of an order or a product, where the payload has one: what reconciliation lists is then known by it.
+// app's client secret. If you do not check it, remove verify.
+// The id identifies the state of an order or a product, if the payload has one, so that reconciliation recognises it.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   const topic = headers["X-Shopify-Topic"];
   const triggeredAt = Date.parse(headers["X-Shopify-Triggered-At"]);

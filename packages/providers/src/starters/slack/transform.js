@@ -1,7 +1,7 @@
 // Slack: the Events API (JSON), interactivity and slash commands (forms), such as slack/app_mention,
 // slack/interaction.block_actions or slack/command.
 // To check the signature in a function, compare verify.signature with "v0=" and the hex HMAC-SHA256 of
-// `v0:${verify.timestamp}:${verify.raw}` under the app's signing secret. Leave verify out if you do not.
+// `v0:${verify.timestamp}:${verify.raw}` under the app's signing secret. If you do not check it, remove verify.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   const { name, id, ts, payload } = read(evt);
   return {

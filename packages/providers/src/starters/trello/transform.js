@@ -1,4 +1,4 @@
-// Trello: changes of boards, lists and cards, as JSON.
+// Trello: changes to boards, lists and cards, as JSON.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `trello/${evt.action.type}`,

@@ -1,5 +1,5 @@
 // WooCommerce: orders, products, customers and coupons of a shop, as JSON.
-// The id names the state of an order, where the payload has its key: what reconciliation lists is then known by it.
+// The id identifies the state of an order, if the payload has its key, so that reconciliation recognises it.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   const topic = headers["X-Wc-Webhook-Topic"];
   const states = {
