@@ -1,42 +1,28 @@
 /** The composition root: creates every part, connects them, starts and stops them in order. */
 
-import { createEventIdGenerator } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { LoginTokens } from "./api/access/login-tokens.ts";
 import type { StorageVariables } from "./archive/targets/open-target.ts";
-import { Catalogue } from "./catalogue/catalogue.ts";
-import { ShapeObserver } from "./catalogue/shape-observer.ts";
 import type { Config } from "./config/config.ts";
-import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { systemClock } from "./execute/clock.ts";
-import { createQuotaUsage, createQuotaUsed } from "./flows/quota-usage.ts";
-import { reportDrift } from "./flows/report-drift.ts";
-import { DiskGuard } from "./maintenance/disk-guard.ts";
-import { MoveEnvironments } from "./maintenance/move-environments.ts";
-import { StoredBytesMeter } from "./maintenance/stored-bytes.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { TelemetrySettings } from "./observe/telemetry/telemetry-settings.ts";
-import { Directory } from "./receive/senders/directory.ts";
-import { openArchive } from "./service/archive.ts";
-import { bootstrap, defaultEnvironmentOf, type NewKey } from "./service/bootstrap.ts";
-import { connectOidc } from "./service/connect-oidc.ts";
-import { describeRetention, diskBudgetBytes } from "./service/disk-budget.ts";
-import { ChangeFollower } from "./service/follow-changes.ts";
+import { createBackground } from "./service/background.ts";
+import type { NewKey } from "./service/bootstrap.ts";
+import { describeRetention } from "./service/disk-budget.ts";
+import { openFoundation } from "./service/foundation.ts";
 import { createFunctions, type Functions } from "./service/functions.ts";
 import { registerHttpRoutes } from "./service/http-routes.ts";
-import { createJobsAndAlerts } from "./service/jobs-and-alerts.ts";
-import { createMaintenance } from "./service/maintenance.ts";
 import { openObservation } from "./service/observation.ts";
 import { openHttp } from "./service/open-http.ts";
 import { openStore } from "./service/open-store.ts";
 import { createReceiving } from "./service/receiving.ts";
-import { createReconciliation } from "./service/reconciliation.ts";
 import { ServiceLife } from "./service/service-life.ts";
 import { createSigning } from "./service/signing.ts";
-import type { EventSource, Store } from "./store/contract/index.ts";
-import { createTransformRunner } from "./transform/index.ts";
+import type { Store } from "./store/contract/index.ts";
+import { createTransformRunner, type TransformRunner } from "./transform/index.ts";
 
 export interface Service {
   /** Its URL, such as `http://127.0.0.1:8288`. */
@@ -88,127 +74,61 @@ async function serve(
   { log, telemetry = null, now, storageVariables = {}, showLine, sweepEveryMs, ...http }: ServiceSurroundings & { now: () => number },
   observed: { metrics?: Metrics },
 ): Promise<Service> {
-  const oidc = await connectOidc(config);
   const stops = { stopping: new AbortController(), draining: new AbortController() };
-  const archive = await openArchive({ config, store, variables: storageVariables, log, now, stopping: stops.draining.signal });
-  const createKeys = await bootstrap(store, config, log, now);
-  const defaultEnvironment = defaultEnvironmentOf(config);
-  const dedupWindow = createDedupWindow(config.dedupWindow);
-  const budgetBytes = await diskBudgetBytes(config, store);
-  const disk = budgetBytes === null ? null : new DiskGuard({ store, budgetBytes, log });
-  const ids = createEventIdGenerator();
-
-  const changes = new ChangeFollower(store, log);
-  const directory = new Directory(store);
-  changes.follow("directory", directory);
-  await directory.refresh();
-  const catalogue = new Catalogue({ store, directory, log, now });
-  changes.follow("catalogue", catalogue);
-  await catalogue.refresh();
+  const own = { config, store, log, now };
+  const foundation = await openFoundation({ ...own, storageVariables, stopping: stops.draining.signal });
+  const { changes, directory, defaultEnvironment } = foundation;
 
   const watched = { store, directory, functions: () => functions, defaultEnvironment };
   const observation = await openObservation({ ...watched, exported: telemetry, showLine, log, now });
-  const { traffic, activity, usage, eventTypeCounter, metrics, queueHistory, liveLog } = observation;
-  observed.metrics = metrics;
-  const shapes = new ShapeObserver({ store, log, onDrift: (...drift) => reportDrift({ store, functions, ids, now }, ...drift) });
-  const transforms = createTransformRunner({
-    limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
-  });
-  const caller = new AppCaller({
-    timeoutMs: config.callTimeout,
-    connectionsMax: config.appCalls,
-    addresses: new AppAddresses(config.appAddresses),
-  });
+  observed.metrics = observation.metrics;
+
+  const transforms = createTransforms(config);
+  const caller = createCaller(config);
   const functions: Functions = createFunctions({
-    config,
-    store,
-    directory,
-    dedupWindow,
-    eventIds: ids,
-    defaultEnvironment,
-    liveLog,
-    activity,
-    usage,
-    metrics,
+    ...own,
+    ...foundation,
+    ...observation,
+    eventIds: foundation.ids,
     tracing: observation.telemetry?.tracing ?? null,
-    log,
     clock: systemClock(now),
     caller,
     signing: createSigning({ directory, isDev: config.mode === "dev" }),
   });
   changes.follow("registry", functions.registry);
 
-  const common = { config, store, directory, functions, transforms, catalogue, defaultEnvironment, ids, log, now };
-  const { attempts, quotas, mirror, receive, sendEvents, replay, drill, intake } = await createReceiving({
-    ...common,
-    observation,
-    dedupWindow,
-    disk,
-  });
-  const sourceName = (source: EventSource) =>
-    source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
-  const meter = new StoredBytesMeter({ store, now });
-  const usageOf = createQuotaUsage({ store, quotas, calls: functions, meter, now });
-  const jobRate = config.jobRate;
-  const reconciliation = createReconciliation({ ...common, caller, intake, jobRate, stopping: stops.draining.signal });
-  const { jobs, reconciliations, alerts, silences, work } = createJobsAndAlerts({
-    ...common,
-    reconciliation,
-    archive,
-    activity,
-    quotaUsed: createQuotaUsed((id) => directory.environment(id), usageOf),
-    replay,
-    drill,
-    sourceName,
-    jobRate,
-    leaseMs: config.lease,
-  });
-  const sweepers = createMaintenance({ config, store, dedupWindow, budgetBytes, disk, meter, archive, log, now, everyMs: sweepEveryMs });
+  const common = { ...own, ...foundation, observation, functions, transforms };
+  const receiving = await createReceiving(common);
+  const background = createBackground({ ...common, receiving, caller, stopping: stops.draining.signal, sweepEveryMs });
 
   const loginTokens = new LoginTokens(now);
-  const app = openHttp({ config, directory, receive, store, isDraining: () => stops.draining.signal.aborted, log, now });
+  const isDraining = () => stops.draining.signal.aborted;
+  const app = openHttp({ ...common, receive: receiving.receive, isDraining });
   registerHttpRoutes(app, {
     ...common,
-    metrics,
-    traffic,
-    usage,
-    eventTypeCounter,
-    shapes,
-    queueHistory,
-    jobs,
-    reconciliations,
-    alerts,
-    silences,
-    sourceName,
-    replay,
-    sendEvents,
-    usageOf,
-    attempts,
+    ...observation,
+    ...receiving,
+    ...background,
+    ...http,
     loginTokens,
-    oidc,
-    disk,
-    archive,
     isStopping: () => stops.stopping.signal.aborted,
     drained: stops.draining.signal,
-    ...http,
   });
 
-  const life = new ServiceLife({
-    ...common,
-    changes,
-    observation,
-    app,
-    archive,
-    createKeys,
-    stops,
-    work: [...work, mirror, new MoveEnvironments({ store, log, now })],
-    maintenance: [...sweepers, quotas, traffic, activity, usage, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
-  });
+  const life = new ServiceLife({ ...common, ...background, app, stops });
   const started = await life.start();
   return {
     ...started,
-    retentionNotice: describeRetention(config, budgetBytes),
+    retentionNotice: describeRetention(config, foundation.budgetBytes),
     issueLoginToken: () => loginTokens.issue(),
     stop: ({ isUrgent = false } = {}) => life.stop(isUrgent),
   };
+}
+
+function createTransforms({ transformTimeout, transformMemory, bodyLimit }: Config): TransformRunner {
+  return createTransformRunner({ limits: { timeoutMs: transformTimeout, memoryBytes: transformMemory, resultBytesMax: bodyLimit } });
+}
+
+function createCaller({ callTimeout, appCalls, appAddresses }: Config): AppCaller {
+  return new AppCaller({ timeoutMs: callTimeout, connectionsMax: appCalls, addresses: new AppAddresses(appAddresses) });
 }
