@@ -1,5 +1,6 @@
 /** How a job changes when a page of its items was collected, and when a batch of them was processed. */
 
+import type { JobError } from "@inlet/protocol";
 import {
   JOB_ERRORS_MAX,
   type Job,
@@ -23,8 +24,7 @@ export function addJobItems(
 ): (JobEnd & Pick<Job, "total" | "errors">) | null {
   if (job.endedAt !== null || job.listCursor === null || job.total !== after) return null;
   const total = job.total + items.length;
-  const errors = [...job.errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX);
-  return { ...afterPage(total, listCursor, now, staysOpen), total, errors };
+  return { ...afterPage(total, listCursor, now, staysOpen), total, errors: withError(job, error) };
 }
 
 /** A job with an empty list has completed, unless a further step follows. */
@@ -76,6 +76,11 @@ export function advanceStored(params: JobAdvanceParams, stored: ReadonlySet<numb
   const removed = new Set(params.starts.filter((start) => !isStored(start)).map(itemOf));
   const failures = [...removed].map(() => ({ item: null, message: "The event has been removed." }));
   return { ...params, starts: params.starts.filter(isStored), failures: [...params.failures, ...failures] };
+}
+
+/** The errors of a job, with one more; the first are kept. */
+export function withError({ errors }: Job, error: JobError | undefined): JobError[] {
+  return [...errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX);
 }
 
 /** `row` contains the items from `position` on, as a JSON array. The last ones before `before`, last one first. */

@@ -2,23 +2,15 @@
 
 import type { EnvironmentId, JobId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import {
-  JOB_ERRORS_MAX,
-  type Job,
-  type JobAdvanceParams,
-  type JobItemsAddParams,
-  type JobStart,
-  type JobStore,
-  type NewJob,
-} from "../../contract/index.ts";
+import type { Job, JobAdvanceParams, JobItemsAddParams, JobStart, JobStore, NewJob } from "../../contract/index.ts";
 import { keepEvents } from "../../events/postgres/keep-events.ts";
 import { flushWrites } from "../../postgres/flush-writes.ts";
 import { type Notices, PendingWrites } from "../../postgres/pending-writes.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { startRunForStored } from "../../runs/postgres/start-runs.ts";
 import { takeRunNumbers } from "../../runs/postgres/take-run-numbers.ts";
-import { addJobItems, advanceJob, advanceStored, beginJob } from "../policy.ts";
-import { type JobRow, toJob } from "../rows.ts";
+import { addJobItems, advanceJob, advanceStored, beginJob, withError } from "../policy.ts";
+import { type JobRow, type LeasedJob, NEW_JOB_COLUMNS, newJobValues, toJob, toLeasedJob } from "../rows.ts";
 
 export const FIND = "SELECT * FROM jobs WHERE environment_id = $1 AND job_id = $2";
 const WRITE = `
@@ -27,41 +19,21 @@ const WRITE = `
   WHERE environment_id = $1 AND job_id = $2 RETURNING *`;
 const END = "UPDATE jobs SET status = $3, errors = $4, ended_at = $5 WHERE environment_id = $1 AND job_id = $2 RETURNING *";
 const INSERT = `
-  INSERT INTO jobs (environment_id, job_id, kind, filter, function_id, status, total, rate, list_cursor, created_at, started_at, ended_at,
-    leased_by, leased_until, series, scheduled)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING *`;
+  INSERT INTO jobs (${NEW_JOB_COLUMNS.join(", ")}) VALUES (${NEW_JOB_COLUMNS.map((_, index) => `$${index + 1}`).join(", ")}) RETURNING *`;
 const INSERT_ITEMS = "INSERT INTO job_items (environment_id, job_id, position, items) VALUES ($1, $2, $3, $4)";
 const ADD_PAGE = `
   UPDATE jobs SET status = $3, total = $4, list_cursor = $5, started_at = $6, ended_at = $7, leased_until = $8, errors = $9
   WHERE environment_id = $1 AND job_id = $2 RETURNING *`;
 const DROP_ITEMS = "DELETE FROM job_items WHERE environment_id = $1 AND job_id = $2 AND position >= $3";
 
-async function lockJob(client: PoolClient, environmentId: EnvironmentId, id: JobId): Promise<(Job & { leasedBy: string | null }) | null> {
+async function lockJob(client: PoolClient, environmentId: EnvironmentId, id: JobId): Promise<LeasedJob | null> {
   const { rows } = await client.query<JobRow>(`${FIND} FOR UPDATE`, [environmentId, id]);
-  return rows[0] ? { ...toJob(rows[0]), leasedBy: rows[0].leased_by } : null;
+  return rows[0] ? toLeasedJob(rows[0]) : null;
 }
 
 export async function insertJob(client: PoolClient, job: NewJob): Promise<Job> {
-  const { id, environmentId, functionId, items, lease } = job;
-  const { status, startedAt, endedAt } = beginJob(job);
-  const { rows } = await client.query<JobRow>(INSERT, [
-    environmentId,
-    id,
-    job.kind,
-    job.filter,
-    functionId,
-    status,
-    items.length,
-    job.rate,
-    job.listCursor,
-    job.createdAt,
-    startedAt,
-    endedAt,
-    lease?.node ?? null,
-    lease?.until ?? 0,
-    job.series,
-    job.isScheduled ? 1 : 0,
-  ]);
+  const { id, environmentId, items } = job;
+  const { rows } = await client.query<JobRow>(INSERT, newJobValues(job, beginJob(job)));
   if (items.length > 0) await client.query(INSERT_ITEMS, [environmentId, id, 0, JSON.stringify(items)]);
   return toJob(rows[0] as JobRow);
 }
@@ -112,8 +84,7 @@ export async function endJob(
 ): Promise<Job | null> {
   const job = await lockJob(client, environmentId, id);
   if (!job || job.endedAt !== null) return job;
-  const errors = [...job.errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX);
-  const { rows } = await client.query<JobRow>(END, [environmentId, id, status, JSON.stringify(errors), now]);
+  const { rows } = await client.query<JobRow>(END, [environmentId, id, status, JSON.stringify(withError(job, error)), now]);
   await client.query(DROP_ITEMS, [environmentId, id, 0]);
   return rows[0] ? toJob(rows[0]) : null;
 }

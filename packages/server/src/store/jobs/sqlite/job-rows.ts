@@ -2,19 +2,11 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, JobId } from "@inlet/protocol";
-import {
-  JOB_ERRORS_MAX,
-  type Job,
-  type JobAdvanceParams,
-  type JobItem,
-  type JobItemsAddParams,
-  type JobStore,
-  type NewJob,
-} from "../../contract/index.ts";
+import type { Job, JobAdvanceParams, JobItem, JobItemsAddParams, JobStore, NewJob } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { StartRuns } from "../../runs/sqlite/start-runs.ts";
-import { addJobItems, advanceJob, advanceStored, beginJob, lastItems } from "../policy.ts";
-import { type JobRow, toJob } from "../rows.ts";
+import { addJobItems, advanceJob, advanceStored, beginJob, lastItems, withError } from "../policy.ts";
+import { type JobRow, type LeasedJob, NEW_JOB_COLUMNS, newJobValues, toJob, toLeasedJob } from "../rows.ts";
 
 export class JobRows {
   readonly #db: DatabaseSync;
@@ -40,9 +32,7 @@ export class JobRows {
     this.#startRuns = startRuns;
     this.#insertItems = db.prepare("INSERT INTO job_items (job_id, position, environment_id, items) VALUES (?, ?, ?, ?)");
     this.#insert = db.prepare(`
-      INSERT INTO jobs (job_id, environment_id, kind, filter, function_id, status, total, rate, list_cursor, created_at, started_at, ended_at,
-        leased_by, leased_until, series, scheduled)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      INSERT INTO jobs (${NEW_JOB_COLUMNS.join(", ")}) VALUES (${NEW_JOB_COLUMNS.map(() => "?").join(", ")})`);
     this.#writePage = db.prepare(
       "UPDATE jobs SET status = ?, total = ?, list_cursor = ?, errors = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
     );
@@ -82,33 +72,15 @@ export class JobRows {
     return row ? toJob(row) : null;
   }
 
-  #find(environmentId: number, id: string): (Job & { leasedBy: string | null }) | null {
+  #find(environmentId: number, id: string): LeasedJob | null {
     const row = this.#select.get(id, environmentId) as JobRow | undefined;
-    return row ? { ...toJob(row), leasedBy: row.leased_by } : null;
+    return row ? toLeasedJob(row) : null;
   }
 
   insert(job: NewJob): Job {
-    const { id, environmentId, items: first, lease: taken } = job;
-    const { status, startedAt, endedAt } = beginJob(job);
-    this.#insert.run(
-      id,
-      environmentId,
-      job.kind,
-      job.filter,
-      job.functionId,
-      status,
-      first.length,
-      job.rate,
-      job.listCursor,
-      job.createdAt,
-      startedAt,
-      endedAt,
-      taken?.node ?? null,
-      taken?.until ?? 0,
-      job.series,
-      job.isScheduled ? 1 : 0,
-    );
-    if (first.length > 0) this.#insertItems.run(id, 0, environmentId, JSON.stringify(first));
+    const { id, environmentId, items } = job;
+    this.#insert.run(...newJobValues(job, beginJob(job)));
+    if (items.length > 0) this.#insertItems.run(id, 0, environmentId, JSON.stringify(items));
     return this.read(environmentId, id) as Job;
   }
 
@@ -182,7 +154,7 @@ export class JobRows {
     const job = this.#find(environmentId, id);
     if (!job) return null;
     if (job.endedAt === null) {
-      this.#end.run(status, JSON.stringify([...job.errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX)), now, id);
+      this.#end.run(status, JSON.stringify(withError(job, error)), now, id);
       this.#dropItems.run(id, 0);
     }
     return this.read(environmentId, id);
