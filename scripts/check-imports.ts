@@ -36,10 +36,14 @@ const RULES: Rule[] = [
   // What its parts may import of each other: store-parts.ts.
   { folder: STORE, may: ["@inlet/protocol", "@inlet/protocol/event-id", "packages/server/test/support"] },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
-  // Archived files have text and rows as the stores have them, and are searched and erased alike.
+  // Archived files have text and rows as the stores have them, and are listed, searched and erased alike.
   {
     folder: `${SERVER}/archive`,
-    may: ["@inlet/protocol", CONTRACT, `${STORE}/shared/store-text.ts`, `${STORE}/events/rows`, `${STORE}/erasure/policy.ts`],
+    may: [
+      "@inlet/protocol",
+      CONTRACT,
+      ...["shared/store-text.ts", "shared/byte-bounds.ts", "events/rows", "erasure/policy.ts"].map((part) => `${STORE}/${part}`),
+    ],
   },
   // Shapes follow the events in the same way as counts.
   { folder: `${SERVER}/catalogue`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe/event-follower.ts`] },

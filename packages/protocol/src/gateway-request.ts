@@ -19,7 +19,8 @@ export interface ShownRequest {
   headers: Readonly<Record<string, string>>;
 }
 
-const MASKED = "***";
+/** In the place of a secret. */
+export const MASK = "***";
 const SECRET_NAME = /auth|token|secret|key|passw|passphrase|pwd|cookie|signature|credential|session|bearer/i;
 
 /** Whether a header, or a field of a body, usually has a secret value. */
@@ -30,7 +31,7 @@ export function isSecretName(name: string): boolean {
 /** `detail` is JSON text of a request, complete or in its shown form. */
 export function shownRequest(detail: string): ShownRequest {
   const { method, url, headers } = JSON.parse(detail) as GatewayRequest;
-  const shown = Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? MASKED : value]);
+  const shown = Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? MASK : value]);
   return { method, url: shownUrl(url), headers: Object.fromEntries(shown) };
 }
 
@@ -39,6 +40,6 @@ export function shownUrl(url: string): string {
   const shown = new URL(url);
   shown.username = "";
   shown.password = "";
-  for (const name of [...shown.searchParams.keys()]) shown.searchParams.set(name, MASKED);
+  for (const name of [...shown.searchParams.keys()]) shown.searchParams.set(name, MASK);
   return shown.href;
 }

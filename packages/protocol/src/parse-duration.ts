@@ -1,5 +1,10 @@
 /** Durations as SDKs and people write them: as in Go ("1h30m", "1.5s", "100ms"), with days and weeks added. */
 
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 const UNITS_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -7,15 +12,15 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   "\u00b5s": 1e-3,
   "\u03bcs": 1e-3,
   ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
+  s: SECOND_MS,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
 };
 
 /** The longest that anything waits, from sleeps to limits of runs: a year, leap day included. */
-export const YEAR_MS = 366 * 86_400_000;
+export const YEAR_MS = 366 * DAY_MS;
 
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h|d|w)/y;
 

@@ -1,8 +1,7 @@
 /** Finds the secrets of a request that the service makes for a function, and masks them in what is recorded. */
 
-import { type GatewayRequest, isSecretName } from "./gateway-request.ts";
+import { type GatewayRequest, isSecretName, MASK } from "./gateway-request.ts";
 
-const MASKED = "***";
 /** Shorter parts of a header and shorter fields of a body are words, not secrets; masking them would make records unreadable. */
 const HEADER_PART_UNITS_MIN = 8;
 const FIELD_UNITS_MIN = 4;
@@ -30,7 +29,7 @@ export function withoutSecrets(text: string, secrets: readonly string[], unitsMa
   let at = 0;
   for (const [start, end] of merged(written.flatMap((secret) => occurrences(searched, secret)))) {
     if (start >= unitsMax) break;
-    shown += searched.slice(at, start) + MASKED;
+    shown += searched.slice(at, start) + MASK;
     at = end;
   }
   const rest = at < unitsMax ? searched.slice(at, unitsMax) : "";

@@ -2,14 +2,13 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client.ts";
-import type { RunCounts, RunStatus } from "./types.ts";
+import { ENDED_STATUSES, type RunCounts } from "./types.ts";
 
 const GATHER_MS = 40;
 const IDS_MAX = 100;
 const WATCH_MS = 2_000;
 /** Runs are created with their event, or a moment later if the function limits its starts. */
 const YOUNG_MS = 10_000;
-const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"] satisfies RunStatus[]);
 
 export const runCountsQuery = (env: string, id: string, receivedAt: string) =>
   queryOptions({
@@ -22,7 +21,7 @@ export const runCountsQuery = (env: string, id: string, receivedAt: string) =>
 
 function mayChange(counts: RunCounts | undefined, receivedAt: string): boolean {
   if (Date.now() - Date.parse(receivedAt) < YOUNG_MS) return true;
-  return Object.keys(counts ?? {}).some((status) => !ENDED.has(status));
+  return Object.keys(counts ?? {}).some((status) => !ENDED_STATUSES.has(status));
 }
 
 interface Asked {

@@ -3,12 +3,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type EventRelation, eventRunsQuery } from "../api/queries.ts";
-import type { EventItem, RunItem } from "../api/types.ts";
+import { ENDED_STATUSES, type EventItem, type RunItem } from "../api/types.ts";
 import { RunStatusBadge } from "../runs/run-status.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { messageOf } from "../ui/states.tsx";
 
-const ENDED = new Set(["completed", "failed", "cancelled"]);
 const WATCH_MS = 2_000;
 /** An event resumes and cancels runs shortly after it is accepted. */
 const YOUNG_MS = 10_000;
@@ -52,7 +51,7 @@ function useEventRuns(env: string, { id, receivedAt }: EventItem, relation: Even
   const isYoung = () => Date.now() - Date.parse(receivedAt) < YOUNG_MS;
   return useQuery({
     ...eventRunsQuery(env, id, relation),
-    refetchInterval: ({ state }) => (isYoung() || state.data?.items.some(({ status }) => !ENDED.has(status)) ? WATCH_MS : false),
+    refetchInterval: ({ state }) => (isYoung() || state.data?.items.some(({ status }) => !ENDED_STATUSES.has(status)) ? WATCH_MS : false),
   });
 }
 

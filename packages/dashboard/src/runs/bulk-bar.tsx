@@ -1,12 +1,11 @@
 /** Actions on the selected runs: one job reruns or cancels all of them. */
 
 import { useState } from "react";
-import type { RunItem } from "../api/types.ts";
+import { ENDED_STATUSES, type RunItem } from "../api/types.ts";
 import { JobDialog } from "../jobs/job-dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/numbers.ts";
 
-const ENDED = new Set(["completed", "failed", "cancelled"]);
 /** The maximum number of ids that one job accepts. */
 const RUNS_MAX = 500;
 
@@ -19,7 +18,7 @@ interface BulkBarProps {
 export function BulkBar({ env, selected, onClear }: BulkBarProps) {
   const [asking, setAsking] = useState<"runs.rerun" | "runs.cancel" | null>(null);
   if (selected.length === 0) return null;
-  const unfinished = selected.filter(({ status }) => !ENDED.has(status));
+  const unfinished = selected.filter(({ status }) => !ENDED_STATUSES.has(status));
   const isTooMany = selected.length > RUNS_MAX;
   const runs = asking === "runs.cancel" ? unfinished : selected;
   return (

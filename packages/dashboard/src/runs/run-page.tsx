@@ -8,7 +8,7 @@ import { follow } from "../api/live.ts";
 import { eventQuery, runQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
 import { useMayRepair, useMaySend } from "../api/session.ts";
-import type { Run, RunItem } from "../api/types.ts";
+import { ENDED_STATUSES, type Run, type RunItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { SendEventDialog } from "../events/send-event.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
@@ -26,7 +26,6 @@ import { RunStatusBadge } from "./run-status.tsx";
 import { FailedStepButton, RunTimeline } from "./run-timeline.tsx";
 import { RunWaiting } from "./run-waiting.tsx";
 
-const ENDED = new Set(["completed", "failed", "cancelled"]);
 const WATCH_MS = 2_000;
 /** How long to wait for a call that was in flight when its run was cancelled. It is recorded when the app responds. */
 const LATE_CALLS_MS = 3_600_000;
@@ -41,7 +40,7 @@ export function RunPage() {
     ...runQuery(env, id),
     refetchInterval: ({ state }) => (state.data && isSettled(state.data) ? false : WATCH_MS),
   });
-  useLiveRun(env, id, run !== undefined && !ENDED.has(run.status));
+  useLiveRun(env, id, run !== undefined && !ENDED_STATUSES.has(run.status));
   if (error)
     return (
       <ErrorState
@@ -84,9 +83,9 @@ function failureTitle({ status, rerun }: Run): string {
 
 /** Whether the run can no longer change. */
 function isSettled({ status, endedAt, rerun }: Run): boolean {
-  if (rerun && !ENDED.has(rerun.status)) return false;
+  if (rerun && !ENDED_STATUSES.has(rerun.status)) return false;
   if (status === "cancelled" && endedAt !== null) return Date.now() - Date.parse(endedAt) > LATE_CALLS_MS;
-  return ENDED.has(status);
+  return ENDED_STATUSES.has(status);
 }
 
 /** Reloads the run when the service reports a change. */
@@ -125,7 +124,7 @@ function RunActions({ env, run }: { env: string; run: Run }) {
   }
   return (
     <div className="actions">
-      {!ENDED.has(run.status) && (
+      {!ENDED_STATUSES.has(run.status) && (
         <button type="button" className="button danger" onClick={() => setCancelling(true)}>
           <Icon name="slash" /> Cancel
         </button>

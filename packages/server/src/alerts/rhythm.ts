@@ -5,12 +5,11 @@
  * silence is measured by what was usual in its own week.
  */
 
+import { DAY_MS, HOUR_MS } from "@inlet/protocol";
 import { type ActiveHour, PART_MS, PARTS_PER_HOUR } from "../store/contract/index.ts";
 
-const HOUR_MS = 3_600_000;
 const HOURS_PER_WEEK = 168;
 const WEEK_MS = HOURS_PER_WEEK * HOUR_MS;
-const DAY_MS = 86_400_000;
 
 export const RHYTHM_WEEKS = 8;
 export const RHYTHM_MS = RHYTHM_WEEKS * WEEK_MS;

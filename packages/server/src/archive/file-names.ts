@@ -4,9 +4,9 @@
  * place outside of the archive.
  */
 
+import { DAY_MS } from "@inlet/protocol";
 import type { ArchivedTable } from "../store/contract/index.ts";
 
-const DAY_MS = 86_400_000;
 const FILE = /\/(\d{4}-\d{2}-\d{2})\.parquet$/;
 
 export function folderOf(environment: string): string {

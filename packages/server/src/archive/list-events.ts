@@ -4,9 +4,10 @@
  * empty, and says where to continue.
  */
 
-import type { EventId } from "@inlet/protocol";
+import { DAY_MS, type EventId } from "@inlet/protocol";
 import type { Environment, EventCursor, EventListParams, EventPage, StoredEvent } from "../store/contract/index.ts";
 import { bytesOfEvent, type EventRow, toStoredEvent } from "../store/events/rows/event-rows.ts";
+import { PAGE_BYTES_MAX } from "../store/shared/byte-bounds.ts";
 import { dayOfFile, tablePrefix } from "./file-names.ts";
 import { type ArchiveStorage, type FileGroup, groupsOf, mayHold } from "./files/read-file.ts";
 import type { ArchiveTarget } from "./targets/archive-target.ts";
@@ -18,9 +19,7 @@ export interface ArchivedListParams extends Pick<EventListParams, "name" | "from
   filters?: readonly ((event: StoredEvent) => boolean)[];
 }
 
-const DAY_MS = 86_400_000;
 const PAGE_MS_MAX = 2_000;
-const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 const FIRST_COLUMNS = ["event_id", "name", "received_at", "sequence"] as const;
 
 type Reached = Pick<EventRow, "event_id" | "name" | "received_at" | "sequence">;

@@ -2,6 +2,7 @@
 
 import { BlockList, isIP } from "node:net";
 import {
+  ENCRYPTION_KEY_UNITS_MIN,
   formatDuration,
   isPlaceholderKey,
   isSigningKey,
@@ -21,7 +22,6 @@ export class SettingFault extends Error {}
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
-export const DAY_MS = 86_400_000;
 
 const SIZE_UNITS_BYTES: Readonly<Record<string, number>> = { b: 1, kb: KIB, mb: MIB, gb: 1024 * MIB };
 
@@ -58,9 +58,6 @@ export function signingKey(): Reading<string> {
     },
   };
 }
-
-/** Shorter texts can be guessed. */
-const ENCRYPTION_KEY_UNITS_MIN = 32;
 
 export function encryptionKey(): Reading<string> {
   return {

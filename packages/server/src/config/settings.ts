@@ -3,13 +3,12 @@
  * A setting `dataDir` is the flag `--data-dir` and the variable `INLET_DATA_DIR`; the flag wins.
  */
 
-import { BODY_BYTES_MAX_DEFAULT, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
+import { BODY_BYTES_MAX_DEFAULT, DAY_MS, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
 import { type OidcRole, oidcRoles } from "./oidc-roles.ts";
 import {
   type AddressList,
   addressList,
   archiveUrl,
-  DAY_MS,
   diskBudget,
   duration,
   encryptionKey,

@@ -1,10 +1,8 @@
 /** The flow control settings of a function: how many of its runs start, when, and how many of its steps run at a time. */
 
-import { YEAR_MS } from "@inlet/protocol";
+import { DAY_MS, SECOND_MS, YEAR_MS } from "@inlet/protocol";
 import type { Fields } from "./fields.ts";
 
-const SECOND_MS = 1_000;
-const DAY_MS = 86_400_000;
 const CONCURRENCY_LIMITS_MAX = 2;
 const RUN_LIMITS_MAX = 1;
 const BATCH_SIZE_MAX = 10_000;

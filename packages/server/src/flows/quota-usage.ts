@@ -1,12 +1,10 @@
 /** What is used of an environment's quotas in the running period, by all nodes. */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import { DAY_MS, type EnvironmentId } from "@inlet/protocol";
 import type { QuotaUsage } from "../api/access/quota-fields.ts";
 import type { StoredBytesMeter } from "../maintenance/stored-bytes.ts";
 import type { QuotaLedger } from "../receive/quotas/quota-ledger.ts";
 import { type Environment, QUOTAS, type UsageStore } from "../store/contract/index.ts";
-
-const DAY_MS = 86_400_000;
 
 export interface QuotaUsageParts {
   store: Pick<UsageStore, "usageList">;

@@ -12,7 +12,7 @@ import { canonicalHeaders, EVENT_ID_SEED_HEADER, type EventId, parseEventIdSeed,
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
 import { bodyKeyOf } from "../observe/webhook-record.ts";
 import { bodyTooLarge } from "../receive/bodies/read-body.ts";
-import type { InboundRequest } from "../receive/inbound-request.ts";
+import { type InboundRequest, UNCOUNTED } from "../receive/inbound-request.ts";
 import type { Directory, WebhookTarget } from "../receive/senders/directory.ts";
 import type { ListedItem, TakenItem } from "../reconcile/listed-item.ts";
 import type { DedupKeyStore, Environment, EventStore, Webhook } from "../store/contract/index.ts";
@@ -37,7 +37,6 @@ export interface ReconcileItemParts extends WebhookLifeParts {
 const ID_UNITS_MAX = 200;
 /** Faults of the service, not of the item: it is taken again later. */
 const SERVER_FAULTS = 500;
-const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined, isFor: () => true };
 /** A listed item came from no client. */
 const NO_ADDRESS = "";
 

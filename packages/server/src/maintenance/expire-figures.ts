@@ -1,9 +1,9 @@
 /** Sweeper: removes old figures: minutes and hourly event type counts after eight days, activity after nine weeks, hours after 400 days. */
 
+import { DAY_MS } from "@inlet/protocol";
 import type { ActivityStore, EventTypeStore, TrafficStore, UsageStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-const DAY_MS = 86_400_000;
 const MINUTES_KEPT_MS = 8 * DAY_MS;
 const HOURS_KEPT_MS = 400 * DAY_MS;
 /** Longer than a rhythm is learnt from. */

@@ -1,6 +1,6 @@
 /** Sweeper: removes jobs that ended long ago, those that came by themselves before the others. */
 
-import { SCHEDULED_JOB_DAYS } from "@inlet/protocol";
+import { DAY_MS, SCHEDULED_JOB_DAYS } from "@inlet/protocol";
 import type { JobStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
@@ -9,7 +9,6 @@ export interface ExpireJobsParts extends SweeperSettings {
   now(): number;
 }
 
-const DAY_MS = 86_400_000;
 const KEPT_MS = 90 * DAY_MS;
 
 export function expireJobs({ store, now, ...parts }: ExpireJobsParts): Sweeper {

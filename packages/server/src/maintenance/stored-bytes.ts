@@ -3,7 +3,7 @@
  * when what was accepted since could have filled the quota, and never at once if it took long.
  */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import { DAY_MS, type EnvironmentId } from "@inlet/protocol";
 import type { RetentionStore, StoredKind, UsageStore } from "../store/contract/index.ts";
 
 /** A result is used for this long, or for this many times the duration of the query if that is longer. */
@@ -11,7 +11,6 @@ const FRESH_MS = 5_000;
 const REST_PER_QUERY = 50;
 /** A byte of a body is stored as an event, as a webhook request, and in what its runs keep of it. */
 const STORED_PER_BYTE = 3;
-const DAY_MS = 86_400_000;
 
 export type StoredBytes = Record<StoredKind, number>;
 

@@ -3,6 +3,7 @@
  * last write is lost if the process is killed: whoever concludes a silence from it asks the store once more.
  */
 
+import { HOUR_MS } from "@inlet/protocol";
 import type { Logger } from "pino";
 import {
   type ActiveHour,
@@ -15,7 +16,6 @@ import {
 import { FlushLoop } from "./flush-loop.ts";
 
 const FLUSH_EVERY_MS = 5_000;
-const HOUR_MS = 3_600_000;
 /** Bounds the memory used while the store is not writable, or by a sender of very many names. */
 const HOURS_MAX = 20_000;
 

@@ -3,9 +3,9 @@
  * that contains one of the webhook's secrets. Signatures are not credentials, and are kept.
  */
 
+import { MASK } from "@inlet/protocol";
 import type { Webhook } from "../store/contract/index.ts";
 
-export const MASK = "***";
 /** A shorter text occurs by chance. */
 const REPLACED_UNITS_MIN = 6;
 /** The query parameters that contain a credential, by preset. */

@@ -111,6 +111,8 @@ function resultOf(value: string | null, kind: string): { output: string; error: 
   return { output: value, error: "null" };
 }
 
+export function iso(ms: number): string;
+export function iso(ms: number | null): string | null;
 export function iso(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

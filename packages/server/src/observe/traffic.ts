@@ -4,13 +4,12 @@
  * that change them, and accepted events from their rows (store/event-types), so those are exact.
  */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import { type EnvironmentId, MINUTE_MS } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { type Store, type TrafficFigures, type TrafficMinute, type TrafficStore, writeByDatabase } from "../store/contract/index.ts";
 import { FlushLoop } from "./flush-loop.ts";
 
 const FLUSH_EVERY_MS = 2_000;
-const MINUTE_MS = 60_000;
 
 export interface TrafficParts {
   store: Pick<TrafficStore, "trafficAdd"> & Pick<Store, "storeDatabaseOf">;

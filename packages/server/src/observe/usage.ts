@@ -3,7 +3,7 @@
  * few seconds. The other figures of usage are counted in the transactions that store events and runs.
  */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import { type EnvironmentId, HOUR_MS } from "@inlet/protocol";
 import type { Logger } from "pino";
 import {
   noUsage,
@@ -17,7 +17,6 @@ import {
 import { FlushLoop } from "./flush-loop.ts";
 
 const FLUSH_EVERY_MS = 2_000;
-const HOUR_MS = 3_600_000;
 /** Bounds the memory used while the store is not writable. */
 const HOURS_MAX = 20_000;
 

@@ -34,6 +34,9 @@ export interface InboundRequest {
   span?: RequestSpan;
 }
 
+/** For requests that the service makes itself, a few at a time: they are not counted. */
+export const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined, isFor: () => true };
+
 /** The request as a part of a trace. */
 export interface RequestSpan {
   /** The `traceparent` stored with its events. If the sender named no trace, the trace of the run it belongs to continues. */

@@ -3,15 +3,12 @@
 import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
 import type { WebhookRequest } from "../store/contract/index.ts";
 import { targetOf } from "./connections/target.ts";
-import type { InboundRequest, ReceiveOutcome } from "./inbound-request.ts";
+import { type InboundRequest, type ReceiveOutcome, UNCOUNTED } from "./inbound-request.ts";
 
 /** Headers that describe the transfer of the body. */
 const OF_THE_JOURNEY: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 /** A forwarded copy determines its event id; a replay creates a new event. */
 const OF_THE_COPY = EVENT_ID_SEED_HEADER;
-
-/** Replays are started by hand, or by a job that does a few at a time. */
-const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined, isFor: () => true };
 
 export function replayRequest(
   receive: (request: InboundRequest) => Promise<ReceiveOutcome>,
@@ -30,6 +27,7 @@ export function replayRequest(
     rawHeaders,
     ip: record.ip,
     readBody: () => Promise.resolve(bodyOf(record)),
+    // Replays are started by hand, or by a job that does a few at a time.
     memory: UNCOUNTED,
     isReconciled: record.isReconciled,
     receipt: { at: record.verifiedAt ?? record.receivedAt, wasVerified: wasVerified(record) },

@@ -3,11 +3,11 @@
  * needs is parsed here, and the handshake is the only user code that runs before verification.
  */
 
-import { canonicalName, parseQuery, Refusal } from "@inlet/protocol";
+import { canonicalName, MASK, parseQuery, Refusal } from "@inlet/protocol";
 import type { Webhook } from "../store/contract/index.ts";
 import { bodyText } from "./body/body-text.ts";
 import { contentKind } from "./body/content-kind.ts";
-import { type DecodeMemory, decodeContent } from "./body/decode-content.ts";
+import { type DecodeMemory, decodeContent, UNCOUNTED } from "./body/decode-content.ts";
 import type { HandshakeResponse } from "./handshake/handshake-response.ts";
 import { isChallenge } from "./handshake/presets.ts";
 import { type HandshakeOutcome, type HandshakeParams, runHandshake } from "./handshake/run-handshake.ts";
@@ -58,10 +58,6 @@ export interface Authentication {
   durationMs: number;
 }
 
-/** The value of a masked header. */
-export const MASK = "***";
-
-const UNCOUNTED: DecodeMemory = { take: () => true, give: () => undefined };
 const NOTHING_RUN = { logs: [], durationMs: 0, isVerified: false };
 
 export async function authenticateRequest(runner: TransformRunner, params: AuthenticateParams): Promise<Authentication> {

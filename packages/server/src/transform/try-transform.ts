@@ -4,8 +4,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { canonicalName, Refusal } from "@inlet/protocol";
-import { type AuthenticateParams, type AuthenticationRules, authenticateRequest, MASK, type Receipt } from "./authenticate-request.ts";
+import { canonicalName, MASK, Refusal } from "@inlet/protocol";
+import { type AuthenticateParams, type AuthenticationRules, authenticateRequest, type Receipt } from "./authenticate-request.ts";
 import type { HandshakeResponse } from "./handshake/handshake-response.ts";
 import type { TransformRunner } from "./threads/transform-runner.ts";
 import { resultOf, type TransformedRequest, transformRequest } from "./transform-request.ts";

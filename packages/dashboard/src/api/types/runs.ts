@@ -10,6 +10,7 @@ export interface RunMention {
 
 export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
+export const ENDED_STATUSES: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"] satisfies RunStatus[]);
 
 export interface RunItem extends RunMention {
   app: string;

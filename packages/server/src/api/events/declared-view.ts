@@ -1,6 +1,7 @@
 /** The declared schema and the inferred shape of an event type, as its page shows them. */
 
 import type { EnvironmentId } from "@inlet/protocol";
+import { iso } from "../../observe/run-view.ts";
 import { type EventSchema, type EventSchemaStore, SCHEMA_MODES } from "../../store/contract/index.ts";
 import { BOOLEAN, INSTANT, INSTANT_OR_NULL, INTEGER, listOf, NUMBER, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
@@ -105,8 +106,4 @@ function seenView({ count, firstSeenAt, lastSeenAt }: Seen) {
 
 function driftView(inferred: InferredShape | null) {
   return (inferred?.drift ?? []).map(({ at, ...drift }) => ({ ...drift, at: iso(at) })).reverse();
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

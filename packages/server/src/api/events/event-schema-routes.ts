@@ -2,6 +2,7 @@
 
 import { type EnvironmentId, eventNameFault } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { iso } from "../../observe/run-view.ts";
 import {
   databaseOf,
   type Environment,
@@ -225,8 +226,4 @@ function settingsView(name: string, declared: EventSchema | null, retention: str
 
 function parsed(text: string | null): unknown {
   return text === null ? null : JSON.parse(text);
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

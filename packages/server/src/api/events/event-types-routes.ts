@@ -1,7 +1,8 @@
 /** REST: the catalogue of event types. */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import { type EnvironmentId, HOUR_MS } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { iso } from "../../observe/run-view.ts";
 import {
   databaseOf,
   type Environment,
@@ -33,7 +34,6 @@ export interface EventTypesRoutesParts extends DeclaredParts {
 type ListRequest = { Querystring: PageQuery };
 type ByName = { Params: { name: string } };
 
-const HOUR_MS = 3_600_000;
 const LIST_HOURS = 24;
 const ONE_HOURS = 7 * 24;
 
@@ -181,10 +181,6 @@ function everyHour({ hours }: EventType, now: number, before: number): { at: num
     const at = current - (before - n) * HOUR_MS;
     return { at, count: counts.get(at) ?? 0 };
   });
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** `~` and a name in base64url: after a name without events. Otherwise the number of a name with events, in base 36. */

@@ -1,5 +1,6 @@
 /** Apps and functions as version 2 of Inngest's REST API shows them. */
 
+import { iso } from "../../observe/run-view.ts";
 import type { App, StoredFunction } from "../../store/contract/index.ts";
 
 export interface PeerApp {
@@ -63,8 +64,4 @@ function triggersOf(triggers: unknown): object[] {
 function retriesOf(steps: unknown): number {
   const [step] = Object.values((steps ?? {}) as Record<string, { retries?: { attempts?: number } }>);
   return step?.retries?.attempts ?? 4;
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

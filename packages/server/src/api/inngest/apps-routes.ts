@@ -2,6 +2,7 @@
 
 import { jsonMembers, type RunId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { iso } from "../../observe/run-view.ts";
 import type { Environment } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { cutPage } from "../list-page.ts";
@@ -132,8 +133,4 @@ function firstFunction(environment: Environment, { stored, app, uuid, appUuid, c
     archived_at: null,
     app_name: app.name,
   };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -5,6 +5,7 @@
 
 import { type CancellationId, isEventId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { iso } from "../../observe/run-view.ts";
 import type { Cancellation, CancellationStore, Environment, StoreViews } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { readInstant } from "../instant.ts";
@@ -112,8 +113,4 @@ function view({ functionWithId }: PeerCancellationsParts, environment: Environme
     kind: "bulk_run",
     cause: "api",
   };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

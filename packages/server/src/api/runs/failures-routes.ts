@@ -1,5 +1,6 @@
 /** REST: failed runs, grouped by function and the pattern of their error, and what people decided about the groups. */
 
+import { DAY_MS } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import { type FailureStateName, failureKey, failureStateOf } from "../../observe/failure-state.ts";
 import { iso } from "../../observe/run-view.ts";
@@ -22,7 +23,6 @@ export interface FailuresRoutesParts {
   now(): number;
 }
 
-const DAY_MS = 86_400_000;
 /** Those that the store finds, and those that a list shows. */
 const GROUPS_FOUND_MAX = 1_000;
 const GROUPS_MAX = 100;

@@ -1,6 +1,6 @@
 /** REST: limits of a function, set without a deploy. */
 
-import { parseDuration, YEAR_MS } from "@inlet/protocol";
+import { DAY_MS, parseDuration, SECOND_MS, YEAR_MS } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { AppStore, FunctionLimits, LimitedRate } from "../../store/contract/index.ts";
 import { principalOf } from "../access/principal.ts";
@@ -17,7 +17,6 @@ export interface FunctionLimitsRoutesParts extends FunctionsRoutesParts {
 
 type LimitsBody = Partial<Pick<FunctionLimits, "concurrency" | "throttle" | "rateLimit">>;
 
-const [SECOND_MS, DAY_MS] = [1_000, 86_400_000];
 const LIMIT = { type: "integer", minimum: 1, maximum: 1_000_000 } as const;
 const RATE = closed({ limit: LIMIT, period: { type: "string", maxLength: 32, description: "Such as `1m`." } }, ["limit", "period"]);
 const OR_NULL = "Null removes this limit, and the app's own applies again.";

@@ -1,7 +1,7 @@
 /** When a failed call is retried. */
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
+import { MINUTE_MS, SECOND_MS } from "@inlet/protocol";
+
 /** After the first failure, the second, and so on; then always the last. */
 const DELAYS_MS = [15 * SECOND_MS, 30 * SECOND_MS, ...[1, 2, 5, 10, 20, 40, 60, 120].map((minutes) => minutes * MINUTE_MS)];
 /** Jitter: calls that failed together are not retried together. */

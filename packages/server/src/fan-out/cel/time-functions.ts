@@ -1,12 +1,11 @@
 /** Timestamps and durations in expressions. Calendar fields are in UTC. */
 
-import { parseDuration } from "@inlet/protocol";
+import { DAY_MS, parseDuration } from "@inlet/protocol";
 import type { CelFunction } from "./cel-function.ts";
 import { fault, kindOf, Span, type Value } from "./values.ts";
 
 /** RFC 3339, as CEL specifies; Date accepts more, and treats a time without zone as local. */
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
-const DAY_MS = 86_400_000;
 
 export const TIME_FUNCTIONS: Readonly<Record<string, CelFunction>> = {
   timestamp: { plain: [1], call: ([value = null]) => toTimestamp(value) },

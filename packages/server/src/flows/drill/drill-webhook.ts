@@ -15,7 +15,7 @@ import {
 } from "@inlet/protocol";
 import { ABORTED } from "../../receive/bodies/read-body.ts";
 import { targetOf } from "../../receive/connections/target.ts";
-import type { InboundRequest, ReceiveOutcome } from "../../receive/inbound-request.ts";
+import { type InboundRequest, type ReceiveOutcome, UNCOUNTED } from "../../receive/inbound-request.ts";
 import type { Webhook } from "../../store/contract/index.ts";
 import { type SampleRequest, signSample } from "../../transform/index.ts";
 import { type DrillSample, type FindSamplesParts, readSample, sampleKeys } from "./find-samples.ts";
@@ -51,8 +51,6 @@ export interface DrillResponse {
 }
 
 const HOST = "localhost";
-/** Requests of a drill are sent one at a time. */
-const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined, isFor: () => true };
 const SELECTORS = [ENVIRONMENT_HEADER, ENVIRONMENT_HEADER_ALIAS].map(canonicalName);
 
 export function createDrill(parts: DrillFlowParts) {
@@ -112,6 +110,7 @@ function inboundOf({ headers, query, bytes }: SampleRequest, { webhook, seed }: 
     rawHeaders,
     ip: addressIn(webhook.ips),
     readBody: () => Promise.resolve(bytes),
+    // Requests of a drill are sent one at a time.
     memory: UNCOUNTED,
   };
 }

@@ -5,7 +5,7 @@
  * Recording a value costs a lookup and an addition: the series of an environment are cached.
  */
 
-import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
+import { DAY_MS, type EnvironmentId, type FunctionNo } from "@inlet/protocol";
 import { Registry } from "prom-client";
 import {
   type CommitFigures,
@@ -24,7 +24,6 @@ import { createInstruments } from "./instruments.ts";
 import { setReplicas } from "./set-replicas.ts";
 import { setUsage } from "./set-usage.ts";
 
-const DAY_MS = 86_400_000;
 const POLL_INTERVAL_MS = 5_000;
 /** A query that takes long, because a million calls wait, delays the next one. */
 const REST_PER_POLL = 100;

@@ -4,11 +4,10 @@
  * than its share of a twentieth.
  */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import { DAY_MS, type EnvironmentId, SECOND_MS } from "@inlet/protocol";
 import type { EnvironmentQuotas, UsageStore } from "../../store/contract/index.ts";
-import { type Amount, DAY_MS, type Exceeded, REFUSING, type RefusingQuota } from "./quota-use.ts";
+import { type Amount, type Exceeded, REFUSING, type RefusingQuota } from "./quota-use.ts";
 
-const SECOND_MS = 1_000;
 /** All nodes together hold at most this share of a quota unused. */
 const UNUSED_SHARE = 0.05;
 /** After a lease was denied, the store is asked again this much later: another node may have given some back. */

@@ -5,12 +5,12 @@
  * A process that uses the store alone knows all usage, and a quota is exact. Nodes that share a store lease parts of each quota (quota-leases.ts).
  */
 
-import type { EnvironmentId, Refusal } from "@inlet/protocol";
+import { DAY_MS, type EnvironmentId, type Refusal } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { Environment, EnvironmentQuotas, StoreItself, UsageStore } from "../../store/contract/index.ts";
 import { QuotaLeases } from "./quota-leases.ts";
 import { quotaExceeded } from "./quota-refusal.ts";
-import { type Amount, DAY_MS, dayOf, type Exceeded, QuotaUse, REFUSING } from "./quota-use.ts";
+import { type Amount, dayOf, type Exceeded, QuotaUse, REFUSING } from "./quota-use.ts";
 
 const NODES_EVERY_MS = 2_000;
 

@@ -1,9 +1,7 @@
 /** The refusal of a request for which a quota has no room. */
 
-import { Refusal } from "@inlet/protocol";
+import { Refusal, SECOND_MS } from "@inlet/protocol";
 import type { Exceeded } from "./quota-use.ts";
-
-const SECOND_MS = 1_000;
 
 export function quotaExceeded(environment: string, exceeded: readonly Exceeded[], now: number): Refusal {
   const details = exceeded.map(({ resetsAt, ...one }) => ({ ...one, resetsAt: new Date(resetsAt).toISOString() }));

@@ -1,9 +1,8 @@
 /** What this node knows about the use of one environment's quotas. */
 
+import { DAY_MS } from "@inlet/protocol";
 import type { EnvironmentQuotas, Quota } from "../../store/contract/index.ts";
 import { type Moment, SecondWindow } from "./second-window.ts";
-
-export const DAY_MS = 86_400_000;
 
 /** The quotas that refuse events. */
 export const REFUSING = ["eventsPerSecond", "eventsPerDay", "bytesPerDay"] as const satisfies readonly Quota[];

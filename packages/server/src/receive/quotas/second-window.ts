@@ -1,6 +1,6 @@
 /** How many events were accepted in the last second. The whole allowance of a second may come at once; no second holds more. */
 
-const SECOND_MS = 1_000;
+import { SECOND_MS } from "@inlet/protocol";
 
 /** The events of one millisecond. */
 export interface Moment {

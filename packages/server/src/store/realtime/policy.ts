@@ -6,7 +6,7 @@ import type { NewRealtimeMessage, RealtimeMessage } from "../contract/index.ts";
 /** Of all channels of an environment. */
 export const ENVIRONMENT_BYTES_MAX = 256 * 1024 * 1024;
 /** Less than what a subscriber may have unread. */
-export const PAGE_BYTES_MAX = 256 * 1024;
+const MESSAGES_PAGE_BYTES_MAX = 256 * 1024;
 /** What a message takes beside its text. */
 const ROW_BYTES = 256;
 /** A channel or an environment is trimmed after so much was added to it, so that trimming costs little per message. */
@@ -28,7 +28,7 @@ export function cutPage(
   const messages: RealtimeMessage[] = [];
   let bytes = 0;
   for (const { bytes: own, ...message } of rows.slice(0, limit)) {
-    if (bytes >= PAGE_BYTES_MAX) break;
+    if (bytes >= MESSAGES_PAGE_BYTES_MAX) break;
     bytes += own;
     messages.push(message);
   }

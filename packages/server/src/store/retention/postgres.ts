@@ -3,12 +3,11 @@
  * because it has no time range. In a partition that is not past, nothing is removed: it will be dropped later, which costs nothing.
  */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import { DAY_MS, type EnvironmentId } from "@inlet/protocol";
 import type { EventRemovalParams, OldestRows, Removal, RemovalParams, RetentionStore, StoredKind } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { eventRemovalLock, LockSet } from "../postgres/locks.ts";
 import { maintainPartitions, tablesUntil } from "../postgres/schema/partitions.ts";
-import { DAY_MS } from "../runs/postgres/run-number.ts";
 import { STORED_ROWS, type StoredRows } from "./policy.ts";
 
 interface WalkRow {

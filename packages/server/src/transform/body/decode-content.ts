@@ -29,6 +29,9 @@ export interface DecodeMemory {
   give(bytes: number): void;
 }
 
+/** Without a budget. */
+export const UNCOUNTED: DecodeMemory = { take: () => true, give: () => undefined };
+
 /** Most bodies are not encoded and need no asynchronous work. */
 export function decodeContent(
   bytes: Buffer,

@@ -8,7 +8,7 @@
 import { parseForm, type Refusal } from "@inlet/protocol";
 import { bodyText } from "./body-text.ts";
 import { type ContentKind, contentKind } from "./content-kind.ts";
-import { type DecodeMemory, decodeContent } from "./decode-content.ts";
+import { type DecodeMemory, decodeContent, UNCOUNTED } from "./decode-content.ts";
 import { multipartFields } from "./multipart-fields.ts";
 
 export interface RequestBodyParams {
@@ -20,8 +20,6 @@ export interface RequestBodyParams {
   /** Memory reservation for decoding; absent: it is not counted. */
   memory?: DecodeMemory;
 }
-
-const UNCOUNTED: DecodeMemory = { take: () => true, give: () => undefined };
 
 export interface RequestBody {
   evtJson: string;

@@ -7,16 +7,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import type { Database } from "../../postgres/database.ts";
 import { isLockTimeout } from "../../postgres/failures.ts";
-import { MAINTAIN_LOCK } from "../../postgres/schema/partition-locks.ts";
+import { LOCK_PAUSE_MS, LOCK_TIMEOUT_MS, MAINTAIN_LOCK } from "../../postgres/schema/partition-locks.ts";
 import { FOREVER, MoveLost, type MoveSide, NOW } from "./move-parts.ts";
 import { type MovedTable, movedTables } from "./moved-tables.ts";
 
 const TRIGGER = "note_moving_row";
 /** The class of the lock that note_moving_row holds shared. */
 const MOVE_LOCK = 7_268;
-/** A statement that waits for the lock of a table blocks whoever comes after it: it soon gives up and is repeated. */
-const LOCK_TIMEOUT_MS = 100;
-const LOCK_PAUSE_MS = 200;
+/** A move cannot be left to the next sweep, as partitions can: it tries longer. */
 const LOCK_TRIES = 50;
 /** How long a hold waits for transactions in progress. */
 const QUIET_TIMEOUT_MS = 1_500;

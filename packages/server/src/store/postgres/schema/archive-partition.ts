@@ -5,10 +5,10 @@
  */
 
 import { randomUUID } from "node:crypto";
-import type { EnvironmentId } from "@inlet/protocol";
+import { DAY_MS, type EnvironmentId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { ArchivedDay, ArchivedRow, ArchivedTable } from "../../contract/index.ts";
-import { DAY_MS, dayAt, firstRunNumber } from "../../runs/postgres/run-number.ts";
+import { dayAt, firstRunNumber } from "../../runs/postgres/run-number.ts";
 import type { Database } from "../database.ts";
 import { rowsWithin } from "../rows-within.ts";
 

@@ -1,7 +1,8 @@
 /** Creates partitions: ahead of time, and for rows of past days that have none. */
 
+import { DAY_MS } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { DAY_MS, firstRunNumber } from "../../runs/postgres/run-number.ts";
+import { firstRunNumber } from "../../runs/postgres/run-number.ts";
 import type { ArchivedKind } from "./archive-partition.ts";
 import { isMine, lockTables, MAINTAIN_LOCK, type Outcome } from "./partition-locks.ts";
 import { boundOf, KEYS, type PartitionKind, type PartitionRow, partitionName, TABLES } from "./partition-tables.ts";

@@ -10,9 +10,9 @@ export const MAINTAIN_LOCK = 7_266;
  * is retried. It locks several tables, which others use in any order: it must end before PostgreSQL's deadlock detection, which runs
  * after a second and might abort the wrong transaction.
  */
-const LOCK_TIMEOUT_MS = 100;
+export const LOCK_TIMEOUT_MS = 100;
+export const LOCK_PAUSE_MS = 200;
 const LOCK_TRIES = 10;
-const LOCK_PAUSE_MS = 200;
 
 export type Outcome = "done" | "nothing to do";
 

@@ -1,7 +1,7 @@
 /** The partitioned tables, and the names and bounds of their partitions. 001-tables.sql explains how tables are partitioned. */
 
-import { firstIdAt } from "@inlet/protocol";
-import { DAY_MS, firstRunNumber } from "../../runs/postgres/run-number.ts";
+import { DAY_MS, firstIdAt } from "@inlet/protocol";
+import { firstRunNumber } from "../../runs/postgres/run-number.ts";
 
 export type PartitionKind = "events" | "runs" | "requests";
 

@@ -1,8 +1,7 @@
 /** Run numbers begin with the day on which they are assigned, which selects their partition. They stay below 2^53. */
 
-import type { RunNo } from "@inlet/protocol";
+import { DAY_MS, type RunNo } from "@inlet/protocol";
 
-export const DAY_MS = 86_400_000;
 const NUMBERS_PER_DAY = 100_000_000_000;
 
 /** The lowest number of a day, counted from 1970. */

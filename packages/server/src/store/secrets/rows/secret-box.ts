@@ -13,9 +13,6 @@ export interface SecretBox {
   isCurrent(sealed: string): boolean;
 }
 
-/** Anyone with the encrypted rows could guess shorter texts. */
-export const ENCRYPTION_KEY_UNITS_MIN = 32;
-
 const PREFIX = "sealed1:";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;

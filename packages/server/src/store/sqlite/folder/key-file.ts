@@ -5,8 +5,8 @@
 
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { ENCRYPTION_KEY_UNITS_MIN } from "@inlet/protocol";
 import { StoreRefused } from "../../contract/index.ts";
-import { ENCRYPTION_KEY_UNITS_MIN } from "../../secrets/rows/secret-box.ts";
 
 export const KEY_FILE = "inlet.key";
 
