@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { eventJson } from "@inlet/protocol";
 import { SAMPLE_EVENT } from "../../test/support/sample-state.ts";
 import { compileExpression, EXPRESSION_LENGTH_MAX, isFault } from "./expressions.ts";
+import { firingTrigger, TriggerIndex } from "./triggers.ts";
+import { eventValue } from "./waits.ts";
 import { checkWhere, compileWhere } from "./where.ts";
 
 const DATA = {
@@ -100,6 +102,33 @@ test("an expression selects the events that a trigger with it would start", () =
       }
     }
   }
+});
+
+test("a filter and the `if` of a trigger mean the same by the same text", () => {
+  const texts = [
+    "event.data.amount > 100 && event.data.text.startsWith('ca')",
+    "event.data.list.exists(n, n == 2)",
+    "event.data.rows.all(row, has(row.n) || row.m == 2)",
+    "event.data.many.filter(n, n % 2 == 0).size() == 1000",
+    "event.data.text.matches('^c.*d$') ? event.data.yes : false",
+    "timestamp(event.ts) < now()",
+    "duration('1h') > duration('59m')",
+    "event.data.text in ['cash', 'card']",
+    "event.name + '!' == 'shop/order!'",
+    "event.data.amount / 0 > 1.0",
+    "event.data.text > 1",
+    "event.user.id == 'u'",
+    "event.data['map'].a == 1",
+    "event.v == null",
+  ];
+  const outcomes = texts.map((expression) => {
+    const [candidate] = new TriggerIndex([{ functionNo: 1, triggers: [{ event: EVENT.name, expression }] }]).match(EVENT.name);
+    assert.ok(candidate, expression);
+    const fires = firingTrigger(candidate, eventValue(EVENT)).trigger !== null;
+    assert.equal(checkWhere(expression) === null && compileWhere(expression)(EVENT), fires, expression);
+    return fires;
+  });
+  assert.ok(outcomes.includes(true) && outcomes.includes(false));
 });
 
 test("what is no comparison, and has no value or no boolean, does not match", () => {
