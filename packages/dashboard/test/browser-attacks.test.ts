@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { before, describe, type TestContext, test } from "node:test";
+import { before, describe, type TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { runsOf, startApp } from "../../server/test/support/app.ts";
+import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { API_KEY, startTestService, type TestService } from "../../server/test/support/service.ts";
 import { openPage } from "./support/browser.ts";

@@ -1,8 +1,9 @@
 /** Every dialog with a field opens with the focus in it: what is typed arrives there, and Enter submits it. */
 
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { before } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { openPage } from "./support/browser.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { before, type TestContext, test } from "node:test";
+import { before, type TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Browser, Page } from "playwright-core";
+import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService, type TestService } from "../../server/test/support/service.ts";
 import { startShopApp } from "./support/app.ts";

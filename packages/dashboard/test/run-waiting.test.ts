@@ -1,7 +1,8 @@
 /** A run that waits says why on its page. */
 
-import { before, test } from "node:test";
+import { before } from "node:test";
 import type { Browser } from "playwright-core";
+import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { startShopApp } from "./support/app.ts";

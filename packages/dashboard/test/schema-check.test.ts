@@ -1,8 +1,9 @@
 /** An event that breaks its schema is marked, and the result never becomes a part of the event. */
 
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { before } from "node:test";
 import type { Browser } from "playwright-core";
+import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { openPage } from "./support/browser.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";

@@ -1,7 +1,8 @@
 /** The title of the window names the object that its page is about; pages of what does not exist lead on. */
 
-import { before, test } from "node:test";
+import { before } from "node:test";
 import type { Browser } from "playwright-core";
+import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { openPage } from "./support/browser.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";

@@ -11,11 +11,12 @@ import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { ACTIONS, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { ApprovalStatusBadge } from "./approval-status.tsx";
-import { DecideButtons } from "./decide-buttons.tsx";
+import { DecideButtons, DecideDialog, type Deciding } from "./decide-buttons.tsx";
 
 export function ApprovalsPage() {
   const { env } = useParams({ from: "/env/$env" });
   const [isOpenOnly, setOpenOnly] = useState(true);
+  const [deciding, setDeciding] = useState<Deciding | null>(null);
   const approvals = useInfiniteQuery(approvalsQuery(env, isOpenOnly ? "open" : undefined));
   const items = approvals.data?.pages.flatMap((page) => page.items) ?? [];
   return (
@@ -50,7 +51,7 @@ export function ApprovalsPage() {
         <NoApprovals isOpenOnly={isOpenOnly} />
       ) : (
         <>
-          <ApprovalTable env={env} approvals={items} />
+          <ApprovalTable env={env} approvals={items} onDecide={setDeciding} />
           {approvals.hasNextPage && (
             <button type="button" className="button" onClick={() => void approvals.fetchNextPage()}>
               Show more
@@ -58,6 +59,7 @@ export function ApprovalsPage() {
           )}
         </>
       )}
+      {deciding && <DecideDialog env={env} {...deciding} onClose={() => setDeciding(null)} />}
     </div>
   );
 }
@@ -74,7 +76,13 @@ function NoApprovals({ isOpenOnly }: { isOpenOnly: boolean }) {
   );
 }
 
-function ApprovalTable({ env, approvals }: { env: string; approvals: readonly Approval[] }) {
+interface ApprovalTableProps {
+  env: string;
+  approvals: readonly Approval[];
+  onDecide: (deciding: Deciding) => void;
+}
+
+function ApprovalTable({ env, approvals, onDecide }: ApprovalTableProps) {
   const mayRepair = useMayRepair();
   return (
     <Table columns={["Question", "Status", "Asked by", "Until", ...(mayRepair ? [ACTIONS] : [])]} isStacked>
@@ -104,7 +112,7 @@ function ApprovalTable({ env, approvals }: { env: string; approvals: readonly Ap
           </td>
           {mayRepair && (
             <td className="right">
-              <DecideButtons env={env} approval={approval} />
+              <DecideButtons approval={approval} onDecide={onDecide} />
             </td>
           )}
         </tr>

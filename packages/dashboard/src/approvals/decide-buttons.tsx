@@ -10,32 +10,34 @@ import { toast } from "../ui/toasts.tsx";
 const LABELS: Readonly<Record<Decision, string>> = { approved: "Approve", rejected: "Reject" };
 const COMMENT_UNITS_MAX = 2_000;
 
-export function DecideButtons({ env, approval }: { env: string; approval: Approval }) {
+/** What a dialog is open for. Its owner stays when somebody else decides meanwhile, so that the dialog says so and does not vanish. */
+export interface Deciding {
+  approval: Approval;
+  decision: Decision;
+}
+
+export function DecideButtons({ approval, onDecide }: { approval: Approval; onDecide: (deciding: Deciding) => void }) {
   const mayRepair = useMayRepair();
-  const [deciding, setDeciding] = useState<Decision | null>(null);
   if (!mayRepair || approval.status !== "open") return null;
   const about = <span className="visually-hidden"> {approval.prompt}</span>;
   return (
     <div className="row row-actions">
-      <button type="button" className="button small primary" onClick={() => setDeciding("approved")}>
+      <button type="button" className="button small primary" onClick={() => onDecide({ approval, decision: "approved" })}>
         Approve{about}
       </button>
-      <button type="button" className="button small danger" onClick={() => setDeciding("rejected")}>
+      <button type="button" className="button small danger" onClick={() => onDecide({ approval, decision: "rejected" })}>
         Reject{about}
       </button>
-      {deciding && <DecideDialog env={env} approval={approval} decision={deciding} onClose={() => setDeciding(null)} />}
     </div>
   );
 }
 
-interface DecideDialogProps {
+interface DecideDialogProps extends Deciding {
   env: string;
-  approval: Approval;
-  decision: Decision;
   onClose: () => void;
 }
 
-function DecideDialog({ env, approval, decision, onClose }: DecideDialogProps) {
+export function DecideDialog({ env, approval, decision, onClose }: DecideDialogProps) {
   const queries = useQueryClient();
   const [comment, setComment] = useState("");
   async function decide() {

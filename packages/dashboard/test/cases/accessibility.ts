@@ -1,8 +1,8 @@
 /** Every page, light and dark, wide and narrow: no serious axe finding, no layout shift, no horizontal overflow, few requests. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { testOnPostgres as test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { assertAccessible } from "../support/axe.ts";

@@ -1,8 +1,8 @@
 /** Alerts: rules are made, changed and removed by those who may, and a raised alert is shown on every page of its environment. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";

@@ -4,13 +4,13 @@
  */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Browser } from "playwright-core";
 import { runsOf, startApp } from "../../../server/test/support/app.ts";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { assertAccessible } from "../support/axe.ts";
 import { openPage } from "../support/browser.ts";
-import { untilPolled } from "../support/polled.ts";
+import { POLLED_WITHIN_MS, untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
 export function approvalCases(browser: () => Browser): void {
@@ -48,6 +48,8 @@ export function approvalCases(browser: () => Browser): void {
     // Somebody else decides while the dialog is open.
     await page.getByRole("button", { name: "Reject Deploy v2?" }).click();
     await service.rest("POST", `/approvals/${second.run.steps[0].approvalId}`, { body: { decision: "approved" } });
+    await page.clock.fastForward(POLLED_WITHIN_MS);
+    await page.locator("tr").filter({ hasText: "Deploy v2?" }).waitFor({ state: "detached" });
     await dialog.getByRole("button", { name: "Reject", exact: true }).click();
     await dialog.getByText("The approval is approved.").waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();

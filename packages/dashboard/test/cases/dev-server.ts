@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Inlet, NonRetriableError } from "@inlet/sdk";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { type AnyFunction, runsOf, startApp } from "../../../server/test/support/app.ts";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { startTestService, temporaryFolder } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";
@@ -17,13 +17,6 @@ const DEFAULT_URL = "http://localhost:8288";
 const NOT_THERE = /ERR_CONNECTION_REFUSED/;
 const TS = 1_700_000_000_000;
 
-/** The dialog first checks the default URL: nothing answers there, whatever else runs on this machine. */
-async function openEvent(t: TestContext, browser: Browser, url: string, allow: RegExp): Promise<Page> {
-  const page = await openPage(t, browser, url, { allow });
-  await page.route(`${DEFAULT_URL}/**`, (route) => route.abort("connectionrefused"));
-  return page;
-}
-
 export function devServerCases(browser: () => Browser): void {
   test("an event is sent to a dev server without its ts and appears there", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
@@ -31,7 +24,7 @@ export function devServerCases(browser: () => Browser): void {
     const sent = `{"name":"shop/order.created","id":"order-1","ts":${TS},"v":"2","data":{"total":12345678901234567890}}`;
     const [id] = (await service.send(sent)).body.ids;
 
-    const page = await openEvent(t, browser(), `${service.url}/env/dev/events/${id}`, NOT_THERE);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events/${id}`, { allow: NOT_THERE });
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
     const address = dialog.getByRole("textbox", { name: "URL of the dev server" });
@@ -62,7 +55,9 @@ export function devServerCases(browser: () => Browser): void {
     const service = await startTestService(t, { mode: "dev" });
     const devServer = await startTestService(t, { mode: "dev" });
     const [id] = (await service.send({ name: "a/b", data: {} })).body.ids;
-    const page = await openEvent(t, browser(), `${service.url}/env/dev/events/${id}`, /ERR_CONNECTION_REFUSED|ERR_FAILED|403|CORS policy/);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events/${id}`, {
+      allow: /ERR_CONNECTION_REFUSED|ERR_FAILED|403|CORS policy/,
+    });
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
     await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill(devServer.url);
@@ -76,7 +71,7 @@ export function devServerCases(browser: () => Browser): void {
     const gone = await startTestService(t, { mode: "dev" });
     await gone.stop();
     const [id] = (await service.send({ name: "a/b", data: {} })).body.ids;
-    const page = await openEvent(t, browser(), `${service.url}/env/dev/events/${id}`, NOT_THERE);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events/${id}`, { allow: NOT_THERE });
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
     await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill("not an address");
@@ -95,7 +90,7 @@ export function devServerCases(browser: () => Browser): void {
     const app = await startApp(t, devServer, () => [failing(ran)], { isDev: true });
     const [id] = (await service.send({ name: "shop/payment.due", data: { parts: 3 } })).body.ids;
     const [run] = await runsOf(service, id);
-    const page = await openEvent(t, browser(), `${service.url}/env/dev/runs/${run.id}`, /ERR_CONNECTION_REFUSED|404/);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/runs/${run.id}`, { allow: /ERR_CONNECTION_REFUSED|404/ });
     await page.getByRole("button", { name: "Send run to Dev Server" }).click();
     const dialog = page.getByRole("dialog", { name: "Send run to Dev Server" });
     await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill(devServer.url);

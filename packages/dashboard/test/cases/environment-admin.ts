@@ -1,8 +1,8 @@
 /** An environment's admin finds in the dashboard everything to run their part, and nothing of the environments of others. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";

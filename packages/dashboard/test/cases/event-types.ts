@@ -1,8 +1,8 @@
 /** The catalogue: a schema is declared on the page of its event type, beside what traffic shows, and the tester marks what it refuses. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Browser } from "playwright-core";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { makeWebhook, post } from "../../../server/test/support/webhooks.ts";
 import { openPage } from "../support/browser.ts";

@@ -1,8 +1,8 @@
 /** Keyboard, time zone, and what is in the address. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Browser } from "playwright-core";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { call, startTestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";

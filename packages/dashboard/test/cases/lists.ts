@@ -1,8 +1,9 @@
 /** The lists of runs and events: what a row says, filters by time, saved filters, and work on many runs at once. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { startTestService, type TestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";

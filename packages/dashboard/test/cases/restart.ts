@@ -1,10 +1,11 @@
 /** A service that stops and restarts: the page reports it, misses nothing, and needs no reload. */
 
-import { test } from "node:test";
 import type { Browser } from "playwright-core";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { startInlet } from "../../../server/test/support/process.ts";
 import { call, temporaryFolder } from "../../../server/test/support/service.ts";
+import { storeFlags } from "../../../server/test/support/store-flags.ts";
 import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
@@ -12,8 +13,9 @@ const AWAY = /ERR_|404/;
 
 export function restartCases(browser: () => Browser): void {
   test("a list survives a crash of the service, and a page opened in the meantime reports the error", async (t) => {
-    const [folder, port] = [temporaryFolder(t), String(await freePort())];
-    const start = () => startInlet(t, ["dev", "--port", port, "--data-dir", folder]);
+    const { flags } = await storeFlags(t, { dataDir: temporaryFolder(t) });
+    const port = String(await freePort());
+    const start = () => startInlet(t, ["dev", "--port", port, ...flags]);
     const first = await start();
     const send = (name: string) => call(`${first.url}/e/any`, { method: "POST", body: JSON.stringify({ name, data: {} }) });
     await send("before/crash");

@@ -1,8 +1,8 @@
 /** Signing in to a service that requires keys. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Browser } from "playwright-core";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { startProvider } from "../../../server/test/support/oidc.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { pagesOf, sourceOf, startProvider } from "../../../server/test/support/provider.ts";
 import { call, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";

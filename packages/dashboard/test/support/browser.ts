@@ -9,15 +9,24 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, type Pag
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { chromiumPath } from "./chromium.ts";
 
+/** Nothing listens where pages look for a dev server, whatever else runs on this machine. */
+const WITHOUT_DEV_SERVER = "--host-resolver-rules=MAP localhost:8288 127.0.0.1:1";
 /** Not the package's own arguments: they disable web security, which these tests rely on. */
-const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none"];
+const ARGUMENTS = [
+  WITHOUT_DEV_SERVER,
+  "--no-sandbox",
+  "--no-zygote",
+  "--disable-dev-shm-usage",
+  "--disable-gpu",
+  "--font-render-hinting=none",
+];
 
 /** How long a page may take to show the expected content on a busy machine. */
 const PATIENCE_MS = 120_000;
 
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = await chromiumPath();
-  if (executablePath === null) return playwright.launch({ channel: "chrome", headless: true });
+  if (executablePath === null) return playwright.launch({ channel: "chrome", args: [WITHOUT_DEV_SERVER], headless: true });
   return playwright.launch({ executablePath, args: ARGUMENTS, headless: true });
 }
 

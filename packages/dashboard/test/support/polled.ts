@@ -4,7 +4,7 @@ import type { Locator } from "playwright-core";
 import { until } from "./until.ts";
 
 /** As long as the longest interval at which pages poll. */
-const POLLED_WITHIN_MS = 10_000;
+export const POLLED_WITHIN_MS = 10_000;
 /** Time for the responses to the last poll. */
 const ANSWERED_WITHIN_MS = 250;
 

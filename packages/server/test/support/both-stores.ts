@@ -37,6 +37,13 @@ export function testOnOneStore(name: string, ...rest: Rest): void {
   addTest(onlyStore((name.length + TODAY) % 2 === 0 ? "sqlite" : "postgres"), name, rest);
 }
 
+/** For what another test does on the embedded store. Where there is no PostgreSQL, this one does it there, too. */
+export function testOnPostgres(name: string, body: Body): void;
+export function testOnPostgres(name: string, options: TestOptions, body: Body): void;
+export function testOnPostgres(name: string, ...rest: Rest): void {
+  addTest(onlyStore("postgres"), name, rest);
+}
+
 function onlyStore(store: StoreKind): StoreKind {
   return chosen ?? (skips[store] ? "sqlite" : store);
 }
