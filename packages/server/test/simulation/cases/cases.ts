@@ -1,6 +1,6 @@
 /**
- * Scenarios that once went wrong, each by its own cause, kept as they were found. A case may say what must hold beyond what the model
- * checks in every scenario.
+ * Scenarios that once went wrong, each by its own cause, kept as they were found, and some that random ones rarely come to. A case may say
+ * what must hold beyond what the model checks in every scenario.
  */
 
 import { LIMIT_CASES } from "./limits.ts";

@@ -1,9 +1,52 @@
 /** What people do meanwhile. */
 
 import assert from "node:assert/strict";
+import type { Outcome } from "../simulate.ts";
 import { all, allCompleted, type Case, events, fn, run, scenario, sequence, waitFor } from "./parts.ts";
 
+/** Their runs sleep, wait, and are called: of the last one, one at a time, while the others are queued. */
+const UNENDED = [
+  fn({ id: "asleep", code: sequence({ kind: "sleep", id: "s", ms: 60_000 }, run("b", 0)) }),
+  fn({ id: "waiting", code: waitFor("w", 60_000) }),
+  fn({ id: "running", code: run("a", 60_000), flow: { concurrency: { limit: 1 } } }),
+];
+
+function allCancelled({ played }: Outcome): void {
+  assert.equal(played.runs.length, UNENDED.length * 4);
+  assert.deepEqual([...new Set(played.runs.map(({ status }) => status))], ["cancelled"]);
+}
+
 export const PEOPLE_CASES: readonly Case[] = [
+  {
+    name: "a bulk cancellation ends runs that sleep, wait, are called and are queued",
+    scenario: scenario({
+      functions: UNENDED,
+      events: events("t/0", 4, () => 1_000),
+      cancellations: UNENDED.map(({ id }) => ({ atMs: 5_000, fn: id, key: null })),
+    }),
+    expect: allCancelled,
+  },
+  {
+    name: "a bulk cancellation by key ends the runs of that key, and no others",
+    scenario: scenario({
+      functions: [fn({ code: sequence({ kind: "sleep", id: "s", ms: 60_000 }, run("b", 0)) })],
+      events: events("t/0", 8, () => 1_000),
+      cancellations: [{ atMs: 5_000, fn: "f", key: 1 }],
+    }),
+    expect({ played }) {
+      assert.equal(played.runs.filter(({ status }) => status === "cancelled").length, 2);
+      assert.equal(played.runs.filter(({ status }) => status === "completed").length, 6);
+    },
+  },
+  {
+    name: "a job that cancels ends runs that sleep, wait, are called and are queued",
+    scenario: scenario({
+      functions: UNENDED,
+      events: events("t/0", 4, () => 1_000),
+      jobs: UNENDED.map(({ id }) => ({ atMs: 5_000, kind: "runs.cancel", fn: id })),
+    }),
+    expect: allCancelled,
+  },
   {
     name: "a function that is paused is not called: not for runs that sleep, nor for runs that begin at that moment",
     scenario: scenario({
