@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "@inlet/server";
+import { flagOf, SETTINGS, type SettingName } from "../../server/src/config/settings.ts";
 import { readOptions } from "../src/command-line/read-options.ts";
 import { GROUPS, ROWS } from "../src/commands.ts";
 
@@ -75,6 +76,35 @@ test("every command named in a sentence is one that there is", () => {
       GROUPS.some(({ word }) => word === argv[0] && argv.length === 1);
     assert.ok(isKnown, `${page}: inlet ${text}`);
   }
+});
+
+/** Flags of Docker and Helm. */
+const FLAGS_OF_OTHERS = ["--build-arg", "--set"];
+
+test("every flag named in a sentence is one that there is, of the command with which it is named", () => {
+  const ofSettings = (Object.keys(SETTINGS) as SettingName[]).map(flagOf);
+  const ofRow = ({ flags, settings }: (typeof ROWS)[number]) => [
+    ...Object.keys(flags).map((name) => `--${name}`),
+    ...(settings ? [...ofSettings, "--ephemeral"] : []),
+    ...["--help", "--json"],
+  ];
+  const ofAny = new Set([...ROWS.flatMap(ofRow), "--version", ...FLAGS_OF_OTHERS]);
+  let flagsFound = 0;
+  for (const page of PAGES) {
+    const named = read(page)
+      .replace(/^```[\s\S]*?^```$/gm, "")
+      .matchAll(/`((?:inlet [a-z]|--[a-z])[^`]*)`/g);
+    for (const [, text = ""] of named) {
+      const [, ...argv] = text.split(/\s+/);
+      const row = text.startsWith("inlet ") ? ROWS.find(({ words }) => words.every((word, i) => argv[i] === word)) : undefined;
+      const known = row ? new Set(ofRow(row)) : ofAny;
+      for (const [flag] of text.matchAll(/(?<![\w-])--[a-z][\w-]*/g)) {
+        flagsFound++;
+        assert.ok(known.has(flag), `${page}: ${text}`);
+      }
+    }
+  }
+  assert.ok(flagsFound > 300, `${flagsFound} flags were found`);
 });
 
 test("every link leads to a file, and to a heading of it", () => {

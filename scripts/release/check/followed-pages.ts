@@ -1,7 +1,7 @@
 /** The pages that the release check follows: for each, what its reader has before the first command, and what the commands lead to. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -95,6 +95,10 @@ export const FOLLOWED_PAGES: readonly FollowedPage[] = [
   },
   {
     page: "docs/how-to/operation.md",
+    async open(following) {
+      standInForSystem(following);
+      for (const name of ["inlet", "inlet-restored"]) mkdirSync(join(following.cwd, "var/lib", name), { recursive: true });
+    },
     async prepare(following) {
       const { key } = await following.rest("POST", "/keys", { kind: "signing", name: "check", environment: "production" });
       following.variables.INLET_SIGNING_KEY = key;
@@ -112,6 +116,19 @@ export const FOLLOWED_PAGES: readonly FollowedPage[] = [
     expected: { "inlet webhooks reconcile": { output: /\b1\b/ } },
   },
   { page: "docs/how-to/replay-after-a-bug.md", prepare: makeStripeWebhook },
+  {
+    page: "docs/how-to/self-hosting.md",
+    async open(following) {
+      standInForSystem(following);
+      following.variables.INLET = following.home.checkout;
+      mkdirSync(join(following.cwd, "etc/systemd/system"), { recursive: true });
+      following.variables.INLET_DATA_DIR = join(following.cwd, "var/lib/inlet");
+    },
+    async check({ cwd }) {
+      assert.match(readFileSync(join(cwd, "etc/systemd/system/inlet.service"), "utf8"), /https:\/\/events\.your-company\.com/);
+      assert.ok(existsSync(join(cwd, "var/lib/inlet-before-upgrade.backup")));
+    },
+  },
   { page: "docs/how-to/webhooks.md" },
   {
     page: "docs/how-to/windows.md",
@@ -207,6 +224,14 @@ async function makeStripeWebhook({ rest }: Following): Promise<void> {
   const webhook = { name: "Stripe", transform, verify: { ...verify, secrets: ["whsec_release_check"] } };
   await rest("POST", "/webhooks", webhook, "branch");
   await rest("POST", "/webhooks", webhook);
+}
+
+/** The folders of the system are in the folder of the reader. Nothing is restarted, and nothing changes its owner. */
+function standInForSystem({ cwd, home, variables, replaced }: Following): void {
+  for (const folder of ["/var/lib/", "/etc/"]) replaced[` ${folder}`] = ` ${join(cwd, folder)}`;
+  mkdirSync(join(cwd, "bin"));
+  for (const name of ["systemctl", "chown"]) writeFileSync(join(cwd, "bin", name), "#!/bin/sh\n", { mode: 0o755 });
+  variables.PATH = `${join(cwd, "bin")}:${home.env.PATH}`;
 }
 
 /** Does what Claude Code does with the command that it was given: starts it, and says hello. */
