@@ -9,9 +9,16 @@ const TAKE = `
   RETURNING 1`;
 
 export function leadershipStore(database: Database): LeadershipStore {
+  /** A node that stops resigns everything it could lead: what it never requested needs no statement. */
+  const requested = new Set<string>();
+  const keyOf = (work: string, node: string) => `${node} ${work}`;
   return {
-    leadershipTake: async ({ work, node, now, until }) => (await database.query(TAKE, [work, node, now, until])).length > 0,
+    async leadershipTake({ work, node, now, until }) {
+      requested.add(keyOf(work, node));
+      return (await database.query(TAKE, [work, node, now, until])).length > 0;
+    },
     async leadershipResign({ work, node }) {
+      if (!requested.has(keyOf(work, node))) return;
       await database.query("DELETE FROM leaders WHERE work = $1 AND node = $2", [work, node]);
     },
   };
