@@ -14,14 +14,17 @@ const TIMEOUT_MS = 60_000;
 export { openPlacedPostgres };
 
 export const HOOKS = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES, timeoutMs: TIMEOUT_MS };
+/** Three transactions of events and runs can meet. Every connection more costs PostgreSQL as much as a case. */
+const CONNECTIONS_MAX = 4;
 
 export async function openForConformance(t: TestContext) {
   const url = await migratedDatabase(t);
-  let store: Store = await openPostgresStore({ url, ...HOOKS });
+  const open = () => openPostgresStore({ url, ...HOOKS, connectionsMax: CONNECTIONS_MAX });
+  let store: Store = await open();
   t.after(() => store.stop());
   const reopen = async () => {
     await store.stop();
-    store = await openPostgresStore({ url, ...HOOKS });
+    store = await open();
     return store;
   };
   return { store, reopen, url };
@@ -34,7 +37,7 @@ export async function openOnTwoDatabases(t: TestContext) {
   const [url, second] = await Promise.all([migratedDatabase(t), migratedDatabase(t)]);
   const log = { error: () => undefined, info: () => undefined };
   const open = async () => {
-    const placed = await openPlacedPostgres({ url, ...HOOKS, connectionsMax: 5 }, log);
+    const placed = await openPlacedPostgres({ url, ...HOOKS, connectionsMax: CONNECTIONS_MAX }, log);
     const environmentInsert: Store["environmentInsert"] = (params) =>
       placed.environmentInsert(params.kind === "custom" ? { databaseNo: SECOND, ...params } : params);
     return { ...placed, environmentInsert };

@@ -48,6 +48,7 @@ export interface PostgresOptions {
 export async function startPostgres({ fsync = true }: PostgresOptions = {}): Promise<PostgresServer> {
   const place = await newPlace();
   const initdb = ["-D", place.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"];
+  if (!fsync) initdb.push("--no-data-checksums");
   await run(join(place.native, "bin", "initdb"), initdb, place.user);
   return serve(place, fsync);
 }

@@ -4,6 +4,7 @@
  */
 
 import { after, type TestContext } from "node:test";
+import { Pool } from "pg";
 import { openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { onEnd } from "./on-end.ts";
 import { inDatabase, isPostgresInstalled, PLATFORM, type PostgresServer, SHARED_POSTGRES, startPostgres } from "./postgres-server.ts";
@@ -20,8 +21,11 @@ const DAY_MS = 86_400_000;
 const templates = new Map<number, Promise<string>>();
 
 let shared: Promise<PostgresServer> | null = null;
+/** The connection on which this process creates and drops databases: opening one for each would be a good part of what a database costs. */
+let admin: Pool | null = null;
 after(async () => {
   if (!process.env[SHARED_POSTGRES]) for (const template of templates.values()) await dropDatabase(await template);
+  await admin?.end();
   await (await shared)?.remove();
 });
 
@@ -77,12 +81,18 @@ async function sharedTemplate(name: string): Promise<string> {
 /** Copied as files: less work than by way of the log when the server does not wait for the disk. */
 async function createDatabase(from: string, name = `inlet_${process.pid}_${Math.random().toString(36).slice(2)}`): Promise<string> {
   const text = `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE ${from} STRATEGY FILE_COPY`;
-  await inDatabase(await sharedUrl(), (client) => client.query(text));
+  await administer(text);
   return name;
 }
 
 async function dropDatabase(name: string): Promise<void> {
-  await inDatabase(await sharedUrl(), (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+}
+
+async function administer(text: string): Promise<void> {
+  const connectionString = await sharedUrl();
+  admin ??= new Pool({ connectionString, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true }).on("error", () => undefined);
+  await admin.query(text);
 }
 
 async function addressOf(database: string): Promise<string> {
