@@ -11,6 +11,7 @@ import { erasedFunctions, generateErasures } from "./deeds/erasures.ts";
 import { CANCELLING, generateEvents } from "./deeds/events.ts";
 import { generateFunctionLimits } from "./deeds/function-limits.ts";
 import { generateHooks, mirroredFunctions } from "./deeds/hooks.ts";
+import { generateInvocations } from "./deeds/invocations.ts";
 import { generateJobs } from "./deeds/jobs.ts";
 import { generatePauses } from "./deeds/pauses.ts";
 import { generateQuotas } from "./deeds/quotas.ts";
@@ -32,7 +33,7 @@ export interface GenerateOptions {
   /** Events that start functions. */
   starts: number;
   functions: number;
-  /** Without what few seeds were played with: streams, reconciliation, schedules, bulk cancellations, the quota of stored bytes, limits on starts without a deploy. */
+  /** Without what few seeds were played with: streams, reconciliation, schedules, bulk cancellations, invocations, the quota of stored bytes, limits on starts without a deploy. */
   isNarrow?: boolean;
 }
 
@@ -74,6 +75,8 @@ export function generateScenario(seed: number, { starts, functions: count, isNar
     hooks,
     schedules,
     cancellations: isNarrow ? [] : generateCancellations(new Random(seed, "cancellations"), functions),
+    // What was removed may be invoked once more.
+    invocations: isNarrow || isRemoving ? [] : generateInvocations(new Random(seed, "invocations"), functions),
     streams: isNarrow ? [] : generateStreams(new Random(seed, "streams")),
     rotations: generateRotations(new Random(seed, "rotations")),
     signingRotations: generateSigningRotations(new Random(seed, "signing rotations")),

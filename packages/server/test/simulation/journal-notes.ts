@@ -85,6 +85,13 @@ export interface CancellationNote {
   endedAt: number | null;
 }
 
+/** Somebody invoked a function. `runIds`: the runs that the service told of, each time it was asked; null: a rule held the run. */
+export interface InvocationNote {
+  functionId: string;
+  n: number;
+  runIds: (string | null)[];
+}
+
 /** Something held for a while: the service was asked to, and had said so; and the same of its end. */
 export interface SpanNote {
   askedAt: number;

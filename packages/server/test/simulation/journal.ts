@@ -14,6 +14,7 @@ import type {
   ErasureNote,
   Fate,
   FunctionLimitNote,
+  InvocationNote,
   JobNote,
   KeyNote,
   PauseNote,
@@ -65,6 +66,7 @@ export class Journal {
   readonly woken = new Set<string>();
   readonly decisions: DecisionNote[] = [];
   readonly cancellations: CancellationNote[] = [];
+  readonly invocations: InvocationNote[] = [];
   readonly appRemovals: AppRemovalNote[] = [];
   /** By then, all apps were registered. */
   peopleBeganAt = 0;
@@ -180,6 +182,12 @@ export class Journal {
   noteCancellation(asked: Omit<CancellationNote, "endedAt">): CancellationNote {
     const note: CancellationNote = { ...asked, endedAt: null };
     this.cancellations.push(note);
+    return note;
+  }
+
+  noteInvocation(functionId: string, n: number): InvocationNote {
+    const note: InvocationNote = { functionId, n, runIds: [] };
+    this.invocations.push(note);
     return note;
   }
 

@@ -13,6 +13,7 @@ import { erase } from "./deeds/erasures.ts";
 import { sendEvent } from "./deeds/events.ts";
 import { limitFunction } from "./deeds/function-limits.ts";
 import { useHook } from "./deeds/hooks.ts";
+import { invokeFunction } from "./deeds/invocations.ts";
 import { startJob } from "./deeds/jobs.ts";
 import { pauseFunction } from "./deeds/pauses.ts";
 import { setQuota } from "./deeds/quotas.ts";
@@ -51,6 +52,7 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   streams: streamMessages,
   schedules: removeApp,
   cancellations: cancelMany,
+  invocations: invokeFunction,
 };
 
 export const DEED_KINDS = Object.keys(DO) as readonly DeedKind[];

@@ -25,7 +25,7 @@ export const PLAYED_ROUTES: Readonly<Record<string, Played>> = {
   "POST /v1/functions/{id}/pause": { by: "pauses" },
   "POST /v1/functions/{id}/resume": { by: "pauses" },
   "PUT /v1/functions/{id}/limits": { by: "functionLimits" },
-  "POST /v1/functions/{id}/invoke": { not: "functions are invoked by steps, which start the same kind of run" },
+  "POST /v1/functions/{id}/invoke": { by: "invocations" },
   "POST /v1/apps": { not: "apps register by themselves in every play, which is what this asks them to do" },
   "DELETE /v1/apps/{id}": { by: "schedules" },
   "PUT /v1/event-types/{name}": { by: "schemas" },

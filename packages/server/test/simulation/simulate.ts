@@ -6,6 +6,7 @@ import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancellations } from "./model/check-cancellations.ts";
 import { checkCancels } from "./model/check-cancels.ts";
 import { checkErasures } from "./model/check-erasures.ts";
+import { checkInvocations } from "./model/check-invocations.ts";
 import { checkJobs } from "./model/check-jobs.ts";
 import { checkMirrors } from "./model/check-mirrors.ts";
 import { checkOrder } from "./model/check-order.ts";
@@ -89,6 +90,7 @@ function checkOperations(evidence: Evidence, fault: (message: string) => void): 
   checkThrottles(evidence, fault);
   checkCancels(evidence, fault);
   checkCancellations(evidence, fault);
+  checkInvocations(evidence, fault);
   checkOrder(evidence, fault);
   checkPauses(evidence, fault);
   checkReruns(evidence, fault);

@@ -18,6 +18,17 @@ function allCancelled({ played }: Outcome): void {
 
 export const PEOPLE_CASES: readonly Case[] = [
   {
+    name: "a function that is invoked twice with one key runs once, also if the service is killed between",
+    scenario: scenario({
+      functions: [fn({ trigger: null, code: sequence(run("a", 20), { kind: "sleep", id: "s", ms: 1_000 }, run("b", 0)) })],
+      events: [],
+      invocations: Array.from({ length: 20 }, (_, n) => ({ atMs: 1_000 + n * 10, fn: "f", key: n % 4, n, times: 2 })),
+      outages: [{ atMs: 1_100, kind: "kill", turns: 3, downMs: 200 }],
+      writeMs: 5,
+    }),
+    expect: allCompleted,
+  },
+  {
     name: "a bulk cancellation ends runs that sleep, wait, are called and are queued",
     scenario: scenario({
       functions: UNENDED,

@@ -23,6 +23,7 @@ export interface Deeds {
   streams: readonly SimStream[];
   schedules: readonly SimSchedule[];
   cancellations: readonly SimCancellation[];
+  invocations: readonly SimInvocation[];
 }
 
 export type DeedKind = keyof Deeds;
@@ -214,4 +215,13 @@ export interface SimCancellation {
   fn: string;
   /** Only those whose event has this key; null: all. */
   key: number | null;
+}
+
+/** A function is invoked, so many times with one idempotency key. */
+export interface SimInvocation {
+  atMs: number;
+  fn: string;
+  key: number;
+  n: number;
+  times: number;
 }

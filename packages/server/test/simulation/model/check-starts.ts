@@ -9,7 +9,8 @@ import { dataOf, durationMs, type Evidence, FAILURE_SUFFIX } from "./evidence.ts
 import { limitSpans, mayBeSet } from "./limit-spans.ts";
 
 type Fault = (message: string) => void;
-const INVOKED = "inngest/function.invoked";
+/** The event of a run that a step or somebody invoked. */
+export const INVOKED = "inngest/function.invoked";
 
 export function checkStarts(evidence: Evidence, fault: Fault): void {
   const { removedEvents } = evidence.played.journal;
