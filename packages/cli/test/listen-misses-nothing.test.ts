@@ -32,7 +32,7 @@ async function startTarget(t: TestContext) {
 }
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 300_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error("it did not come to that");
     await new Promise((resolve) => setTimeout(resolve, 10));

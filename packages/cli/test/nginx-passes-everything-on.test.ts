@@ -67,7 +67,7 @@ async function startNginx(t: TestContext, folder: string, text: string): Promise
 }
 
 async function untilListening(port: number): Promise<void> {
-  for (const deadline = Date.now() + 60_000; ; ) {
+  for (const deadline = Date.now() + 300_000; ; ) {
     const socket = connect(port, HOST);
     const isOpen = await Promise.race([once(socket, "connect").then(() => true), once(socket, "error").then(() => false)]).catch(
       () => false,

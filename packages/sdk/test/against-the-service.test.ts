@@ -11,7 +11,7 @@ import { listen } from "./listen.ts";
 import { type Ended, KEY, type Mode, PREVIOUS, setStage } from "./service-stage.ts";
 import { quiet } from "./test-app.ts";
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 300_000;
 
 /** Dev mode differs in signatures only: one engine will do. */
 function testIn(mode: Mode, name: string, body: (t: TestContext) => Promise<void>): void {

@@ -10,7 +10,7 @@ import { quiet } from "./test-app.ts";
 
 export const KEY = `signkey-prod-${"0a".repeat(32)}`;
 export const PREVIOUS = `signkey-prod-${"0b".repeat(32)}`;
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 300_000;
 
 export type Mode = "dev" | "start";
 

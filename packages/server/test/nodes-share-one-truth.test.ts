@@ -18,7 +18,7 @@ import { eventOf, makeWebhook, post } from "./support/webhooks.ts";
 const skip = whyNoPostgres() ?? false;
 /** By notification, not by a poll, which comes later. */
 const NOTIFIED = ["--poll-interval", "60s"];
-const SOON_MS = 30_000;
+const SOON_MS = 50_000;
 
 type Nodes = [TestService, TestService, ...TestService[]];
 

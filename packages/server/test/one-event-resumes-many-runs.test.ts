@@ -10,7 +10,7 @@ import { EVENT_KEY, startTestService } from "./support/service.ts";
 
 /** More than are resumed in one part. */
 const RUNS = 250;
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 300_000;
 
 async function reach(what: string, isReached: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;

@@ -21,7 +21,7 @@ async function stall(t: TestContext, service: TestService, bytes: number): Promi
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 300_000;
   while (!(await condition())) assert.ok(Date.now() < deadline, "this did not come about in time");
 }
 

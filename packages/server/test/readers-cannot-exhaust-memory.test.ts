@@ -35,7 +35,7 @@ async function askWithoutReading(t: TestContext, service: { url: string }, path:
 }
 
 async function until(condition: () => boolean | Promise<boolean>, what: string, everyMs = 20): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 300_000;
   while (!(await condition())) {
     assert.ok(Date.now() < deadline, what);
     await new Promise((resolve) => setTimeout(resolve, everyMs));

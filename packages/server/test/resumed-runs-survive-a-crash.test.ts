@@ -15,7 +15,7 @@ import { call } from "./support/service.ts";
 const RUNS = 1_000;
 const BATCH = 200;
 const ROUNDS_MAX = 10;
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 300_000;
 
 interface Scene extends OneRun {
   proxy: CuttingProxy | null;

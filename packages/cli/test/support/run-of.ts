@@ -5,7 +5,7 @@ import type { WorkingFolder } from "./working-folder.ts";
 
 /** The id of the newest run of a function, once it stands as asked. */
 export async function runOf(place: WorkingFolder, functionId: string, status: string): Promise<string> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 300_000;
   for (;;) {
     const { stdout } = await place.inlet(["runs", "list", "--function", functionId, "--json"]);
     const [run] = JSON.parse(stdout).data;

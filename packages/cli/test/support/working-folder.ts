@@ -162,7 +162,7 @@ function start(t: TestContext, cwd: string, argv: string[], variables: Record<st
     stdout: () => printed.stdout,
     stderr: () => printed.stderr,
     async printed(pattern) {
-      const deadline = Date.now() + 60_000;
+      const deadline = Date.now() + 300_000;
       for (;;) {
         const match = pattern.exec(printed.stdout) ?? pattern.exec(printed.stderr);
         if (match) return match;

@@ -15,7 +15,7 @@ import { until } from "../support/until.ts";
 
 const skip = whyNoPostgres() ?? false;
 /** A move waits for every transaction under way. */
-const PATIENT_MS = 120_000;
+const PATIENT_MS = 300_000;
 
 export function branchCases(browser: () => Browser): void {
   test("a branch gets its own events; the shared page shows events without a branch", async (t, store) => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Browser, Page } from "playwright-core";
+import { awayFromMidnight } from "../../../server/test/support/away-from-midnight.ts";
 import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
@@ -17,6 +18,7 @@ async function assertNothingHidden(page: Page): Promise<void> {
 
 export function environmentAdminCases(browser: () => Browser): void {
   test("an environment's admin runs their environment in the dashboard, and sees no other", async (t) => {
+    await awayFromMidnight();
     const service = await startTestService(t);
     const made = async (name: string) => (await service.rest("POST", "/environments", { body: { name } })).body.data.keys;
     const eventKey = (keys: { kind: string; key: string }[]) => ({ key: keys.find(({ kind }) => kind === "event")?.key ?? "" });

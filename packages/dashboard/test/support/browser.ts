@@ -22,7 +22,7 @@ const ARGUMENTS = [
 ];
 
 /** How long a page may take to show the expected content on a busy machine. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = await chromiumPath();

@@ -1,6 +1,6 @@
 /** Polls until the condition is true or the deadline has passed. */
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 const ASK_EVERY_MS = 40;
 
 export async function until<Answer>(what: string, ask: () => Promise<Answer | null | undefined | false>): Promise<Answer> {

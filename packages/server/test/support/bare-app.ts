@@ -24,7 +24,7 @@ export interface AppCall {
   fail(status: number): Promise<void>;
 }
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 300_000;
 const SDK = { "x-inngest-sdk": "bare", "x-inngest-req-version": "1", "content-type": "application/json" };
 
 export class BareApp {
@@ -41,7 +41,12 @@ export class BareApp {
       if (body === null) return;
       const { ctx, steps } = JSON.parse(body);
       const answer = (status: number, body: unknown) =>
-        new Promise<void>((resolve) => void response.writeHead(status, SDK).end(JSON.stringify(body), () => resolve()));
+        new Promise<void>((resolve) => {
+          // Nobody gets it if the service was killed.
+          if (response.destroyed) return resolve();
+          response.once("close", resolve);
+          response.writeHead(status, SDK).end(JSON.stringify(body), () => resolve());
+        });
       this.calls++;
       this.#waiting.push({
         runId: ctx.run_id,

@@ -81,7 +81,7 @@ export function spawnInlet(t: TestContext, argv: string[], env: Record<string, s
     return child.exitCode;
   }
   async function logged(pattern: RegExp): Promise<void> {
-    const deadline = Date.now() + 60_000;
+    const deadline = Date.now() + 300_000;
     while (!pattern.test(stderr)) {
       if (Date.now() > deadline) throw new Error(`the log does not say ${pattern}:\n${stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 5));

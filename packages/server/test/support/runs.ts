@@ -6,7 +6,7 @@ import type { ServiceClient } from "./service.ts";
 /** Looks often at first, then less: many tests wait at once, and looking takes time from what they wait for. */
 const POLL_MS = { first: 10, factor: 1.25, max: 200 };
 /** Far longer than anything takes on a machine that does other things as well. */
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 300_000;
 
 export interface ShownRun {
   id: string;
