@@ -3,20 +3,18 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { buildRelease, type Release } from "./build-release.ts";
+import { before, test } from "node:test";
+import type { Release } from "./build-release.ts";
 import { ROOT, readManifest } from "./pack-packages.ts";
+import { releaseUnderTest } from "./release-under-test.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "inlet-release-test-"));
 let release: Release;
 
 before(async () => {
-  release = await buildRelease(join(folder, "dist"));
+  release = await releaseUnderTest();
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 function read(file: string): string {
   return readFileSync(join(release.folder, file), "utf8");
@@ -53,7 +51,8 @@ test("the packages have what users need and nothing else", () => {
   const pages = globSync("docs/**/*.md", { cwd: ROOT });
   for (const file of [...pages, "docs/screenshots/event-light.png"]) assert.ok(cli.includes(`package/${file}`), file);
   assert.ok(!cli.includes("package/docs/screenshots/event-dark.png"), "images that no page shows stay away");
-  for (const file of ["index.js", "index.d.ts", "README.md", "LICENSE"]) assert.ok(sdk.includes(`package/${file}`), file);
+  for (const file of ["index.js", "index.d.ts", "node.js", "testing.js", "README.md", "LICENSE"])
+    assert.ok(sdk.includes(`package/${file}`), file);
   for (const file of startedFiles()) assert.ok(cli.includes(`package/dist/${file}`), file);
   assert.deepEqual(
     [...cli, ...sdk].filter((file) => /\.test\.|\/test\/|(?<!\.d)\.tsx?$/.test(file)),

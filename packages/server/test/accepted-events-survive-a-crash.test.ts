@@ -11,7 +11,7 @@ import { startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts";
 import { storeFlags } from "./support/store-flags.ts";
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 4);
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 2);
 const SENDERS = 20;
 const BATCH = 7;
 const RESPONSES_MAX = 400;

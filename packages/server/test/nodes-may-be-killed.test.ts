@@ -13,7 +13,7 @@ import { everyNodeKnows, type Node, startNode } from "./support/nodes.ts";
 import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 
 const skip = whyNoPostgres() ?? false;
-const KILLS = Number(process.env.KILLS ?? 4);
+const KILLS = Number(process.env.KILLS ?? 2);
 const SEED = Number(process.env.KILL_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LIFE_MS_MAX = 500;
 const SENDERS = 6;

@@ -1,4 +1,4 @@
-/** The package that `npm pack` makes, installed in an empty folder without a network, and run from its bin as npx would. */
+/** The package of a release, installed in an empty folder without a network, and run from its bin as npx would. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -7,11 +7,12 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { runNpm } from "../../server/test/support/npm.ts";
-import { onEnd } from "../../server/test/support/on-end.ts";
-import { temporaryFolder } from "../../server/test/support/service.ts";
+import { runNpm } from "../../packages/server/test/support/npm.ts";
+import { onEnd } from "../../packages/server/test/support/on-end.ts";
+import { temporaryFolder } from "../../packages/server/test/support/service.ts";
+import { releaseUnderTest } from "./release-under-test.ts";
 
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 interface PackageFile {
   version: string;
@@ -34,11 +35,10 @@ async function run(command: string, argv: string[], cwd: string, home: string): 
 }
 
 /** What the package takes from npm is linked from where it is installed already: there is no network here. It needs no install script. */
-function install(t: TestContext): { folder: string; inlet: string; home: string } {
+async function install(t: TestContext): Promise<{ folder: string; inlet: string; home: string }> {
   const [folder, home] = [temporaryFolder(t), temporaryFolder(t)];
   const env = { PATH: process.env.PATH, HOME: home, npm_config_cache: home, npm_config_update_notifier: "false" };
-  runNpm(["pack", "--workspace", "@inlet/cli", "--pack-destination", folder, "--silent"], { cwd: ROOT, env });
-  const [tarball] = globSync("*.tgz", { cwd: folder });
+  const { cli: tarball } = await releaseUnderTest();
   const links = Object.keys(packageFile("cli").dependencies).map((name) => [name, `file:${join(ROOT, "node_modules", name)}`]);
   const dependencies = { "@inlet/cli": `file:${tarball}`, ...Object.fromEntries(links) };
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true, dependencies }));
@@ -61,7 +61,7 @@ test("what the service takes from npm, the package names as well", () => {
 });
 
 test("installed in an empty folder, it serves, runs transforms, and sends", async (t) => {
-  const { folder, inlet, home } = install(t);
+  const { folder, inlet, home } = await install(t);
   const packed = globSync("node_modules/@inlet/cli/**/*", { cwd: folder });
   assert.deepEqual(
     packed.filter((file) => /\.ts$|\/test\//.test(file)),

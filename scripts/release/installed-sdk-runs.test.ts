@@ -1,4 +1,4 @@
-/** The package as users get it: built, packed, installed offline into an empty project, type-checked and run there. */
+/** The SDK as users get it: the package of a release, installed offline into an empty project, type-checked and run there. */
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -9,12 +9,12 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { runNpm } from "../../server/test/support/npm.ts";
-import { driveRun } from "./drive-run.ts";
-import { startRecordingService } from "./recording-service.ts";
+import { driveRun } from "../../packages/sdk/test/drive-run.ts";
+import { startRecordingService } from "../../packages/sdk/test/recording-service.ts";
+import { runNpm } from "../../packages/server/test/support/npm.ts";
+import { releaseUnderTest } from "./release-under-test.ts";
 
-const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
-const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
+const NODE_MODULES = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const QUIET = { npm_config_audit: "false", npm_config_fund: "false", npm_config_update_notifier: "false", npm_config_loglevel: "error" };
 
 const APP = `
@@ -68,7 +68,7 @@ const NODE_TYPES = ["@types/node", "types-node-newest"];
 test("the packed package installs without dependencies, type-checks and runs", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "inlet-sdk-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const project = installInto(folder);
+  const project = await installInto(folder);
   for (const types of NODE_TYPES) typeCheck(project, types);
   const service = await startRecordingService(t);
   const app = spawn(process.execPath, ["app.ts"], {
@@ -88,21 +88,12 @@ test("the packed package installs without dependencies, type-checks and runs", a
   );
 });
 
-function installInto(folder: string): string {
-  const dist = join(folder, "dist");
-  execFileSync(process.execPath, [join(PACKAGE, "scripts/build.ts"), dist], { stdio: "inherit" });
-  const env = { ...process.env, ...QUIET };
-  const [packed] = JSON.parse(runNpm(["pack", "--json", dist], { cwd: folder, env })) as [{ filename: string; files: { path: string }[] }];
-  const names = packed.files.map(({ path }) => path);
-  assert.deepEqual(
-    names.filter((name) => name.includes("test.") || (name.endsWith(".ts") && !name.endsWith(".d.ts"))),
-    [],
-  );
-  for (const name of ["index.js", "index.d.ts", "node.js", "testing.js", "README.md", "LICENSE"]) assert(names.includes(name), name);
+async function installInto(folder: string): Promise<string> {
+  const { sdk: tarball } = await releaseUnderTest();
   const project = join(folder, "project");
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), '{"name":"project","private":true,"type":"module"}');
-  runNpm(["install", "--offline", join(folder, packed.filename)], { cwd: project, env });
+  runNpm(["install", "--offline", tarball], { cwd: project, env: { ...process.env, ...QUIET } });
   const installed = JSON.parse(readFileSync(join(project, "node_modules/@inlet/sdk/package.json"), "utf8")) as Record<string, unknown>;
   assert.deepEqual([installed.dependencies, installed.private, installed.scripts], [undefined, undefined, undefined]);
   return project;
