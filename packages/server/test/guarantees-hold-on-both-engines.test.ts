@@ -18,7 +18,6 @@ const ON_ONE_ENGINE: Readonly<Record<string, readonly string[]>> = {
     "cli/guides-name-what-exists",
     "providers/providers",
     "sdk/guide-examples",
-    "sdk/packed-tarball",
     "sdk/typed-events",
     "sdk/wire-agrees-with-the-service",
     "server/architecture-names-what-exists",
@@ -45,7 +44,6 @@ const ON_ONE_ENGINE: Readonly<Record<string, readonly string[]>> = {
   "guides, recipes and the package are run as written, which is on the embedded store": [
     "cli/guide-tells-the-truth",
     "cli/guides-run-as-written",
-    "cli/installed-package-runs",
     "cli/recipes-run-as-written",
   ],
   "nginx passes on the same requests, whatever the service stores them in": ["cli/nginx-passes-everything-on"],

@@ -194,7 +194,7 @@ describe("content encodings", () => {
   });
 
   it("a bomb stops at the limit, long before it is unpacked", async () => {
-    const bomb = gzipSync(Buffer.alloc(300_000_000));
+    const bomb = gzipSync(Buffer.alloc(100_000_000));
     assert.ok(bomb.length < LIMIT);
     const before = process.memoryUsage().arrayBuffers;
     const [code, message] = await refused(bomb, "application/json", { contentEncoding: "gzip" });
