@@ -33,6 +33,8 @@ export class BareApp {
   #arrived: () => void = () => undefined;
   /** How many calls came in all. */
   calls = 0;
+  /** Told of each call, and its run, as soon as it has come. */
+  onCall: (runId: string) => void = () => undefined;
 
   constructor() {
     this.#server = createServer(async (request, response) => {
@@ -48,6 +50,7 @@ export class BareApp {
           response.writeHead(status, SDK).end(JSON.stringify(body), () => resolve());
         });
       this.calls++;
+      this.onCall(ctx.run_id);
       this.#waiting.push({
         runId: ctx.run_id,
         attempt: ctx.attempt,
