@@ -26,8 +26,12 @@ const OPERATOR_TRIES = 12;
 const CACHE_MS = 5_000;
 const MOVE_TIMING = { forgetAfterMs: 300, fenceMs: 8_000 };
 
+/** A process that gets little of the machine takes long between two statements. What is to break is cut, held or killed. */
+const PATIENT_MS = 60_000;
+
 const OPTIONS = {
   rules: waitRules,
+  timeoutMs: PATIENT_MS,
   moveTiming: MOVE_TIMING,
   connectionsMax: CONNECTIONS_MAX,
   pollIntervalMs: POLL_INTERVAL_MS,
