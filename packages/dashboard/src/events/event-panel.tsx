@@ -11,6 +11,7 @@ import { environmentTitle } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { Fact } from "../ui/fact.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
@@ -63,7 +64,13 @@ export function EventPanel() {
   );
 }
 
-function Details({ env, event, archived }: { env: string; event: EventItem; archived: boolean }) {
+interface DetailsProps {
+  env: string;
+  event: EventItem;
+  archived: boolean;
+}
+
+function Details({ env, event, archived }: DetailsProps) {
   return (
     <div className="panel-body">
       <PageTitle text={event.name} />
@@ -77,67 +84,7 @@ function Details({ env, event, archived }: { env: string; event: EventItem; arch
         />
       </h2>
       {event.schemaFaults.length > 0 && <SchemaFaults env={env} event={event} />}
-      <dl className="facts">
-        <dt>Event ID</dt>
-        <dd className="row">
-          <code>{event.id}</code>
-          <CopyButton text={event.id} label="Copy Event ID" />
-        </dd>
-        <dt>Received</dt>
-        <dd>
-          <Time at={event.receivedAt} full />
-        </dd>
-        {event.ts !== Date.parse(event.receivedAt) && (
-          <>
-            <dt title="Time set by the sender">Timestamp (ts)</dt>
-            <dd>
-              <Time at={event.ts} full />
-            </dd>
-          </>
-        )}
-        <dt>Environment</dt>
-        <dd className="row" style={{ gap: 6 }}>
-          <EnvironmentDot name={event.environment} /> {environmentTitle(event.environment)}
-        </dd>
-        <dt>Source</dt>
-        <dd className="row">
-          <SourceLink env={env} event={event} />
-          {!archived && (
-            <FilterLink env={env} id={event.id} search={{ source: event.source.id }} label={`Only events from ${event.source.name}`} />
-          )}
-        </dd>
-        {event.isReconciled && (
-          <>
-            <dt>Reconciled</dt>
-            <dd>Found in what the provider lists; no request brought it.</dd>
-          </>
-        )}
-        {event.source.run && (
-          <>
-            <dt>Source run</dt>
-            <dd>
-              <Link to="/env/$env/runs/$id" params={{ env, id: event.source.run }} className="mono">
-                {event.source.run}
-              </Link>
-            </dd>
-          </>
-        )}
-        {event.dedupId !== null && (
-          <>
-            <dt>Dedup id</dt>
-            <dd className="row">
-              <code>{event.dedupId}</code>
-              <CopyButton text={event.dedupId} label="Copy dedup id" />
-            </dd>
-          </>
-        )}
-        {(event.dedupId !== null || event.duplicates > 0) && (
-          <>
-            <dt>Duplicates</dt>
-            <dd>{event.duplicates === 0 ? "None" : `${event.duplicates} ignored`}</dd>
-          </>
-        )}
-      </dl>
+      <EventFacts env={env} event={event} archived={archived} />
       {archived ? (
         <p className="quiet">This event is in the archive. Runs and steps that were archived are in its files, too.</p>
       ) : (
@@ -146,6 +93,59 @@ function Details({ env, event, archived }: { env: string; event: EventItem; arch
       <Payload text={event.data} title="Data" />
       {event.extras.size > 0 && <Payload text={sentEvent(event)} title="Event as sent" />}
     </div>
+  );
+}
+
+function EventFacts({ env, event, archived }: DetailsProps) {
+  return (
+    <dl className="facts">
+      <Fact label="Event ID" className="row">
+        <code>{event.id}</code>
+        <CopyButton text={event.id} label="Copy Event ID" />
+      </Fact>
+      <Fact label="Received">
+        <Time at={event.receivedAt} full />
+      </Fact>
+      {event.ts !== Date.parse(event.receivedAt) && (
+        <Fact label="Timestamp (ts)" hint="Time set by the sender">
+          <Time at={event.ts} full />
+        </Fact>
+      )}
+      <dt>Environment</dt>
+      <dd className="row" style={{ gap: 6 }}>
+        <EnvironmentDot name={event.environment} /> {environmentTitle(event.environment)}
+      </dd>
+      <SourceFacts env={env} event={event} archived={archived} />
+      {event.dedupId !== null && (
+        <Fact label="Dedup id" className="row">
+          <code>{event.dedupId}</code>
+          <CopyButton text={event.dedupId} label="Copy dedup id" />
+        </Fact>
+      )}
+      {(event.dedupId !== null || event.duplicates > 0) && (
+        <Fact label="Duplicates">{event.duplicates === 0 ? "None" : `${event.duplicates} ignored`}</Fact>
+      )}
+    </dl>
+  );
+}
+
+function SourceFacts({ env, event, archived }: DetailsProps) {
+  const { source } = event;
+  return (
+    <>
+      <Fact label="Source" className="row">
+        <SourceLink env={env} event={event} />
+        {!archived && <FilterLink env={env} id={event.id} search={{ source: source.id }} label={`Only events from ${source.name}`} />}
+      </Fact>
+      {event.isReconciled && <Fact label="Reconciled">Found in what the provider lists; no request brought it.</Fact>}
+      {source.run && (
+        <Fact label="Source run">
+          <Link to="/env/$env/runs/$id" params={{ env, id: source.run }} className="mono">
+            {source.run}
+          </Link>
+        </Fact>
+      )}
+    </>
   );
 }
 

@@ -43,8 +43,6 @@ export function EventsPage() {
   const scroller = useRef<HTMLDivElement>(null);
   const width = useWidth(scroller);
   const filters = filtersOf(search);
-  // Nobody erases everything: a filter says what.
-  const mayErase = useMayErase() && Object.entries(filters).some(([name, value]) => value && !OWN_FILTERS.has(name));
   const isHeld = paused || scrolled;
   const list = useEventList(env, filters, isHeld);
   useKeptPosition(scroller, { path: "/env/$env/events", env, search, isReady: list.events.length > 0 });
@@ -63,25 +61,7 @@ export function EventsPage() {
           <div className="page-head">
             <h1>Events</h1>
             {!search.archived && <LiveButton state={list.live} paused={paused} onPause={setPaused} />}
-            <div className="actions">
-              {!search.archived && (
-                <JobMenu
-                  env={env}
-                  filter={filters}
-                  choices={mayErase ? [...CHOICES, ERASE] : CHOICES}
-                  dialog={(request, close) =>
-                    request.kind === "events.erase" ? (
-                      <EraseDialog env={env} request={request} onClose={close} />
-                    ) : (
-                      <ReplayDialog env={env} request={request} onClose={close} />
-                    )
-                  }
-                />
-              )}
-              <ExportList env={env} path="/events" query={filters} name={`events-${env}`} />
-              <SavedFilters env={env} page="events" search={search} onChoose={setSearch} />
-              {env !== SHARED && <SendEventButton env={env} />}
-            </div>
+            <ListActions env={env} search={search} onSearch={setSearch} />
           </div>
           {env === SHARED && <p className="quiet">Webhook events that named no existing branch. No functions run for them.</p>}
           <EventFilters env={env} search={search} onChange={setSearch} />
@@ -101,23 +81,60 @@ export function EventsPage() {
           onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > SCROLLED_PX)}
         >
           {list.waiting > 0 && (
-            <button
-              type="button"
-              className="new-pill"
-              onClick={() => {
+            <NewEvents
+              waiting={list.waiting}
+              onShow={() => {
                 list.showWaiting();
                 scroller.current?.scrollTo({ top: 0 });
               }}
-            >
-              <Icon name="plus" size={14} />{" "}
-              {Number.isFinite(list.waiting) ? plural(list.waiting, "new event") : `Over ${count(TAIL_MAX)} new events`}
-            </button>
+            />
           )}
           <ListBody env={env} search={search} selected={selected} width={width} scroller={scroller} list={list} />
         </div>
       </div>
       <Outlet />
     </div>
+  );
+}
+
+interface ListActionsProps {
+  env: string;
+  search: EventSearch;
+  onSearch: (search: EventSearch) => void;
+}
+
+function ListActions({ env, search, onSearch }: ListActionsProps) {
+  const filters = filtersOf(search);
+  // Nobody erases everything: a filter says what.
+  const mayErase = useMayErase() && Object.entries(filters).some(([name, value]) => value && !OWN_FILTERS.has(name));
+  return (
+    <div className="actions">
+      {!search.archived && (
+        <JobMenu
+          env={env}
+          filter={filters}
+          choices={mayErase ? [...CHOICES, ERASE] : CHOICES}
+          dialog={(request, close) =>
+            request.kind === "events.erase" ? (
+              <EraseDialog env={env} request={request} onClose={close} />
+            ) : (
+              <ReplayDialog env={env} request={request} onClose={close} />
+            )
+          }
+        />
+      )}
+      <ExportList env={env} path="/events" query={filters} name={`events-${env}`} />
+      <SavedFilters env={env} page="events" search={search} onChoose={onSearch} />
+      {env !== SHARED && <SendEventButton env={env} />}
+    </div>
+  );
+}
+
+function NewEvents({ waiting, onShow }: { waiting: number; onShow: () => void }) {
+  return (
+    <button type="button" className="new-pill" onClick={onShow}>
+      <Icon name="plus" size={14} /> {Number.isFinite(waiting) ? plural(waiting, "new event") : `Over ${count(TAIL_MAX)} new events`}
+    </button>
   );
 }
 

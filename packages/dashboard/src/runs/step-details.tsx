@@ -1,9 +1,9 @@
 /** Details of one step: times, wait condition, failed attempts and output. */
 
 import { Link } from "@tanstack/react-router";
-import { Fragment } from "react";
 import type { Run, RunAttempt, RunStep } from "../api/types.ts";
 import { StepApproval } from "../approvals/step-approval.tsx";
+import { Fact } from "../ui/fact.tsx";
 import { plural } from "../ui/numbers.ts";
 import { Payload } from "../ui/payload.tsx";
 import { preciseDuration, Time } from "../ui/time.tsx";
@@ -30,83 +30,75 @@ export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
         <RerunFromStep env={env} run={run} step={step} />
         <ResumeStep env={env} run={run} step={step} />
       </div>
-      <dl className="facts">
-        <dt>Kind</dt>
-        <dd>{step.kind}</dd>
-        <dt>Started</dt>
-        <dd>
-          <Time at={step.startedAt} full />
-        </dd>
-        <dt>Ended</dt>
-        <dd>
-          <Time at={step.endedAt} full />
-        </dd>
-        {step.until && (
-          <>
-            <dt>{TIMED_OUT.has(step.kind) ? "Times out at" : "Wakes at"}</dt>
-            <dd>
-              <Time at={step.until} full />
-            </dd>
-          </>
-        )}
-        {step.eventName && (
-          <>
-            <dt>Waits for</dt>
-            <dd>
-              <code>{step.eventName}</code>
-            </dd>
-          </>
-        )}
-        {step.eventId && (
-          <>
-            <dt>Resumed by</dt>
-            <dd>
-              <Link to="/env/$env/events/$id" params={{ env, id: step.eventId }} className="mono">
-                {step.eventId}
-              </Link>
-            </dd>
-          </>
-        )}
-        {step.signal && (
-          <>
-            <dt>Waits for signal</dt>
-            <dd>
-              <code>{step.signal}</code>
-            </dd>
-          </>
-        )}
-        {step.approvalId && (
-          <>
-            <dt>Approval</dt>
-            <dd>
-              <StepApproval env={env} id={step.approvalId} />
-            </dd>
-          </>
-        )}
-        {step.childRunId && (
-          <>
-            <dt>Invoked run</dt>
-            <dd>
-              <Link to="/env/$env/runs/$id" params={{ env, id: step.childRunId }} className="mono">
-                {step.childRunId}
-              </Link>
-            </dd>
-          </>
-        )}
-        <dt>Attempts</dt>
-        <dd>{step.attempts}</dd>
-        {[...totalsOf(stepPhases(run, step, Date.now()))].map(([kind, ms]) => (
-          <Fragment key={kind}>
-            <dt>{PHASE_LABELS[kind]}</dt>
-            <dd className="num">{preciseDuration(ms)}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      <StepFacts env={env} run={run} step={step} />
       {step.error && <RunErrorBox error={step.error} />}
       <AttemptList attempts={attempts} />
       <RunLogs run={run} stepId={step.id} title="Log" />
       {step.output !== null && <Payload text={step.output} title="Output" />}
     </div>
+  );
+}
+
+function StepFacts({ env, run, step }: Omit<StepDetailsProps, "attempts">) {
+  return (
+    <dl className="facts">
+      <Fact label="Kind">{step.kind}</Fact>
+      <Fact label="Started">
+        <Time at={step.startedAt} full />
+      </Fact>
+      <Fact label="Ended">
+        <Time at={step.endedAt} full />
+      </Fact>
+      {step.until && (
+        <Fact label={TIMED_OUT.has(step.kind) ? "Times out at" : "Wakes at"}>
+          <Time at={step.until} full />
+        </Fact>
+      )}
+      <WaitFacts env={env} step={step} />
+      {step.childRunId && (
+        <Fact label="Invoked run">
+          <Link to="/env/$env/runs/$id" params={{ env, id: step.childRunId }} className="mono">
+            {step.childRunId}
+          </Link>
+        </Fact>
+      )}
+      <Fact label="Attempts">{step.attempts}</Fact>
+      {[...totalsOf(stepPhases(run, step, Date.now()))].map(([kind, ms]) => (
+        <Fact key={kind} label={PHASE_LABELS[kind]} className="num">
+          {preciseDuration(ms)}
+        </Fact>
+      ))}
+    </dl>
+  );
+}
+
+/** What it waits for, or was resumed by. */
+function WaitFacts({ env, step }: Pick<StepDetailsProps, "env" | "step">) {
+  return (
+    <>
+      {step.eventName && (
+        <Fact label="Waits for">
+          <code>{step.eventName}</code>
+        </Fact>
+      )}
+      {step.eventId && (
+        <Fact label="Resumed by">
+          <Link to="/env/$env/events/$id" params={{ env, id: step.eventId }} className="mono">
+            {step.eventId}
+          </Link>
+        </Fact>
+      )}
+      {step.signal && (
+        <Fact label="Waits for signal">
+          <code>{step.signal}</code>
+        </Fact>
+      )}
+      {step.approvalId && (
+        <Fact label="Approval">
+          <StepApproval env={env} id={step.approvalId} />
+        </Fact>
+      )}
+    </>
   );
 }
 

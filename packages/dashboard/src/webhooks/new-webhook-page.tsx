@@ -2,8 +2,8 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { type AlertRuleFields, saveAlertRule } from "../api/alerts.ts";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { saveAlertRule } from "../api/alerts.ts";
 import { call } from "../api/client.ts";
 import { providersQuery } from "../api/queries.ts";
 import type { Provider, Webhook } from "../api/types.ts";
@@ -12,6 +12,7 @@ import { CodeBlock } from "../ui/copy.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { ErrorState, messageOf, Notice, SkeletonRows } from "../ui/states.tsx";
 import { withToast } from "../ui/toasts.tsx";
+import { checksOf, silenceRule } from "./new-webhook.ts";
 
 export function NewWebhookPage() {
   const { env } = useParams({ from: "/env/$env" });
@@ -82,45 +83,20 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
           onChange={({ target }) => setSearch(target.value)}
         />
       </label>
-      {found.length === 0 && <p className="quiet">No provider matches. Start with "Any provider".</p>}
-      <fieldset className="providers">
-        <legend className="visually-hidden">Provider</legend>
-        {found.map((provider) => (
-          <label key={provider.id} className="provider">
-            <input type="radio" name="provider" checked={provider.id === chosen.id} onChange={() => setWanted(provider)} />
-            <span className="provider-mark" aria-hidden="true">
-              {provider.title[0]}
-            </span>
-            <span className="grow">
-              <span className="strong">{provider.title}</span>
-              <span className="quiet small provider-sends">{provider.sends}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
+      <ProviderChoice found={found} chosen={chosen} onChoose={setWanted} />
       <label className="field" style={{ maxWidth: 420 }}>
         <span>Name</span>
         <input className="input" value={name} maxLength={128} placeholder={chosen.title} onChange={({ target }) => setName(target.value)} />
       </label>
       {chosen.secretFrom !== null && (
-        <label className="field" style={{ maxWidth: 420 }}>
-          <span>Secret (optional)</span>
-          <input className="input" type="password" autoComplete="off" value={secret} onChange={({ target }) => setSecret(target.value)} />
-          <span className="quiet small">{chosen.secretFrom}. With it, every request is verified; without it, none is.</span>
-        </label>
+        <SecretField label="Secret (optional)" value={secret} onChange={setSecret}>
+          {chosen.secretFrom}. With it, every request is verified; without it, none is.
+        </SecretField>
       )}
       {needsToken && (
-        <label className="field" style={{ maxWidth: 420 }}>
-          <span>Verify token</span>
-          <input
-            className="input"
-            type="password"
-            autoComplete="off"
-            value={verifyToken}
-            onChange={({ target }) => setVerifyToken(target.value)}
-          />
-          <span className="quiet small">Choose any text, and enter it at the provider too.</span>
-        </label>
+        <SecretField label="Verify token" value={verifyToken} onChange={setVerifyToken}>
+          Choose any text, and enter it at the provider too.
+        </SecretField>
       )}
       {env !== SHARED && <SilenceField seconds={silenceSeconds} onChange={setSilenceSeconds} />}
       <p className="quiet">Where to enter the URL: {chosen.setUp}.</p>
@@ -141,6 +117,53 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
   );
 }
 
+interface ProviderChoiceProps {
+  found: readonly Provider[];
+  chosen: Provider;
+  onChoose: (provider: Provider) => void;
+}
+
+function ProviderChoice({ found, chosen, onChoose }: ProviderChoiceProps) {
+  return (
+    <>
+      {found.length === 0 && <p className="quiet">No provider matches. Start with "Any provider".</p>}
+      <fieldset className="providers">
+        <legend className="visually-hidden">Provider</legend>
+        {found.map((provider) => (
+          <label key={provider.id} className="provider">
+            <input type="radio" name="provider" checked={provider.id === chosen.id} onChange={() => onChoose(provider)} />
+            <span className="provider-mark" aria-hidden="true">
+              {provider.title[0]}
+            </span>
+            <span className="grow">
+              <span className="strong">{provider.title}</span>
+              <span className="quiet small provider-sends">{provider.sends}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </>
+  );
+}
+
+interface SecretFieldProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  /** What it is for. */
+  children: ReactNode;
+}
+
+function SecretField({ label, value, onChange, children }: SecretFieldProps) {
+  return (
+    <label className="field" style={{ maxWidth: 420 }}>
+      <span>{label}</span>
+      <input className="input" type="password" autoComplete="off" value={value} onChange={({ target }) => onChange(target.value)} />
+      <span className="quiet small">{children}</span>
+    </label>
+  );
+}
+
 const SILENCES = [
   [0, "Never"],
   [3_600, "1 hour"],
@@ -148,7 +171,6 @@ const SILENCES = [
   [604_800, "1 week"],
 ] as const;
 
-/** A provider that stops sending makes no error: only an alert rule notices. */
 function SilenceField({ seconds, onChange }: { seconds: number; onChange: (seconds: number) => void }) {
   return (
     <label className="field" style={{ maxWidth: 420 }}>
@@ -165,11 +187,6 @@ function SilenceField({ seconds, onChange }: { seconds: number; onChange: (secon
   );
 }
 
-function silenceRule({ id, name }: Webhook, windowSeconds: number): AlertRuleFields {
-  const subject = { function: null, webhook: id, event: null, threshold: null };
-  return { name: `${name} is silent`, kind: "silence", ...subject, windowSeconds, quietHours: null, enabled: true };
-}
-
 function ProviderFacts({ provider: { note, timeout, retries, documentation } }: { provider: Provider }) {
   return (
     <p className="quiet small">
@@ -183,20 +200,4 @@ function ProviderFacts({ provider: { note, timeout, retries, documentation } }: 
       )}
     </p>
   );
-}
-
-/** Presets that cannot respond without a secret. */
-const NEEDS_SECRET = ["x", "zoom"];
-
-/** Without a secret nothing can be verified, and some handshakes cannot be answered. A secret that no scheme uses is checked by the handshake. */
-function checksOf({ verify, secretFrom, handshake }: Provider, secret: string, verifyToken: string) {
-  const isHandedOver = verify !== null && secretFrom === null;
-  const preset = handshake?.preset ?? "";
-  const isAnswerable = preset === "meta" ? verifyToken !== "" : !NEEDS_SECRET.includes(preset) || secret !== "";
-  const ownSecrets = preset === "meta" ? [verifyToken] : verify === null && secret !== "" ? [secret] : null;
-  return {
-    ...(verify && secret !== "" && { verify: { ...verify, secrets: [secret] } }),
-    ...(isHandedOver && { verify }),
-    ...(handshake && isAnswerable && { handshake: { ...handshake, ...(ownSecrets && { secrets: ownSecrets }) } }),
-  };
 }

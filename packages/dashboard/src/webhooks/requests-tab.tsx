@@ -125,7 +125,6 @@ function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpe
     );
     await queries.invalidateQueries({ queryKey: ["webhook-requests", webhook.id] });
   }
-  const json = request.body === null ? null : readJsonText(request.body);
   const headers = Object.entries(request.headers);
   const query = Object.entries(request.query).flatMap(([name, values]) => values.map((value) => `${name}=${value}`));
   return (
@@ -155,34 +154,33 @@ function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpe
           transform v{request.transformVersion} · environment: {request.environment || "none"} · {request.contentType ?? "no content type"}
         </span>
       </div>
-      {request.body === null ? (
-        <p className="quiet">The body was too large to store.</p>
-      ) : json !== null ? (
-        <Payload text={json} title="Body" />
-      ) : (
-        <div className="stack tight">
-          <h3>
-            Body <span className="quiet small">{bytes(request.body.length)}</span>
-          </h3>
-          <CodeBlock text={request.body === "" ? "(empty)" : request.body} label="Copy body" />
-        </div>
-      )}
-      {query.length > 0 && (
-        <div className="stack tight">
-          <h3>Query</h3>
-          <pre className="logs">{query.join("\n")}</pre>
-        </div>
-      )}
-      <div className="stack tight">
-        <h3>Headers</h3>
-        <pre className="logs">{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
-      </div>
-      {request.logs.length > 0 && (
-        <div className="stack tight">
-          <h3>console.log</h3>
-          <pre className="logs">{request.logs.join("\n")}</pre>
-        </div>
-      )}
+      <RequestBody body={request.body} />
+      {query.length > 0 && <Lines title="Query" lines={query} />}
+      <Lines title="Headers" lines={headers.map(([name, value]) => `${name}: ${value}`)} />
+      {request.logs.length > 0 && <Lines title="console.log" lines={request.logs} />}
+    </div>
+  );
+}
+
+function RequestBody({ body }: { body: string | null }) {
+  if (body === null) return <p className="quiet">The body was too large to store.</p>;
+  const json = readJsonText(body);
+  if (json !== null) return <Payload text={json} title="Body" />;
+  return (
+    <div className="stack tight">
+      <h3>
+        Body <span className="quiet small">{bytes(body.length)}</span>
+      </h3>
+      <CodeBlock text={body === "" ? "(empty)" : body} label="Copy body" />
+    </div>
+  );
+}
+
+function Lines({ title, lines }: { title: string; lines: readonly string[] }) {
+  return (
+    <div className="stack tight">
+      <h3>{title}</h3>
+      <pre className="logs">{lines.join("\n")}</pre>
     </div>
   );
 }
