@@ -4,32 +4,34 @@
  */
 
 import { BODY_BYTES_MAX_DEFAULT, DAY_MS, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
-import { type OidcRole, oidcRoles } from "./oidc-roles.ts";
 import {
   type AddressList,
   addressList,
   archiveUrl,
+  type ListenAddress,
+  listenAddress,
+  origin,
+  postgresUrl,
+  trustedProxies,
+  url,
+  urlWith,
+} from "./address-readings.ts";
+import { type OidcRole, oidcRoles } from "./oidc-roles.ts";
+import {
   diskBudget,
   duration,
   encryptionKey,
   integer,
   KIB,
   key,
-  type ListenAddress,
   list,
-  listenAddress,
   MIB,
   oneOf,
-  origin,
   orNone,
-  postgresUrl,
   type Reading,
   signingKey,
   size,
   text,
-  trustedProxies,
-  url,
-  urlWith,
 } from "./readings.ts";
 
 export type Mode = "dev" | "start";

@@ -27,52 +27,8 @@ const SAMPLES_MAX = 5;
 /** A response waits this long for the last item, so that the `total` it gives is that of the whole list, unless the list is very long. */
 const COLLECT_WAIT_MS = 10_000;
 
-export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts): JobsPart {
-  const kindOf = ({ kind }: JobRequest) => kinds.find((candidate) => candidate.kind === kind) as JobKind;
-
-  function keptFilter(request: JobRequest): string {
-    const text = JSON.stringify(request.filter);
-    return kindOf(request).hidesFilter ? JSON.stringify({ sha256: createHash("sha256").update(text).digest("hex") }) : text;
-  }
-
-  async function preview(environment: Environment, request: JobRequest): Promise<JobPreview> {
-    const samples: string[] = [];
-    let total = 0;
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await kindOf(request).find(environment, request.filter, cursor ?? null, NEVER);
-      for (const { sample } of page.found.slice(0, SAMPLES_MAX - samples.length)) samples.push(sample());
-      total += page.found.length;
-      cursor = page.next;
-    }
-    return { total, samples };
-  }
-
-  async function create(environment: Environment, request: JobRequest): Promise<Job> {
-    const { found, next } = await kindOf(request).find(environment, request.filter, null, NEVER);
-    const [id, environmentId] = [newId(), environment.id];
-    const fixed = await runner.add(
-      {
-        id,
-        environmentId,
-        kind: request.kind,
-        filter: keptFilter(request),
-        functionId: request.function ?? null,
-        rate: request.rate ?? rate,
-        createdAt: now(),
-        items: found.map(({ item }) => item),
-        listCursor: next,
-        series: null,
-        isScheduled: false,
-      },
-      request.filter,
-    );
-    const answered = new AbortController();
-    await Promise.race([fixed.end, pause(COLLECT_WAIT_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
-    answered.abort();
-    return (await store.jobGet({ environmentId, id })) as Job;
-  }
-
-  const offered = kinds.filter(({ hasOwnRoute = false }) => !hasOwnRoute);
+export function createJobs(parts: JobsParts): JobsPart {
+  const offered = parts.kinds.filter(({ hasOwnRoute = false }) => !hasOwnRoute);
   const rules = offered.map(({ kind, filters, filtersRequired = [], takesFunction = false, takesAll }) => ({
     kind,
     filters,
@@ -80,5 +36,58 @@ export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts
     takesFunction,
     takesAll,
   }));
-  return { kinds: rules, preview, create };
+  return {
+    kinds: rules,
+    preview: (environment, request) => previewJob(kindOf(parts, request), environment, request),
+    create: (environment, request) => createJob(parts, kindOf(parts, request), environment, request),
+  };
+}
+
+function kindOf({ kinds }: JobsParts, { kind }: JobRequest): JobKind {
+  return kinds.find((candidate) => candidate.kind === kind) as JobKind;
+}
+
+async function previewJob(kind: JobKind, environment: Environment, { filter }: JobRequest): Promise<JobPreview> {
+  const samples: string[] = [];
+  let total = 0;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await kind.find(environment, filter, cursor ?? null, NEVER);
+    for (const { sample } of page.found.slice(0, SAMPLES_MAX - samples.length)) samples.push(sample());
+    total += page.found.length;
+    cursor = page.next;
+  }
+  return { total, samples };
+}
+
+async function createJob(
+  { store, runner, rate, newId, now }: JobsParts,
+  kind: JobKind,
+  environment: Environment,
+  request: JobRequest,
+): Promise<Job> {
+  const { found, next } = await kind.find(environment, request.filter, null, NEVER);
+  const [id, environmentId] = [newId(), environment.id];
+  const job = {
+    id,
+    environmentId,
+    kind: request.kind,
+    filter: keptFilter(kind, request),
+    functionId: request.function ?? null,
+    rate: request.rate ?? rate,
+    createdAt: now(),
+    items: found.map(({ item }) => item),
+    listCursor: next,
+    series: null,
+    isScheduled: false,
+  };
+  const fixed = await runner.add(job, request.filter);
+  const answered = new AbortController();
+  await Promise.race([fixed.end, pause(COLLECT_WAIT_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
+  answered.abort();
+  return (await store.jobGet({ environmentId, id })) as Job;
+}
+
+function keptFilter({ hidesFilter }: JobKind, { filter }: JobRequest): string {
+  const text = JSON.stringify(filter);
+  return hidesFilter ? JSON.stringify({ sha256: createHash("sha256").update(text).digest("hex") }) : text;
 }

@@ -10,6 +10,7 @@ import type { RhythmRoutesParts } from "../api/alerts/rhythm-routes.ts";
 import type { JobsRoutesParts } from "../api/jobs/jobs-routes.ts";
 import { gatheringWithout } from "../fan-out/starts/decide-start.ts";
 import { DRIFT_EVENT } from "../flows/report-drift.ts";
+import type { JobKind } from "../jobs/job-kind.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
 import { createJobs } from "../jobs/jobs.ts";
 import { cancelRuns } from "../jobs/kinds/cancel-runs.ts";
@@ -55,41 +56,9 @@ export interface JobsAndAlerts {
   work: BackgroundService[];
 }
 
-export function createJobsAndAlerts({
-  store,
-  directory,
-  functions,
-  activity,
-  quotaUsed,
-  replay,
-  drill,
-  reconciliation,
-  archive,
-  sourceName,
-  jobRate,
-  leaseMs,
-  ids,
-  log,
-  now,
-}: JobsAndAlertsParts): JobsAndAlerts {
-  const { runs, jobStarts } = functions;
-  const webhooks = () => directory.webhooks();
-  const environmentName = (id: Environment["id"]) => directory.environment(id)?.name ?? null;
-  const kinds = [
-    replayEvents({ store, sourceName, ...jobStarts }),
-    rerunRuns({ store, runs, ...jobStarts }),
-    eraseEvents({
-      store,
-      sourceName,
-      cancel: functions.cancelRun,
-      gatheringWithout,
-      archive,
-      environment: (id) => directory.environment(id),
-    }),
-    cancelRuns({ store, runs, cancel: runs.cancel }),
-    replayRequests({ store, replay, webhooks, environmentName: (id) => environmentName(id) ?? "" }),
-    drillWebhook({ store, drill, webhooks, environment: (id) => directory.environment(id), functionId: functions.functionId, now }),
-  ];
+export function createJobsAndAlerts(parts: JobsAndAlertsParts): JobsAndAlerts {
+  const { store, directory, functions, activity, reconciliation, jobRate, leaseMs, ids, log, now } = parts;
+  const kinds = createKinds(parts);
   const runner = new JobRunner({
     store,
     kinds: [...kinds, reconciliation.kind],
@@ -101,12 +70,39 @@ export function createJobsAndAlerts({
   const newId = () => ids.next(now()) as string as JobId;
   const jobs = createJobs({ store, kinds, runner, rate: jobRate, newId, now });
   const { orders: reconciliations, schedule } = reconciliation.connect(runner);
-  const { functionNos } = functions;
-  const silences = new Silences({ store, activity, functionNos, now });
+  const silences = new Silences({ store, activity, functionNos: functions.functionNos, now });
+  const alerts = createAlerts(parts, silences);
+  return { jobs, reconciliations, alerts, silences, work: [runner, schedule, alerts] };
+}
+
+function createKinds({ store, directory, functions, replay, drill, archive, sourceName, now }: JobsAndAlertsParts): JobKind[] {
+  const { runs, jobStarts, cancelRun, functionId } = functions;
+  const webhooks = () => directory.webhooks();
+  const environment = (id: Environment["id"]) => directory.environment(id);
+  return [
+    replayEvents({ store, sourceName, ...jobStarts }),
+    rerunRuns({ store, runs, ...jobStarts }),
+    eraseEvents({ store, sourceName, cancel: cancelRun, gatheringWithout, archive, environment }),
+    cancelRuns({ store, runs, cancel: runs.cancel }),
+    replayRequests({ store, replay, webhooks, environmentName: (id) => environment(id)?.name ?? "" }),
+    drillWebhook({ store, drill, webhooks, environment, functionId, now }),
+  ];
+}
+
+function createAlerts({ store, directory, functions, quotaUsed, log, now }: JobsAndAlertsParts, silences: Silences): AlertWatch {
   const archiveFailingSince = (id: Environment["id"]) => databaseOf(store, id).store.retentionArchiveFailingSince();
-  const measured = { store, now, functionNos, webhooks, silences, quotaUsed, archiveFailingSince, driftEvent: DRIFT_EVENT };
+  const measured = {
+    store,
+    now,
+    functionNos: functions.functionNos,
+    webhooks: () => directory.webhooks(),
+    silences,
+    quotaUsed,
+    archiveFailingSince,
+    driftEvent: DRIFT_EVENT,
+  };
   const leadership = { work: "alerts", node: store.storeNode };
-  const alerts = new AlertWatch({
+  return new AlertWatch({
     store,
     log,
     now,
@@ -115,5 +111,4 @@ export function createJobsAndAlerts({
     environment: (id) => directory.environment(id),
     takeLeadership: (forMs) => store.leadershipTake({ ...leadership, now: now(), until: now() + forMs }),
   });
-  return { jobs, reconciliations, alerts, silences, work: [runner, schedule, alerts] };
 }

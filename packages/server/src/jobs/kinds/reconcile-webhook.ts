@@ -39,34 +39,6 @@ const EXAMINED_AT_ONCE = 10;
 const BATCH_MAX = 100;
 
 export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
-  const webhookOf = (environmentId: EnvironmentId, id: WebhookId) =>
-    parts.webhooks().find((webhook) => webhook.id === id && webhook.environmentId === environmentId);
-
-  async function found(webhook: Webhook, items: readonly ListedItem[]): Promise<FoundItem[]> {
-    const list: FoundItem[] = [];
-    for (let at = 0; at < items.length; at += EXAMINED_AT_ONCE) {
-      const some = items.slice(at, at + EXAMINED_AT_ONCE);
-      const examined = await Promise.all(some.map((item) => parts.examine(webhook, item)));
-      for (const [index, item] of some.entries())
-        list.push({ item: examined[index]?.kind === "seen" ? SEEN : writeItem(item), sample: SAMPLED });
-    }
-    return list;
-  }
-
-  /** In order: what the provider sent first is stored first. */
-  async function takeAll(job: Job, webhook: Webhook, items: readonly JobItem[]) {
-    const tally = { seen: 0, recovered: 0 };
-    const failures: JobError[] = [];
-    for (const [index, given] of items.entries()) {
-      const position = job.total - job.done - 1 - index;
-      const item = given === SEEN ? null : readWrittenItem(given as string);
-      const taken: TakenItem = item ? await parts.take(webhook, item, seedOfItem(job, String(position))) : { kind: "seen" };
-      if (taken.kind === "failed") failures.push({ item: item?.id ?? String(position), message: taken.message });
-      else tally[taken.kind]++;
-    }
-    return { starts: [], failures, tally };
-  }
-
   return {
     kind: RECONCILE_KIND,
     filters: {},
@@ -75,16 +47,16 @@ export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
     unpaced: "seen",
     async find(environment, filter, cursor, stopping) {
       const { webhook: id, since, until } = filter as unknown as ReconcileFilter;
-      const webhook = webhookOf(environment.id, id);
+      const webhook = webhookOf(parts, environment.id, id);
       if (!webhook) return { found: [], next: null, error: "The webhook has been deleted." };
       const page = await parts.listPage(webhook, { since, until }, cursor === FIRST_PAGE ? null : cursor, stopping);
       const known = Array.from({ length: page.seen }, (): FoundItem => ({ item: SEEN, sample: SAMPLED }));
-      return { found: [...known, ...(await found(webhook, page.items))], next: page.next, error: page.error };
+      return { found: [...known, ...(await examineAll(parts, webhook, page.items))], next: page.next, error: page.error };
     },
     async work(job, items) {
       const { webhook: id } = JSON.parse(job.filter) as ReconcileFilter;
-      const webhook = webhookOf(job.environmentId, id);
-      if (webhook) return takeAll(job, webhook, items);
+      const webhook = webhookOf(parts, job.environmentId, id);
+      if (webhook) return takeAll(parts, job, webhook, items);
       return { starts: [], failures: items.map(() => ({ item: null, message: "The webhook has been deleted." })) };
     },
     async settle(job) {
@@ -93,6 +65,35 @@ export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
     },
     ended: (job) => parts.store.reconciliationAdd(passOf(job, parts.now())),
   };
+}
+
+function webhookOf({ webhooks }: ReconcileWebhookParts, environmentId: EnvironmentId, id: WebhookId): Webhook | undefined {
+  return webhooks().find((webhook) => webhook.id === id && webhook.environmentId === environmentId);
+}
+
+async function examineAll(parts: ReconcileWebhookParts, webhook: Webhook, items: readonly ListedItem[]): Promise<FoundItem[]> {
+  const found: FoundItem[] = [];
+  for (let at = 0; at < items.length; at += EXAMINED_AT_ONCE) {
+    const some = items.slice(at, at + EXAMINED_AT_ONCE);
+    const examined = await Promise.all(some.map((item) => parts.examine(webhook, item)));
+    for (const [index, item] of some.entries())
+      found.push({ item: examined[index]?.kind === "seen" ? SEEN : writeItem(item), sample: SAMPLED });
+  }
+  return found;
+}
+
+/** In order: what the provider sent first is stored first. */
+async function takeAll(parts: ReconcileWebhookParts, job: Job, webhook: Webhook, items: readonly JobItem[]) {
+  const tally = { seen: 0, recovered: 0 };
+  const failures: JobError[] = [];
+  for (const [index, given] of items.entries()) {
+    const position = job.total - job.done - 1 - index;
+    const item = given === SEEN ? null : readWrittenItem(given as string);
+    const taken: TakenItem = item ? await parts.take(webhook, item, seedOfItem(job, String(position))) : { kind: "seen" };
+    if (taken.kind === "failed") failures.push({ item: item?.id ?? String(position), message: taken.message });
+    else tally[taken.kind]++;
+  }
+  return { starts: [], failures, tally };
 }
 
 /** The pass that a job was. */

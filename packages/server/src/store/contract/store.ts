@@ -35,7 +35,7 @@ import type { RealtimeStore } from "../realtime/contract.ts";
 import type { ReconciliationStore } from "../reconciliations/contract/reconciliations.ts";
 import type { ResumptionStore } from "../resumptions/contract.ts";
 import type { RetentionStore } from "../retention/contract.ts";
-import type { RunStore } from "../runs/contract/runs.ts";
+import type { RunStore } from "../runs/contract/run-store.ts";
 import type { SavedFilterStore } from "../saved-filters/contract.ts";
 import type { SessionStore } from "../sessions/contract.ts";
 import type { SignalStore } from "../signals/contract.ts";

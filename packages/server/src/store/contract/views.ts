@@ -15,7 +15,7 @@ import type { OrderStore } from "../orders/contract.ts";
 import type { QueueStore } from "../queue/contract.ts";
 import type { RealtimeStore } from "../realtime/contract.ts";
 import type { ReconciliationStore } from "../reconciliations/contract/reconciliations.ts";
-import type { RunStore } from "../runs/contract/runs.ts";
+import type { RunStore } from "../runs/contract/run-store.ts";
 import type { SavedFilterStore } from "../saved-filters/contract.ts";
 import type { TrafficStore } from "../traffic/contract.ts";
 import type { UsageStore } from "../usage/contract.ts";

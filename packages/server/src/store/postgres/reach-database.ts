@@ -16,59 +16,71 @@ export interface Reach {
 }
 
 export function reachDatabase(url: string): Reach {
-  let client: Client | null = null;
+  return new ReachedDatabase(url);
+}
 
-  function drop(used: Client): void {
-    if (client === used) client = null;
-    // The socket is closed at once: a server that stays silent would not answer the farewell either.
-    (used as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+class ReachedDatabase implements Reach {
+  readonly #url: string;
+  #client: Client | null = null;
+
+  constructor(url: string) {
+    this.#url = url;
   }
 
-  async function connected(timeoutMs: number): Promise<Client> {
-    if (client) return client;
-    const made = new Client({ connectionString: url, application_name: "inlet", connectionTimeoutMillis: timeoutMs });
-    client = made;
-    made.on("error", () => drop(made));
-    made.on("end", () => drop(made));
-    await made.connect();
-    return made;
-  }
-
-  async function askOnce(timeoutMs: number): Promise<void> {
+  async ask(timeoutMs: number): Promise<void> {
+    const silence = { isOver: false };
+    const late = () => {
+      silence.isOver = true;
+      this.stop();
+    };
+    // What has arrived in the meantime is read first: a process that stood still must not take that for silence.
+    const deadline = setTimeout(() => setImmediate(late), timeoutMs);
     try {
-      await (await connected(timeoutMs)).query("SELECT 1");
+      await this.#askAgain(timeoutMs, silence);
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  stop(): void {
+    if (this.#client) this.#drop(this.#client);
+  }
+
+  async #askAgain(timeoutMs: number, silence: { isOver: boolean }): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#askOnce(timeoutMs);
+      } catch (error) {
+        if (silence.isOver) throw new Error(`PostgreSQL did not answer within ${timeoutMs} ms`, { cause: error });
+        if (tries === TRIES || !isConnectionLost(error)) throw error;
+      }
+    }
+  }
+
+  async #askOnce(timeoutMs: number): Promise<void> {
+    try {
+      await (await this.#connected(timeoutMs)).query("SELECT 1");
     } catch (error) {
-      if (client) drop(client);
+      this.stop();
       if (!hasAnswered(error)) throw error;
     }
   }
 
-  return {
-    async ask(timeoutMs) {
-      let isLate = false;
-      // What has arrived in the meantime is read first: a process that stood still must not take that for silence.
-      const late = () => {
-        isLate = true;
-        if (client) drop(client);
-      };
-      const deadline = setTimeout(() => setImmediate(late), timeoutMs);
-      try {
-        for (let tries = 1; ; tries++) {
-          try {
-            return await askOnce(timeoutMs);
-          } catch (error) {
-            if (isLate) throw new Error(`PostgreSQL did not answer within ${timeoutMs} ms`, { cause: error });
-            if (tries === TRIES || !isConnectionLost(error)) throw error;
-          }
-        }
-      } finally {
-        clearTimeout(deadline);
-      }
-    },
-    stop() {
-      if (client) drop(client);
-    },
-  };
+  async #connected(timeoutMs: number): Promise<Client> {
+    if (this.#client) return this.#client;
+    const made = new Client({ connectionString: this.#url, application_name: "inlet", connectionTimeoutMillis: timeoutMs });
+    this.#client = made;
+    made.on("error", () => this.#drop(made));
+    made.on("end", () => this.#drop(made));
+    await made.connect();
+    return made;
+  }
+
+  #drop(used: Client): void {
+    if (this.#client === used) this.#client = null;
+    // The socket is closed at once: a server that stays silent would not answer the farewell either.
+    (used as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  }
 }
 
 /** A server that refuses one more connection is there. One that starts or stops is not. */

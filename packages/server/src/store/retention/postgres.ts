@@ -109,82 +109,18 @@ const WALKS: Record<"events" | "runs", Walk> = {
 };
 
 export function retentionStore(database: Database): RetentionStore {
-  /** The statement begins when the lock is held, so it sees every run that was started for an event before. */
-  function removeEvents(statement: string, values: readonly unknown[]): Promise<WalkRow | undefined> {
-    const locks = new LockSet();
-    locks.add(eventRemovalLock(), "alone");
-    return database.transaction(async (client) => {
-      const [, { rows }] = await Promise.all([locks.take(client), client.query<WalkRow>(statement, [...values])]);
-      return rows[0];
-    }, "maintenance");
-  }
-
-  async function removeRuns(statement: string, values: readonly unknown[]): Promise<WalkRow | undefined> {
-    return (await database.query<WalkRow>(statement, values, "maintenance"))[0];
-  }
-
-  /**
-   * A cursor is a partition, a number in it, and the environment if each has its own order. If the last row examined is too
-   * young, so are all rows after it in that order.
-   */
-  async function remove(kind: keyof typeof WALKS, { until, after, limit }: RemovalParams): Promise<Removal> {
-    const { statement, isByEnvironment } = WALKS[kind];
-    const tables = await tablesUntil(database, kind, until);
-    const [partition, number = "0", environment = "0"] = after?.split(" ") ?? [];
-    const table = partition !== undefined && tables.includes(partition) ? partition : tables[0];
-    if (table === undefined) return { removed: 0, next: null };
-    const [from, ofEnvironment] = table === partition ? [Number(number), Number(environment)] : [-1, 0];
-    const values = [from, limit, until, ...(isByEnvironment ? [ofEnvironment] : [])];
-    const row = await (kind === "events" ? removeEvents(statement(table), values) : removeRuns(statement(table), values));
-    const { examined = 0, removed = 0, last_environment: lastOf = 0, last = null, last_at = null } = row ?? {};
-    const isTooYoung = last_at !== null && last_at > until;
-    if (examined === limit && !isTooYoung) return { removed, next: `${table} ${last} ${lastOf}` };
-    if (examined === limit && isByEnvironment) return { removed, next: `${table} ${LAST_NUMBER} ${lastOf}` };
-    const following = tables[tables.indexOf(table) + 1];
-    return { removed, next: following === undefined ? null : `${following} -1` };
-  }
-
-  /** Of one environment: partitions also contain events of others, so old rows are deleted individually everywhere. */
-  async function removeEventsIn(environmentId: EnvironmentId, { name, until, after, limit }: EventRemovalParams): Promise<Removal> {
-    const [at = -1, no = -1] = after?.split(" ").map(Number) ?? [];
-    const named = name === undefined ? [] : [name];
-    const statement = REMOVE_EVENTS("events", name === undefined ? WALK_ENVIRONMENT : WALK_NAME);
-    const row = await removeEvents(statement, [no, limit, until, at, environmentId, ...named]);
-    const { examined = 0, removed = 0, reached_at: reachedAt = null, reached_no: reachedNo = null, waits } = row ?? {};
-    // Nothing is removed past an event that waits to be counted: the oldest go first.
-    const isOver = examined < limit || reachedAt === null || reachedAt > until || waits;
-    return { removed, next: isOver ? null : `${reachedAt} ${reachedNo}` };
-  }
-
-  async function removeRunsIn(environmentId: EnvironmentId, { until, after, limit }: RemovalParams): Promise<Removal> {
-    const statement = REMOVE_RUNS("runs", "environment_id = $4 AND run_no > $1");
-    const row = await removeRuns(statement, [Number(after ?? -1), limit, until, environmentId]);
-    const { examined = 0, removed = 0, last = null, last_at: lastAt = null } = row ?? {};
-    const isOver = examined < limit || lastAt === null || lastAt > until;
-    return { removed, next: isOver ? null : String(last) };
-  }
-
-  async function databaseBytes(): Promise<number> {
-    const [row] = await database.read<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
-    return row?.bytes ?? 0;
-  }
-
   return {
     retentionMaintain: (params) => maintainPartitions(database, params),
     eventExpireMany: ({ environmentId, ...params }) =>
-      environmentId === undefined ? remove("events", params) : removeEventsIn(environmentId, params),
+      environmentId === undefined ? remove(database, "events", params) : removeEventsIn(database, environmentId, params),
     runExpireMany: ({ environmentId, ...params }) =>
-      environmentId === undefined ? remove("runs", params) : removeRunsIn(environmentId, params),
-    retentionUsedBytes: databaseBytes,
+      environmentId === undefined ? remove(database, "runs", params) : removeRunsIn(database, environmentId, params),
+    retentionUsedBytes: () => databaseBytes(database),
     // The server has one log for all its databases, and reuses it.
-    retentionFileBytes: databaseBytes,
+    retentionFileBytes: () => databaseBytes(database),
     retentionReclaim: async () => {},
     async retentionStoredBytes({ environmentId }) {
-      const of = async (kind: StoredKind) => {
-        const { table, size } = STORED_ROWS[kind];
-        const statement = `SELECT coalesce(sum(${size}), 0)::bigint AS bytes FROM ${table} WHERE environment_id = $1`;
-        return (await database.read<{ bytes: number }>(statement, [environmentId]))[0]?.bytes ?? 0;
-      };
+      const of = (kind: StoredKind) => storedBytes(database, environmentId, kind);
       return { events: await of("events"), runs: await of("runs"), requests: await of("requests") };
     },
     async retentionOldestRows({ environmentId, kind, bytes }) {
@@ -201,4 +137,74 @@ export function retentionStore(database: Database): RetentionStore {
       return row?.day == null ? null : (row.day - 1) * DAY_MS;
     },
   };
+}
+
+/** The statement begins when the lock is held, so it sees every run that was started for an event before. */
+function removeEvents(database: Database, statement: string, values: readonly unknown[]): Promise<WalkRow | undefined> {
+  const locks = new LockSet();
+  locks.add(eventRemovalLock(), "alone");
+  return database.transaction(async (client) => {
+    const [, { rows }] = await Promise.all([locks.take(client), client.query<WalkRow>(statement, [...values])]);
+    return rows[0];
+  }, "maintenance");
+}
+
+async function removeRuns(database: Database, statement: string, values: readonly unknown[]): Promise<WalkRow | undefined> {
+  return (await database.query<WalkRow>(statement, values, "maintenance"))[0];
+}
+
+/**
+ * A cursor is a partition, a number in it, and the environment if each has its own order. If the last row examined is too
+ * young, so are all rows after it in that order.
+ */
+async function remove(database: Database, kind: keyof typeof WALKS, { until, after, limit }: RemovalParams): Promise<Removal> {
+  const { statement, isByEnvironment } = WALKS[kind];
+  const tables = await tablesUntil(database, kind, until);
+  const [partition, number = "0", environment = "0"] = after?.split(" ") ?? [];
+  const table = partition !== undefined && tables.includes(partition) ? partition : tables[0];
+  if (table === undefined) return { removed: 0, next: null };
+  const [from, ofEnvironment] = table === partition ? [Number(number), Number(environment)] : [-1, 0];
+  const values = [from, limit, until, ...(isByEnvironment ? [ofEnvironment] : [])];
+  const row = await (kind === "events" ? removeEvents(database, statement(table), values) : removeRuns(database, statement(table), values));
+  const { examined = 0, removed = 0, last_environment: lastOf = 0, last = null, last_at = null } = row ?? {};
+  const isTooYoung = last_at !== null && last_at > until;
+  if (examined === limit && !isTooYoung) return { removed, next: `${table} ${last} ${lastOf}` };
+  if (examined === limit && isByEnvironment) return { removed, next: `${table} ${LAST_NUMBER} ${lastOf}` };
+  const following = tables[tables.indexOf(table) + 1];
+  return { removed, next: following === undefined ? null : `${following} -1` };
+}
+
+/** Of one environment: partitions also contain events of others, so old rows are deleted individually everywhere. */
+async function removeEventsIn(
+  database: Database,
+  environmentId: EnvironmentId,
+  { name, until, after, limit }: EventRemovalParams,
+): Promise<Removal> {
+  const [at = -1, no = -1] = after?.split(" ").map(Number) ?? [];
+  const named = name === undefined ? [] : [name];
+  const statement = REMOVE_EVENTS("events", name === undefined ? WALK_ENVIRONMENT : WALK_NAME);
+  const row = await removeEvents(database, statement, [no, limit, until, at, environmentId, ...named]);
+  const { examined = 0, removed = 0, reached_at: reachedAt = null, reached_no: reachedNo = null, waits } = row ?? {};
+  // Nothing is removed past an event that waits to be counted: the oldest go first.
+  const isOver = examined < limit || reachedAt === null || reachedAt > until || waits;
+  return { removed, next: isOver ? null : `${reachedAt} ${reachedNo}` };
+}
+
+async function removeRunsIn(database: Database, environmentId: EnvironmentId, { until, after, limit }: RemovalParams): Promise<Removal> {
+  const statement = REMOVE_RUNS("runs", "environment_id = $4 AND run_no > $1");
+  const row = await removeRuns(database, statement, [Number(after ?? -1), limit, until, environmentId]);
+  const { examined = 0, removed = 0, last = null, last_at: lastAt = null } = row ?? {};
+  const isOver = examined < limit || lastAt === null || lastAt > until;
+  return { removed, next: isOver ? null : String(last) };
+}
+
+async function databaseBytes(database: Database): Promise<number> {
+  const [row] = await database.read<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
+  return row?.bytes ?? 0;
+}
+
+async function storedBytes(database: Database, environmentId: EnvironmentId, kind: StoredKind): Promise<number> {
+  const { table, size } = STORED_ROWS[kind];
+  const statement = `SELECT coalesce(sum(${size}), 0)::bigint AS bytes FROM ${table} WHERE environment_id = $1`;
+  return (await database.read<{ bytes: number }>(statement, [environmentId]))[0]?.bytes ?? 0;
 }

@@ -2,7 +2,7 @@
 
 import type { FunctionNo, RunId } from "@inlet/protocol";
 import type { FailureGroup, FailureListParams, RunError } from "../../contract/index.ts";
-import { FAILURE_TREND_PARTS } from "../contract/runs.ts";
+import { FAILURE_TREND_PARTS } from "../contract/shown-runs.ts";
 import { errorPattern } from "./error-pattern.ts";
 
 export interface FailedRunRow {
