@@ -10,6 +10,7 @@ import { SETTINGS } from "../src/config/settings.ts";
 import { PATHS, PORTS } from "../src/execute/apps/local-apps.ts";
 import { type AnyFunction, poll } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
+import { freePort } from "./support/free-port.ts";
 import { onEnd } from "./support/on-end.ts";
 import { EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 
@@ -22,10 +23,7 @@ interface LateApp {
 
 /** An app whose address is known before it listens. */
 async function lateApp(t: TestContext): Promise<LateApp> {
-  const reserved = createServer();
-  await new Promise<void>((resolve) => reserved.listen(0, "127.0.0.1", resolve));
-  const { port } = reserved.address() as AddressInfo;
-  await new Promise((resolve) => reserved.close(resolve));
+  const port = await freePort();
   const app: LateApp = {
     url: `http://127.0.0.1:${port}/api/inlet`,
     client: new Inlet({ id: "late", isDev: true }),

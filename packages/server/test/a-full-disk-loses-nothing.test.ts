@@ -8,7 +8,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -16,7 +16,7 @@ import { GroupCommit } from "../src/store/sqlite/group-commit.ts";
 import { onEnd } from "./support/on-end.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts";
-import { DISK_BYTES, folderOnDisk, smallDisk } from "./support/small-disk.ts";
+import { DISK_BYTES, fillDisk, folderOnDisk, smallDisk } from "./support/small-disk.ts";
 
 const PAYLOAD = "x".repeat(100_000);
 
@@ -33,15 +33,6 @@ async function assertKept(inlet: InletProcess, ids: string[]): Promise<void> {
   for (const id of ids) {
     const { status } = await call(`${inlet.url}/v1/events/${id}`, { headers: { authorization: `Bearer ${API_KEY}` } });
     assert.equal(status, 200, `event ${id} was acknowledged and is gone`);
-  }
-}
-
-/** The service writes too, so there may be less room by now: then the disk is full all the same. */
-function fill(file: string, bytes: number): void {
-  try {
-    writeFileSync(file, Buffer.alloc(bytes));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
   }
 }
 
@@ -78,8 +69,7 @@ test("a disk filled by somebody else, and freed again", async (t) => {
   const inlet = await start(t, disk);
   const before = await send(inlet, 1);
   assert.equal(before.status, 200);
-  const { bavail, bsize } = statfsSync(disk);
-  fill(join(disk, "filler"), bavail * bsize);
+  fillDisk(disk, "filler");
   // What is already in the log's file may still be overwritten, so the first event may find room.
   let refused = 200;
   for (let n = 0; n < 50 && refused === 200; n++) refused = (await send(inlet, 2)).status;

@@ -7,13 +7,13 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { onEnd } from "./support/on-end.ts";
 import { startOneRun } from "./support/one-run.ts";
 import { call } from "./support/service.ts";
-import { folderOnDisk, smallDisk } from "./support/small-disk.ts";
+import { fillDisk, folderOnDisk, smallDisk } from "./support/small-disk.ts";
 
 const LARGE = "x".repeat(200_000);
 const WRITES_LATER = 5;
@@ -24,7 +24,7 @@ test("a full disk: the response waits for room, and its step runs once", async (
   const scene = await startOneRun(t, { dataDir: disk });
   await scene.begin();
   const first = await scene.app.next();
-  fill(disk);
+  fillDisk(disk, "filler");
   // The log has room of its own that is used first: it takes until an event as large as the response is refused.
   while ((await sendLarge(scene.inlet.url)) !== 503);
   await first.ranStep("a", LARGE.repeat(3));
@@ -43,11 +43,6 @@ test("a full disk: the response waits for room, and its step runs once", async (
 async function sendLarge(url: string): Promise<number> {
   const body = JSON.stringify({ name: "disk/event", data: { LARGE } });
   return (await call(`${url}/e/key`, { method: "POST", body })).status;
-}
-
-function fill(disk: string): void {
-  const { bavail, bsize } = statfsSync(disk);
-  writeFileSync(join(disk, "filler"), Buffer.alloc(bavail * bsize));
 }
 
 test("a store that becomes read-only: the response is kept, and the run goes on when it can be written", async (t) => {

@@ -9,6 +9,7 @@ import { StoreRefused } from "../src/store/contract/index.ts";
 import { COPIED_TABLES } from "../src/store/copy/copied-tables.ts";
 import { copyStore } from "../src/store/copy/copy-store.ts";
 import { MOVED_FILE } from "../src/store/sqlite/folder/moved-folder.ts";
+import { type Cut, cuttingProxy } from "./support/cutting-proxy.ts";
 import { freshDatabase, inDatabase, openPatientStore, whyNoPostgres } from "./support/postgres.ts";
 import { spawnInlet } from "./support/process.ts";
 import { startTestService, temporaryFolder } from "./support/service.ts";
@@ -16,7 +17,19 @@ import { startTestService, temporaryFolder } from "./support/service.ts";
 const skip = whyNoPostgres() ?? false;
 const hooks = { onFault: () => undefined, onRecovery: () => undefined };
 const NO_PROGRESS = { onProgress: () => undefined };
-const LAST_POINT = "every table is there";
+const LAST_TABLE = COPIED_TABLES.at(-1)?.name;
+/** At each, the process has a connection without a response, and is killed. */
+const POINTS: readonly [name: string, Cut][] = [
+  ["the folder is closed", { statement: /INSERT INTO store_copy VALUES/, when: "before" }],
+  ["events have begun", committed(/INSERT INTO events /)],
+  ["events are half there", committed(/INSERT INTO store_copy_tables[\s\S]*events[\s\S]*16000/)],
+  ["dedup keys have begun", committed(/INSERT INTO dedup_keys /)],
+  ["every table is there", committed(new RegExp(`INSERT INTO store_copy_tables[\\s\\S]*${LAST_TABLE}[\\s\\S]*true`))],
+];
+
+function committed(following: RegExp): Cut {
+  return { statement: /^COMMIT/, when: "after", following };
+}
 
 test("killed at each point and started again it ends complete, with nothing twice; until then no node works on it", { skip }, async (t) => {
   const dataDir = temporaryFolder(t);
@@ -28,30 +41,18 @@ test("killed at each point and started again it ends complete, with nothing twic
   }
   await service.stop();
 
-  const rowsOf = (table: string) => async () =>
-    inDatabase(databaseUrl, async (client) => {
-      const { rows } = await client
-        .query("SELECT rows, is_done FROM store_copy_tables WHERE table_name = $1", [table])
-        .catch(() => ({ rows: [] }));
-      return (rows[0] ?? { rows: 0, is_done: false }) as { rows: string; is_done: boolean };
-    });
-  const points: [name: string, isReached: () => Promise<boolean>][] = [
-    ["the folder is closed", async () => existsSync(join(dataDir, MOVED_FILE))],
-    ["events have begun", async () => Number((await rowsOf("events")()).rows) > 0],
-    ["events are half there", async () => Number((await rowsOf("events")()).rows) >= 15_000],
-    ["dedup keys have begun", async () => Number((await rowsOf("dedup_keys")()).rows) > 0],
-    [LAST_POINT, async () => (await rowsOf("traffic_hours")()).is_done],
-  ];
-  for (const [point, isReached] of points) {
-    const copying = spawnInlet(t, ["migrate-store", "--from", dataDir, "--to", databaseUrl]);
-    while (!(await isReached()) && copying.child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 2));
+  const proxy = await cuttingProxy(t, databaseUrl);
+  for (const [point, cut] of POINTS) {
+    const isReached = proxy.hold(cut);
+    const copying = spawnInlet(t, ["migrate-store", "--from", dataDir, "--to", proxy.url]);
+    await isReached.catch((error) => assert.fail(`${point}: ${error.message}\n${copying.stderr()}`));
     await copying.end("SIGKILL");
-    const isComplete = await isFinished(databaseUrl);
-    t.diagnostic(`${point}: ${isComplete ? "complete" : "incomplete"}`);
-    assert.ok(!isComplete || point === LAST_POINT, `it was complete before it could be killed when ${point}`);
-    if (!isComplete) await refusesNodes(databaseUrl);
+    proxy.endAll();
+    assert.ok(existsSync(join(dataDir, MOVED_FILE)), "the folder is closed");
+    assert.equal(await isFinished(databaseUrl), false, point);
+    await refusesNodes(databaseUrl);
   }
-  const { isResumed } = await copyStore({ folder: dataDir, url: databaseUrl, ...NO_PROGRESS });
+  const { isResumed } = await copyStore({ folder: dataDir, url: proxy.url, ...NO_PROGRESS });
   assert.equal(isResumed, true);
 
   const db = new DatabaseSync(join(dataDir, "inlet.db"), { readOnly: true });

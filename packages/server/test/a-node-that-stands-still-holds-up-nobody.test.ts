@@ -26,6 +26,7 @@ const skip = whyNoPostgres() ?? false;
 const DEADLINE_MS = 50_000;
 const SEND_AGAIN_MS = 5_000;
 const LIMITS = ["--database-timeout", "2s"];
+const NO_STATEMENT = /^\b$/;
 const RUN_ENDED = /UPDATE runs SET status = r\.status[\s\S]*completed/;
 
 type Nodes = { proxy: CuttingProxy; held: ServiceClient; other: ServiceClient };
@@ -144,9 +145,8 @@ test("a process that is stopped inside the transaction of an event", { skip }, a
   const other = await startTestService(t, { databaseUrl });
   const frozen = await startNode(t, ["--database-url", proxy.url, ...LIMITS]);
   await startFunctions(t, other);
-  const point = proxy.hold({ statement: EVENT_WRITTEN, when: "after" }).then(() => frozen.child.kill("SIGSTOP"));
-  frozen.send({ name: "still/steps.frozen", data: { label: "frozen" } }).catch(() => null);
-  await point;
+  const point = proxy.hold({ statement: EVENT_WRITTEN, when: "after" }).then(() => void frozen.child.kill("SIGSTOP"));
+  await sendUntil(point, frozen, { name: "still/steps.frozen", data: { label: "frozen" } });
   const waiting = await send(other, { name: "still/wait", data: { name: "still/steps.frozen" } });
   await runEnds(other, await send(other, { name: "still/unrelated", data: {} }));
   await runEnds(other, await send(other, { name: "still/steps.frozen", data: {} }));
@@ -158,8 +158,11 @@ test("connections without a response: events are refused, and accepted over new 
   const node = await startTestService(t, { databaseUrl: proxy.url, flags: LIMITS });
   await send(node, { name: "still/before", data: {} });
   proxy.holdAll();
+  // Nor does a connection get one that is opened because all others are in use.
+  proxy.holdEach(/./);
   const { status, body } = await node.send({ name: "still/during", data: {} });
   assert.deepEqual([status, body.code], [503, "store_unavailable"]);
+  proxy.holdEach(NO_STATEMENT);
   await send(node, { name: "still/after", data: {} });
 });
 

@@ -40,7 +40,7 @@ interface Acknowledged {
 const TRANSFORM = "(evt) => ({ name: evt.name, data: evt.data })";
 
 test(`${ROUNDS} crashes lose no acknowledged event and halve no batch`, async (t) => {
-  const { flags: store } = await storeFlags(t, { dataDir: temporaryFolder(t) });
+  const { flags: store, passLeases } = await storeFlags(t, { dataDir: temporaryFolder(t) });
   const flags = ["--port", "0", "--host", "127.0.0.1", "--event-key", EVENT_KEY, "--api-key", API_KEY, ...store];
   const start = () => startInlet(t, ["start", ...flags, "--log-level", "warn"]);
   let doomed = await start();
@@ -59,6 +59,7 @@ test(`${ROUNDS} crashes lose no acknowledged event and halve no batch`, async (t
     await doomed.end("SIGKILL");
     const acknowledged = (await Promise.all(senders)).flat();
 
+    await passLeases();
     // The process that has recovered is the one that the next round kills: no proper end comes between two crashes.
     doomed = await start();
     const kept = await readRound(doomed.url, round);

@@ -52,6 +52,8 @@ export interface CuttingProxy {
   holdEach(statement: RegExp): () => number;
   /** Holds every connection that exists. New ones pass. */
   holdAll(): void;
+  /** Ends every connection that exists, also one that is held. New ones pass. */
+  endAll(): void;
   /** Counts the statements that come from now on. */
   count(statement: RegExp): () => number;
   /** The sizes, in bytes, of the responses to the statements that come from now on. */
@@ -109,6 +111,9 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
       };
       armed = { ...cut, action, done };
     });
+  const endAll = () => {
+    for (const connection of connections) connection.end();
+  };
   return {
     url: url.href,
     cut: (cut) => arm("cut", cut),
@@ -121,6 +126,7 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
     holdAll() {
       for (const connection of connections) connection.hold();
     },
+    endAll,
     count(statement) {
       let count = 0;
       counted.push((text) => statement.test(text) && count++);
@@ -134,7 +140,7 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
     cutBy: (chosen) => (choose = chosen),
     close() {
       server.close();
-      for (const connection of connections) connection.end();
+      endAll();
     },
   };
 }

@@ -11,7 +11,7 @@ import { onEnd } from "./on-end.ts";
 import { inDatabase, NOBODY } from "./postgres-server.ts";
 
 const PROGRAM = "pgbouncer";
-const READY_TRIES = 100;
+const READY_WITHIN_MS = 60_000;
 
 export interface PgBouncer {
   /** Of the same database, through PgBouncer. */
@@ -72,12 +72,12 @@ max_client_conn = 100
 }
 
 async function untilItAnswers(ask: () => Promise<unknown>): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  for (const deadline = Date.now() + READY_WITHIN_MS; ; ) {
     try {
       await ask();
       return;
     } catch (error) {
-      if (tries === READY_TRIES) throw error;
+      if (Date.now() > deadline) throw error;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -1,7 +1,7 @@
 /** Disks for tests of full and read-only ones. Making a small one needs root on Linux. */
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { onEnd } from "./on-end.ts";
@@ -20,6 +20,16 @@ export function smallDisk(t: TestContext): string | null {
   }
   onEnd(t, () => execFileSync("umount", ["-l", folder], { stdio: "ignore" }));
   return folder;
+}
+
+/** Writes a file that takes all the room there is. The service writes too, so there may be less by then: the disk is full all the same. */
+export function fillDisk(disk: string, name: string): void {
+  const { bavail, bsize } = statfsSync(disk);
+  try {
+    writeFileSync(join(disk, name), Buffer.alloc(bavail * bsize));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
 }
 
 /** A folder that is not in memory: file systems there let a file that is open be written, immutable or not. */

@@ -6,12 +6,15 @@ import { DatabaseSync } from "node:sqlite";
 import { inDatabase } from "./postgres.ts";
 import type { TestService } from "./service.ts";
 
+/** The service may have the file locked for a moment. */
+const BUSY_WITHIN_MS = 60_000;
+
 type Place = Pick<TestService, "dataDir" | "databaseUrl">;
 
 /** Runs one statement that both engines understand, and returns its rows. */
 export async function queryStore({ dataDir, databaseUrl }: Place, statement: string): Promise<unknown[]> {
   if (databaseUrl !== undefined) return inDatabase(databaseUrl, async (client) => (await client.query(statement)).rows);
-  const db = new DatabaseSync(join(dataDir, "inlet.db"));
+  const db = new DatabaseSync(join(dataDir, "inlet.db"), { timeout: BUSY_WITHIN_MS });
   try {
     return db.prepare(statement).all();
   } finally {

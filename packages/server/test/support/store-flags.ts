@@ -3,6 +3,7 @@
 import type { TestContext } from "node:test";
 import { currentStore } from "./both-stores.ts";
 import { inDatabase, migratedDatabase } from "./postgres.ts";
+import { until } from "./runs.ts";
 
 /** A process on a busy machine does not lose what it works on. What a killed one held need not be waited for: see `passLeases`. */
 const TIMES = ["--lease", "30s", "--poll-interval", "200ms"];
@@ -11,6 +12,9 @@ const TIMES = ["--lease", "30s", "--poll-interval", "200ms"];
 const PASS_LEASES = `
   UPDATE queue SET due_at = $1, rank = CASE lane WHEN 'timers' THEN $1 ELSE rank END WHERE leased_by IS NOT NULL AND due_at > $1`;
 const PASS_LEASES_OF_JOBS = "UPDATE jobs SET leased_until = 0 WHERE leased_by IS NOT NULL";
+/** PostgreSQL goes on with a statement, and with a commit, whose client was killed. */
+const AT_WORK =
+  "SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND state = 'active' AND pid <> pg_backend_pid()";
 const RELEASE_LEADERSHIP = "DELETE FROM leaders";
 
 export interface StoreFlagsOptions {
@@ -24,7 +28,7 @@ export interface StoreFlags {
   flags: string[];
   /** Of PostgreSQL, past anything that stands between. */
   databaseUrl?: string;
-  /** Once the only process has ended: the next one does not wait for its leases. On the embedded store they end with the process. */
+  /** Once the only process has ended: what it had sent is done, and the next one does not wait for its leases. On the embedded store they end with the process. */
   passLeases(): Promise<void>;
 }
 
@@ -37,6 +41,7 @@ export async function storeFlags(t: TestContext, { dataDir, reachDatabase = asyn
 
 async function passLeases(databaseUrl: string): Promise<void> {
   await inDatabase(databaseUrl, async (client) => {
+    await until("what the process had sent", async () => (await client.query(AT_WORK)).rowCount === 0 || undefined);
     await client.query(PASS_LEASES, [Date.now()]);
     await client.query(PASS_LEASES_OF_JOBS);
     await client.query(RELEASE_LEADERSHIP);
