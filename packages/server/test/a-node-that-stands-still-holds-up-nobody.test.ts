@@ -175,10 +175,13 @@ test("a lock that another program holds: events are refused in time, and accepte
     const { status, body } = await node.send({ name: "still/during", data: {} });
     assert.deepEqual([status, body.code], [503, "store_unavailable"]);
     const waiting = async () => {
-      const { rows } = await client.query(`SELECT 1 FROM ${OWN_LOCKS} WHERE NOT granted`);
+      // Its other work comes again and again, and waits as well.
+      const { rows } = await client.query(
+        `SELECT 1 FROM ${OWN_LOCKS} JOIN pg_stat_activity USING (pid) WHERE NOT granted AND query LIKE '%append_events%'`,
+      );
       return rows.length === 0 ? true : null;
     };
-    await poll(waiting, "no statement that waits for the lock after its node gave up", DEADLINE_MS);
+    await poll(waiting, "no write of the event that waits for the lock after its node gave up", DEADLINE_MS);
   });
   await send(node, { name: "still/after", data: {} });
 });

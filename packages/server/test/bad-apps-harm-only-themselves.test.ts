@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { serveApp } from "./support/apps/app-server.ts";
 import { test } from "./support/both-stores.ts";
+import { freePort } from "./support/free-port.ts";
 import { endedRun, runDetails, runsOfFunction, type ShownRun, until } from "./support/runs.ts";
 import { call, startTestService, type TestService } from "./support/service.ts";
 
@@ -187,8 +187,8 @@ test("an app that hangs with all its calls holds up no other app", async (t) => 
 test("an app that is gone is asked again, and its runs complete when it is back; others do not notice", async (t) => {
   const service = await start(t);
   await badApp(t, service, "good", good);
-  const gone = await serveApp(t, listener(good));
-  const { port } = gone.server.address() as AddressInfo;
+  const port = await freePort();
+  const gone = await serveApp(t, listener(good), port);
   await register(service, "gone", gone.url, 20);
   await gone.stop();
   const { body } = await service.send([1, 2, 3].map((n) => ({ name: "gone/go", data: { n } })));

@@ -31,6 +31,8 @@ test("a connection that sends nothing is closed; one that is used is kept", asyn
 
 test("one address has so many connections and no more, the log says so, and it has them again when some close", async (t) => {
   const flags = ["--port", "0", "--data-dir", temporaryFolder(t), "--event-key", EVENT_KEY, "--address-connections", "20"];
+  // None of them is closed because it sends nothing.
+  flags.push("--first-byte-timeout", "10m");
   const inlet = await startInlet(t, ["start", ...flags]);
   const held = [];
   for (let n = 0; n < 20; n++) held.push(await connected(t, inlet.url));

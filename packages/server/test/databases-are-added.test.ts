@@ -9,6 +9,7 @@ import { test as nodeTest, type TestContext } from "node:test";
 import { pino } from "pino";
 import { onEnd } from "./support/on-end.ts";
 import { freshDatabase, inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { until } from "./support/runs.ts";
 import { type Answer, EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -34,7 +35,8 @@ nodeTest("databases are added, listed and refused, and no URL is shown", { skip 
     rest("POST", "/databases", { body: { name, url, ...more }, headers });
   const [eu, us, later] = [withSecret(await freshDatabase(t)), withSecret(await freshDatabase(t)), await migratedDatabase(t)];
 
-  const { bytes, ...first } = (await rest("GET", "/databases")).body.data[0];
+  const sized = () => databasesWithSizes(rest);
+  const [{ bytes, ...first }] = (await sized()) as [ShownDatabase];
   assert.deepEqual(first, { name: "directory", environments: ["production"], reachable: true });
   assert.ok(bytes > 1_000_000);
 
@@ -126,10 +128,7 @@ nodeTest("databases are added, listed and refused, and no URL is shown", { skip 
     const count = (url: string) =>
       inDatabase(url, async (client) => (await client.query("SELECT count(*)::integer AS n FROM events")).rows[0].n as number);
     assert.deepEqual([await count(databaseUrl), await count(eu)], [0, 1], "its events are there");
-    const listed = (await rest("GET", "/databases")).body.data.map(({ bytes: size, ...shown }: { bytes: number }) => ({
-      ...shown,
-      hasSize: size > 1_000_000,
-    }));
+    const listed = (await sized()).map(({ bytes: size, ...shown }) => ({ ...shown, hasSize: size > 1_000_000 }));
     assert.deepEqual(listed, [
       { name: "directory", environments: ["production", "pr-1", "staging"], reachable: true, hasSize: true },
       { name: "eu", environments: ["payments"], reachable: true, hasSize: true },
@@ -159,6 +158,19 @@ nodeTest("an embedded store is one database, and takes no other", async (t) => {
   assert.equal((await service.rest("POST", "/environments", { body: { name: "a", database: "directory" } })).status, 201);
   assert.deepEqual(code(await service.rest("POST", "/environments", { body: { name: "b", database: "eu" } })), [404, "database_not_found"]);
 });
+
+interface ShownDatabase {
+  name: string;
+  bytes: number;
+}
+
+/** A list does not wait long for the size of a database. */
+function databasesWithSizes(rest: TestService["rest"]): Promise<ShownDatabase[]> {
+  return until("the sizes", async () => {
+    const { data } = (await rest("GET", "/databases")).body as { data: ShownDatabase[] };
+    return data.every(({ bytes }) => bytes !== null) ? data : undefined;
+  });
+}
 
 function withSecret(url: string): string {
   const secret = new URL(url);

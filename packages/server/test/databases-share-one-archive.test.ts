@@ -60,8 +60,10 @@ test("environments of two databases are archived, read, moved and erased", { ski
   const raised = async (headers = {}) => (await service.rest("GET", "/alerts", { headers })).body.data.length as number;
   await until("an alert", async () => (await raised(FAR)) === 1 || undefined);
   assert.equal(await raised(), 0, "the archive takes what the directory has");
-  const { text } = await call(`${other.url}/metrics`, { headers: { authorization: `Bearer ${API_KEY}` } });
-  assert.match(text, /^inlet_archive_failing_seconds [1-9]/m);
+  await until("the figure of the failure", async () => {
+    const { text } = await call(`${other.url}/metrics`, { headers: { authorization: `Bearer ${API_KEY}` } });
+    return /^inlet_archive_failing_seconds [1-9]/m.test(text) || undefined;
+  });
   const stored = async () => (await service.rest("GET", "/events?name=shop/*", { headers: FAR })).body.data.length as number;
   assert.equal(await stored(), 2, "nothing is dropped");
 

@@ -32,7 +32,7 @@ async function startFunctions(t: TestContext, service: ServiceClient, maxSize: n
   const settled: number[] = [];
   const key = "event.data.key";
   await startApp(t, service, (inlet) => [
-    inlet.createFunction({ id: "batch", batchEvents: { maxSize, timeout: "60s", key } }, { event: "order/go" }, ({ events, event }) => {
+    inlet.createFunction({ id: "batch", batchEvents: { maxSize, timeout: "1h", key } }, { event: "order/go" }, ({ events, event }) => {
       if ((event.data as Data).key === "ours") batches.push(numbersOf(events));
     }),
     inlet.createFunction({ id: "last", debounce: { period: "2s", key } }, { event: "order/go" }, ({ event }) => {

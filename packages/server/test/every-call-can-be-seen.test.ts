@@ -73,20 +73,21 @@ test("a call without a response has none, and the failed attempt says why", asyn
 test("a call that is under way when its run is cancelled is there with how it ended, and changes nothing", async (t) => {
   const service = await startTestService(t);
   const gate = Promise.withResolvers<void>();
-  const called = Promise.withResolvers<void>();
+  const [shipCalled, failCalled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await startApp(t, service, (inlet) => [
     inlet.createFunction({ id: "ship" }, { event: "shop/slow" }, async ({ step }) => {
-      called.resolve();
+      shipCalled.resolve();
       await gate.promise;
       await step.run("label", () => "L-1");
     }),
     inlet.createFunction({ id: "fail", retries: 0 }, { event: "shop/slow" }, async () => {
+      failCalled.resolve();
       await gate.promise;
       throw new Error("too late anyway");
     }),
   ]);
   const eventId = await sendOne(service, "shop/slow");
-  await called.promise;
+  await Promise.all([shipCalled.promise, failCalled.promise]);
   const { data } = (await service.rest("GET", `/events/${eventId}/runs`)).body;
   for (const { id } of data) assert.equal((await service.rest("POST", `/runs/${id}/cancel`)).status, 200);
   gate.resolve();

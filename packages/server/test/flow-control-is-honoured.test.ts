@@ -73,7 +73,7 @@ suite("flow control", { concurrency: 6 }, () => {
   });
 
   test("batch: events are gathered by key until there are enough, and every event shows its run", async (t) => {
-    const { send, ended, service } = await setUp(t, { batchEvents: { maxSize: 3, timeout: "20s", key: "event.data.key" } }, ({ events }) =>
+    const { send, ended, service } = await setUp(t, { batchEvents: { maxSize: 3, timeout: "1h", key: "event.data.key" } }, ({ events }) =>
       events.map(({ data }) => data.n),
     );
     const ids = await send([...numbered(3, { key: "a" }), { key: "b", n: 9 }]);
@@ -109,7 +109,7 @@ suite("flow control", { concurrency: 6 }, () => {
   test("batch: many events, all of them in exactly one batch", async (t) => {
     const seen: number[] = [];
     const sizes: number[] = [];
-    const { send } = await setUp(t, { batchEvents: { maxSize: 7, timeout: "60s" } }, ({ events }) => {
+    const { send } = await setUp(t, { batchEvents: { maxSize: 7, timeout: "1h" } }, ({ events }) => {
       seen.push(...events.map(({ data }) => data.n as number));
       sizes.push(events.length);
     });

@@ -53,7 +53,10 @@ test("a limit without a deploy holds at once, survives a sync, and is taken back
   assert.deepEqual((await put({ concurrency: null, throttle: { limit: 5, period: "1m" } })).body.data.limits.concurrency, null);
   assert.equal((await put({ throttle: null })).body.data.limits.changedAt, null);
   most = 0;
-  await until("the change on this node", async () => ((await shown()).limits.throttle === null ? true : undefined));
+  await until("both changes on this node", async () => {
+    const { concurrency, throttle } = (await shown()).limits;
+    return (concurrency === null && throttle === null) || undefined;
+  });
   await service.send(Array(3).fill({ name: "shop/busy", data: {} }));
   await until("the first", () => (now === 1 ? true : undefined));
   done.resolve();

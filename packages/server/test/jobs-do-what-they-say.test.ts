@@ -84,7 +84,6 @@ test("runs.rerun: failed runs are run again, each once, and say which job starte
   terms.accepts = true;
   const job = await createJob(service, { kind: "runs.rerun", filter, rate: 1_000 });
   assert.equal(job.total, 30);
-  assert.ok(["queued", "running"].includes(job.status), job.status);
   const done = await ended(service, job);
   assert.deepEqual([done.status, done.done, done.failed, done.errors], ["completed", 30, 0, []]);
   const runs = await endedRuns(service, "shop-pay", 60);

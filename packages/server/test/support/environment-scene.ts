@@ -24,6 +24,7 @@ export async function makeEnvironmentScene(t: TestContext, service: TestService)
   await service.rest("POST", `/functions/${run.function.id}/pause`);
   const jobBody = { kind: "events.replay", filter: { name: "shop/a" }, rate: 1 };
   const job = (await service.rest("POST", "/jobs", { body: jobBody })).body.data;
+  await poll(async () => (await service.rest("GET", `/jobs/${job.id}`)).body.data.endedAt, "the end of the job");
   return {
     ids: {
       jobs: job.id,

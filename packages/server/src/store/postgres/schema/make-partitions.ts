@@ -24,11 +24,26 @@ export async function makeNext(client: PoolClient, kind: PartitionKind, today: n
   const { rows } = await client.query<{ last: number | null }>("SELECT max(to_day) AS last FROM time_partitions WHERE kind = $1", [kind]);
   const day = Math.max(rows[0]?.last ?? 0, today);
   if (day > today + AHEAD_DAYS) return "nothing to do";
-  // Rows that arrived before their partition existed are in the rest, which is locked meanwhile.
-  const rest = TABLES[kind].map((table) => `${table}_rest`);
-  await lockTables(client, rest);
+  await (day <= today + 1 ? lockWhole(client, kind) : lockRest(client, kind));
   await makeOne(client, kind, day, day + days);
   return "done";
+}
+
+/** Of days to come: no row of theirs can arrive meanwhile. */
+function lockRest(client: PoolClient, kind: PartitionKind): Promise<void> {
+  return lockTables(client, restOf(kind));
+}
+
+/**
+ * Rows that arrived before their partition existed are in the rest, and move. A statement that knew the partitions before this, and waited
+ * only for the rest, would not find these rows, or write others where they may not be any more: it waits for the whole table.
+ */
+function lockWhole(client: PoolClient, kind: PartitionKind): Promise<void> {
+  return lockTables(client, [...TABLES[kind], ...restOf(kind)]);
+}
+
+function restOf(kind: PartitionKind): string[] {
+  return TABLES[kind].map((table) => `${table}_rest`);
 }
 
 async function makeOne(client: PoolClient, kind: PartitionKind, fromDay: number, toDay: number): Promise<void> {
@@ -49,11 +64,10 @@ async function makeOne(client: PoolClient, kind: PartitionKind, fromDay: number,
 /** Rows of past days that no partition covers are in the rest, which is never dropped: the whole gap around the first of them gets one. */
 export async function makeMissing(client: PoolClient, kind: ArchivedKind, untilDay: number): Promise<Outcome> {
   if (!(await isMine(client))) return "nothing to do";
-  const rest = TABLES[kind].map((table) => `${table}_rest`);
-  await lockTables(client, rest);
+  await lockWhole(client, kind);
   const { rows } = await client.query<PartitionRow>(
     `SELECT coalesce(before.to_day, 0) AS from_day, least(after.from_day, $2) AS to_day
-     FROM (SELECT min(${KEYS[kind]}) AS first FROM ${rest[0]} WHERE ${KEYS[kind]} < ${boundOf(kind, untilDay)}) AS r,
+     FROM (SELECT min(${KEYS[kind]}) AS first FROM ${restOf(kind)[0]} WHERE ${KEYS[kind]} < ${boundOf(kind, untilDay)}) AS r,
      LATERAL (SELECT max(to_day) AS to_day FROM time_partitions WHERE kind = $1 AND ${FIRST_OF_DAY[kind]("to_day")} <= r.first) AS before,
      LATERAL (SELECT min(from_day) AS from_day FROM time_partitions WHERE kind = $1 AND ${FIRST_OF_DAY[kind]("from_day")} > r.first) AS after
      WHERE r.first IS NOT NULL`,
