@@ -96,8 +96,11 @@ async function runAll(processes: readonly TestProcess[]): Promise<Finished[]> {
     cwd: ROOT,
     env,
     execArgv: [
-      ...["--import", PRELOAD, `--test-timeout=${TEST_TIMEOUT_MS}`],
-      ...[`--min-semi-space-size=${YOUNG_GENERATION_MB}`, GARBAGE_COLLECTION],
+      "--import",
+      PRELOAD,
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      `--min-semi-space-size=${YOUNG_GENERATION_MB}`,
+      GARBAGE_COLLECTION,
     ],
     concurrency: CONCURRENCY,
     timeout: PROCESS_TIMEOUT_MS,
