@@ -41,7 +41,7 @@ test("what apply creates works, and then nothing is left to change", async (t) =
 
 testOnOneStore("a change is planned field by field with the lines of the transform, and applied as planned", async (t) => {
   const { place, rest } = await setUp(t);
-  await place.webhooks("apply");
+  await place.apply();
   const list = { mode: "allow", list: ["stripe/*"] };
   place.edit(WEBHOOK, { name: "Payments", enabled: false, eventNames: list });
   place.write(TRANSFORM, place.read(TRANSFORM).replace("id: evt.id", "id: String(evt.id)"));
@@ -73,7 +73,7 @@ testOnOneStore("a folder whose ids were never kept finds its webhooks by name, a
   const { place, rest, variables } = await setUp(t);
   const checkout = workingFolder(t, variables);
   for (const file of [WEBHOOK, TRANSFORM]) checkout.write(file, place.read(file));
-  await place.webhooks("apply");
+  await place.apply();
   assert.equal((await checkout.webhooks("plan")).code, 0);
   assert.equal((await checkout.webhooks("apply")).code, 0);
   assert.equal((await rest("GET", "/webhooks")).length, 1);
@@ -84,7 +84,7 @@ testOnOneStore("an id of another server is left alone, and the name decides", as
   const { place } = await setUp(t);
   place.edit(WEBHOOK, { id: "wh_elsewhere" });
   const before = place.read(WEBHOOK);
-  await place.webhooks("apply");
+  await place.apply();
   assert.equal(place.read(WEBHOOK), before);
   assert.equal((await place.webhooks("plan")).code, 0);
 });
@@ -108,7 +108,7 @@ testOnOneStore("prune deletes what the folder does not have, only when asked, an
   const transform = "() => ({ name: 'a', data: {} })";
   await rest("POST", "/webhooks", { name: "Old", transform });
   await rest("POST", "/webhooks", { name: "Elsewhere", transform }, "staging");
-  await place.webhooks("apply");
+  await place.apply();
   const kept = await place.webhooks("plan");
   assert.equal(kept.code, 0);
   assert.match(kept.stdout, /Only on the server.*"Old" in production/);

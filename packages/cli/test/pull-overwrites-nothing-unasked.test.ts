@@ -43,7 +43,7 @@ testOnOneStore("local work is shown and left alone; --force takes the server's v
   const place = workingFolder(t, variables);
   await place.webhooks("new", "--from", "stripe");
   await place.webhooks("new", "Only here");
-  await place.webhooks("apply");
+  await place.apply();
   const mine = "() => ({ name: 'mine', data: {} })\n";
   place.write("webhooks/stripe/transform.js", mine);
   place.edit("webhooks/stripe/webhook.json", { enabled: false });

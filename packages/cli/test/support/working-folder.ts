@@ -1,5 +1,6 @@
 /** A temporary folder in which a test runs `inlet` as a person or a CI job would. Cleaned up after the test. */
 
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -28,7 +29,9 @@ export interface WorkingFolder {
   folder: string;
   /** Runs `inlet webhooks <argv>` in the folder, to its end. */
   webhooks(...argv: string[]): Promise<Ended>;
-  /** The same with --json: its exit code, and what it printed. */
+  /** Runs `inlet webhooks apply`, which must succeed. */
+  apply(): Promise<void>;
+  /** As `webhooks`, with --json: its exit code, and what it printed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   json(...argv: string[]): Promise<{ code: number | null; body: any }>;
   /** Runs `inlet <argv>` in the folder, to its end; `input` is its standard input. */
@@ -72,6 +75,10 @@ export function workingFolder(t: TestContext, variables: Record<string, string> 
     inlet,
     start: (...argv) => start(t, folder, argv, variables),
     webhooks,
+    async apply() {
+      const { code, stdout, stderr } = await webhooks("apply");
+      assert.equal(code, 0, `${stdout}${stderr}`);
+    },
     async json(...argv) {
       const { code, stdout } = await webhooks(...argv, "--json");
       return { code, body: JSON.parse(stdout) };
