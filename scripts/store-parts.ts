@@ -53,5 +53,5 @@ function isAllowed(file: string, part: Part, specifier: string): boolean {
     return other !== undefined && (other === part || MAY_IMPORT[part].includes(other));
   }
   if (specifier.startsWith("node:") || builtinModules.includes(specifier)) return part !== "policy";
-  return specifier === "@inlet/protocol" || isEngine(file);
+  return /^@inlet\/protocol(\/|$)/.test(specifier) || isEngine(file);
 }

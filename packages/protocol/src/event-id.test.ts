@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEventIdGenerator, firstIdAt, isEventId, parseEventIdSeed, seededEventId } from "./event-id.ts";
+import { createEventIdGenerator, eventIdTime, firstIdAt, isEventId, parseEventIdSeed, seededEventId, seedHeaderOf } from "./event-id.ts";
 
 test("ids are ULIDs of the time they were made", () => {
   const id = createEventIdGenerator().next(1_469_918_176_385);
   assert.ok(isEventId(id));
   // The time part of the ULID specification's own example.
   assert.equal(id.slice(0, 10), "01ARYZ6S41");
+  assert.equal(eventIdTime(id), 1_469_918_176_385);
 });
 
 test("ids only grow, within a millisecond and when the clock steps back", () => {
@@ -112,4 +113,14 @@ test("a seed is read in both alphabets of base64, with and without padding, and 
   assert.equal(parseEventIdSeed(`${2 ** 48},${base64}`), null);
   assert.equal(parseEventIdSeed(`1,${base64}=`), null);
   assert.equal(parseEventIdSeed(`x1,${base64}`), null);
+});
+
+test("a seed gives the id it was made from, also where the last bytes are zero", () => {
+  const ids = createEventIdGenerator();
+  const samples = Array.from({ length: 500 }, (_, n) => ids.next(1_700_000_000_000 + n) as string);
+  for (const id of [...samples, "01JCQ7V8Z0AAAAAAAAA0000000", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "00000000000000000000000000"]) {
+    const seed = parseEventIdSeed(seedHeaderOf(id));
+    assert.ok(seed, id);
+    assert.equal(seededEventId(seed, 1), id);
+  }
 });

@@ -7,6 +7,8 @@ import type { EventId } from "./ids.ts";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const EVENT_ID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+/** Of the time; the others are random. */
+const TIME_LETTERS = 10;
 const TWO_POW_40 = 2 ** 40;
 const TWO_POW_20 = 2 ** 20;
 const TIME_MS_MAX = 2 ** 48 - 1;
@@ -66,6 +68,11 @@ export function firstIdAt(ms: number): string {
   return encodeTime(Math.min(Math.max(ms, 0), TIME_MS_MAX)).padEnd(26, "0");
 }
 
+/** Milliseconds: the time that the id begins with. */
+export function eventIdTime(id: string): number {
+  return Number(decode(id.slice(0, TIME_LETTERS)));
+}
+
 /** A seed that the sender set with a header, so that a retried send yields the ids of the first attempt. */
 export interface EventIdSeed {
   timeMs: number;
@@ -88,6 +95,22 @@ export function seededEventId(seed: EventIdSeed, position: number): EventId {
   const view = new DataView(entropy.buffer);
   view.setUint32(6, (view.getUint32(6) + position) >>> 0);
   return (encodeTime(seed.timeMs) + encode40(readUint40(entropy, 0)) + encode40(readUint40(entropy, 5))) as EventId;
+}
+
+/** The header of a request whose first event gets this id: the opposite of seededEventId. */
+export function seedHeaderOf(id: string): string {
+  const value = decode(id.slice(TIME_LETTERS));
+  const entropy = Uint8Array.from({ length: ENTROPY_BYTES }, (_, index) =>
+    Number((value >> BigInt(8 * (ENTROPY_BYTES - 1 - index))) & 0xffn),
+  );
+  const view = new DataView(entropy.buffer);
+  view.setUint32(6, (view.getUint32(6) - 1) >>> 0);
+  return `${eventIdTime(id)},${btoa(String.fromCharCode(...entropy))}`;
+}
+
+/** A letter that no id has counts as 0. */
+function decode(letters: string): bigint {
+  return [...letters].reduce((sum, letter) => sum * 32n + BigInt(Math.max(0, ALPHABET.indexOf(letter))), 0n);
 }
 
 /** 48 bits in ten characters: the top two bits of the first character are unused. */

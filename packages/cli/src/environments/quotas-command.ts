@@ -1,14 +1,12 @@
 /** `inlet env quotas`. */
 
+import { QUOTAS, type Quota } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { tableText } from "../command-line/write-table.ts";
 import { createRestClient } from "../rest/rest-client.ts";
 import type { QUOTAS_FLAGS } from "./environments-flags.ts";
-
-const QUOTAS = ["eventsPerSecond", "eventsPerDay", "bytesPerDay", "callsAtOnce", "storedBytes"] as const;
-type Quota = (typeof QUOTAS)[number];
 
 interface UsedEnvironment {
   name: string;

@@ -3,12 +3,10 @@
  * sent twice is therefore the same event.
  */
 
-import { EVENT_ID_SEED_HEADER, type JsonMember, joinMembers, jsonMembers } from "@inlet/protocol";
+import { EVENT_ID_SEED_HEADER, type JsonMember, joinMembers, jsonMembers, seedHeaderOf } from "@inlet/protocol";
 
 /** Fields that the service adds to an event. */
 const SERVICE_FIELDS: ReadonlySet<string> = new Set(["id", "receivedAt", "environment", "source", "duplicates", "dedupId", "runs"]);
-const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const ENTROPY_BITS = 80n;
 
 export interface EventCopy {
   id: string;
@@ -34,14 +32,6 @@ export function copyOf(text: string): EventCopy {
     id,
     name,
     body: joinMembers(text, fields),
-    headers: ["Content-Type", "application/json", EVENT_ID_SEED_HEADER, seedOf(id)],
+    headers: ["Content-Type", "application/json", EVENT_ID_SEED_HEADER, seedHeaderOf(id)],
   };
-}
-
-/** The service adds the position, 1, to the last four bytes of the seed, so it is subtracted here. */
-export function seedOf(eventId: string): string {
-  const value = [...eventId].reduce((sum, letter) => sum * 32n + BigInt(ALPHABET.indexOf(letter)), 0n);
-  const entropy = Buffer.from((value & ((1n << ENTROPY_BITS) - 1n)).toString(16).padStart(20, "0"), "hex");
-  entropy.writeUInt32BE((entropy.readUInt32BE(6) - 1) >>> 0, 6);
-  return `${value >> ENTROPY_BITS},${entropy.toString("base64")}`;
 }

@@ -1,7 +1,6 @@
 /** A copy of a recorded webhook request: headers, query and body, byte for byte. */
 
-import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
-import { seedOf } from "./event-copy.ts";
+import { EVENT_ID_SEED_HEADER, seedHeaderOf } from "@inlet/protocol";
 
 export interface RecordedRequest {
   id: string;
@@ -54,5 +53,5 @@ export function requestCopy({ rawHeaders, rawQuery, body, bodyBase64 }: Recorded
 
 /** The seed that makes repeated copies the same event at another Inlet. */
 export function seedHeader({ id }: RecordedRequest): string[] {
-  return [EVENT_ID_SEED_HEADER, seedOf(id.slice(id.indexOf("_") + 1))];
+  return [EVENT_ID_SEED_HEADER, seedHeaderOf(id.slice(id.indexOf("_") + 1))];
 }

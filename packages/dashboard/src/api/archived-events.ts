@@ -3,14 +3,12 @@
  * or looked for at the time that its id begins with.
  */
 
+import { eventIdTime } from "@inlet/protocol/event-id";
 import { type InfiniteData, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { eventPage } from "./queries.ts";
 import type { EventItem } from "./types.ts";
 
 type EventPages = InfiniteData<{ items: EventItem[] }>;
-
-const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const TIME_UNITS = 10;
 
 export const archivedEventQuery = (env: string, id: string) =>
   queryOptions({
@@ -24,7 +22,8 @@ function listedEvent(client: QueryClient, env: string, id: string): EventItem | 
 }
 
 async function findEvent(env: string, id: string): Promise<EventItem> {
-  const at = timeOf(id);
+  // An id that a sender chose may begin with another time than that at which the event was received.
+  const at = eventIdTime(id);
   for (let cursor: string | undefined; ; ) {
     const { items, next } = await eventPage(env, { archived: "true", from: at, to: at + 1 }, cursor);
     const found = items.find((event) => event.id === id);
@@ -32,9 +31,4 @@ async function findEvent(env: string, id: string): Promise<EventItem> {
     if (next === null) throw new Error("The archive has no such event at the time of its ID. Find it in the list, by name and time.");
     cursor = next;
   }
-}
-
-/** Milliseconds. An id that a sender chose may begin with another time than that at which the event was received. */
-function timeOf(id: string): number {
-  return [...id.slice(0, TIME_UNITS)].reduce((sum, unit) => sum * ALPHABET.length + Math.max(0, ALPHABET.indexOf(unit)), 0);
 }

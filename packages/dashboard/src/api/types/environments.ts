@@ -1,5 +1,9 @@
 /** Environments, their quotas and databases, as the REST API responds with them. */
 
+import type { Quota } from "@inlet/protocol/quotas";
+
+export { QUOTAS, type Quota } from "@inlet/protocol/quotas";
+
 export type EnvironmentKind = "default" | "custom" | "branch";
 
 export interface Environment {
@@ -25,9 +29,6 @@ export interface Database {
   /** Null: it did not answer. */
   bytes: number | null;
 }
-
-export const QUOTAS = ["eventsPerSecond", "eventsPerDay", "bytesPerDay", "callsAtOnce", "storedBytes"] as const;
-export type Quota = (typeof QUOTAS)[number];
 
 /** An environment with what is used of its quotas in the running second or day, or now. */
 export interface UsedEnvironment extends Environment {

@@ -1,6 +1,9 @@
 /** Runs, their steps and calls, as the REST API responds with them. */
 
+import type { RunEndStatus, RunStatus } from "@inlet/protocol/run-status";
 import type { JsonText } from "../json-text.ts";
+
+export { RUN_STATUSES, type RunStatus } from "@inlet/protocol/run-status";
 
 export interface RunMention {
   id: string;
@@ -8,9 +11,7 @@ export interface RunMention {
   function: { id: string; name: string };
 }
 
-export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
-export type RunStatus = (typeof RUN_STATUSES)[number];
-export const ENDED_STATUSES: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"] satisfies RunStatus[]);
+export const ENDED_STATUSES: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"] satisfies RunEndStatus[]);
 
 export interface RunItem extends RunMention {
   app: string;

@@ -1,6 +1,6 @@
 /** Environments: isolated sets of events, keys and functions. */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import type { EnvironmentId, Quota } from "@inlet/protocol";
 
 /** `shared` is the scope `branch`, which holds the keys and webhooks of all branch environments. */
 export type EnvironmentKind = "default" | "custom" | "branch" | "shared";
@@ -19,9 +19,7 @@ export interface Environment {
   databaseNo: number;
 }
 
-/** Events and bytes are refused beyond a quota, calls wait, and the oldest stored data is removed. */
-export const QUOTAS = ["eventsPerSecond", "eventsPerDay", "bytesPerDay", "callsAtOnce", "storedBytes"] as const;
-export type Quota = (typeof QUOTAS)[number];
+export { QUOTAS, type Quota } from "@inlet/protocol/quotas";
 
 /** Null: no limit. */
 export type EnvironmentQuotas = Record<Quota, number | null>;

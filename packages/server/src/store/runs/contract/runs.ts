@@ -6,16 +6,26 @@
  * run that it invoked, makes the entry due that then resumes it.
  */
 
-import type { EntryNo, EnvironmentId, EventId, FunctionNo, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type {
+  EntryNo,
+  EnvironmentId,
+  EventId,
+  FunctionNo,
+  JobId,
+  LeaseId,
+  RunEndStatus,
+  RunId,
+  RunNo,
+  RunStatus,
+  StepId,
+} from "@inlet/protocol";
 import type { NewApproval } from "../../approvals/contract.ts";
 import type { EventBatch, NewEvent, StoredEvent } from "../../events/contract.ts";
 import type { ClaimedEntry, Lease, LeasedEntry, NewEntry } from "../../queue/contract.ts";
 import type { Invoker, NewRun, NewWait } from "./new-runs.ts";
 import type { CallRecord, FailedAttempt, RunError, StepRecord, StepWrite } from "./steps.ts";
 
-export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
-export type RunStatus = (typeof RUN_STATUSES)[number];
-export type RunEndStatus = "completed" | "failed" | "cancelled";
+export { RUN_STATUSES, type RunEndStatus, type RunStatus } from "@inlet/protocol/run-status";
 
 /** Identifies a run: its number is unique in the whole store, the environment says where to look. */
 export interface RunKey {
