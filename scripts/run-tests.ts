@@ -4,6 +4,7 @@
  * - Files share processes (see test-processes.ts).
  * - Test processes and their threads share a compile cache, in node_modules/.cache: a file that starts services needs less
  *   CPU time.
+ * - node:test does not follow promises (see untracked-promises.ts).
  * - Processes that tests start run a bundle of the service instead of its sources (see bundle-program.ts).
  * - Tests that need PostgreSQL share one server, each with its own database. Chromium is unpacked once.
  * - All files are in memory where the machine offers that: tests wait for no disk.
@@ -45,7 +46,7 @@ const PROCESS_TIMEOUT_MS = 3_600_000;
 /** A run of fewer files starts fewer processes than a bundle is worth. */
 const BUNDLE_FILES_MIN = 10;
 const SHOWN = 15;
-const PRELOAD = new URL("cpu-time.ts", import.meta.url).href;
+const PRELOADS = ["cpu-time.ts", "untracked-promises.ts"].map((file) => new URL(file, import.meta.url).href);
 
 interface Finished {
   name: string;
@@ -96,8 +97,7 @@ async function runAll(processes: readonly TestProcess[]): Promise<Finished[]> {
     cwd: ROOT,
     env,
     execArgv: [
-      "--import",
-      PRELOAD,
+      ...PRELOADS.flatMap((file) => ["--import", file]),
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       `--min-semi-space-size=${YOUNG_GENERATION_MB}`,
       GARBAGE_COLLECTION,

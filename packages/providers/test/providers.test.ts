@@ -28,10 +28,10 @@ const AT = Date.parse("2026-01-01T00:00:00Z");
 
 for (const provider of PROVIDERS) {
   const { id, title, signatureHeader, verify, secretFrom, handshake } = provider;
-  describe(title, async () => {
-    const source = await readProviderTransform(id);
-    const fixtures = await readProviderFixtures(id);
+  const source = await readProviderTransform(id);
+  const fixtures = await readProviderFixtures(id);
 
+  describe(title, () => {
     it("has a source that says what it does, and fixtures", async () => {
       assert.match(source, /^\/\/ /);
       assert.deepEqual(await runner.check(source), { ok: true });

@@ -4,6 +4,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 
 type Json = Record<string, unknown>;
 
+/** The id of the document for those schemas that refer to it. */
+const DOCUMENT = "document:openapi";
+
 export interface OpenApiDocument {
   paths: Record<string, Record<string, OpenApiOperation>>;
   components: { schemas: Record<string, Json> };
@@ -18,19 +21,28 @@ export interface OpenApiOperation {
   responses: Record<string, { description: string; content: Record<string, { schema: Json }> }>;
 }
 
-/** Says what is wrong with a value, one line per fault; empty when it fits. */
-export function faultsOf(document: OpenApiDocument, schema: Json, value: unknown): string[] {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
-  const validate = ajv.compile({ ...(closedOff(schema) as Json), components: closedOff(document.components) });
-  if (validate(value)) return [];
-  return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath || "/"} ${message} ${JSON.stringify(params)}`);
+/** Returns a function that says what is wrong with a value, one line per fault; none when it fits. What the document defines is compiled once. */
+export function responseCheck(document: OpenApiDocument): (schema: Json, value: unknown) => string[] {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, inlineRefs: false, code: { optimize: false } });
+  ajv.addSchema({ $id: DOCUMENT, components: closedOff(document.components) });
+  return (schema, value) => {
+    const validate = ajv.compile(closedOff(schema) as Json);
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath || "/"} ${message} ${JSON.stringify(params)}`,
+    );
+  };
 }
 
-/** Objects with listed properties get `additionalProperties: false`, unless they say what else they hold. */
+/**
+ * Objects with listed properties get `additionalProperties: false`, unless they say what else they hold. A schema on its own refers to the
+ * document by its id.
+ */
 function closedOff(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closedOff);
   if (typeof schema !== "object" || schema === null) return schema;
   const parts: Json = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, closedOff(part)]));
+  if (typeof parts.$ref === "string") return { ...parts, $ref: DOCUMENT + parts.$ref };
   const isOpenList = parts.type === "object" && typeof parts.properties === "object" && parts.additionalProperties === undefined;
   return isOpenList ? { ...parts, additionalProperties: false } : parts;
 }
