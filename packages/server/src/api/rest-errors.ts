@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode, errorBody, type Fault, Refusal, type RefusalDet
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import type { Logger } from "pino";
 import { ArchiveUnusable, StoreUnavailable } from "../store/contract/index.ts";
+import { faultsOf } from "./validation-faults.ts";
 
 /** Thrown by handlers to respond with a refusal. */
 export class RestRefusal extends Error {
@@ -56,19 +57,6 @@ export function refusalFor(error: FastifyError): Refusal {
 
 export function invalidRequest(faults: readonly Fault[]): Refusal {
   return new Refusal("request_invalid", `${faults.map(({ field, message }) => `${field} ${message}`).join(", ")}.`, faults);
-}
-
-type ValidationFault = NonNullable<FastifyError["validation"]>[number];
-
-export function faultsOf(errors: readonly ValidationFault[]): Fault[] {
-  return errors.map(({ instancePath, message, params }) => {
-    const path = instancePath.slice(1).replaceAll("/", ".");
-    const extra = "additionalProperty" in params ? String(params.additionalProperty) : null;
-    const missing = "missingProperty" in params ? String(params.missingProperty) : null;
-    const field = [path, extra ?? missing].filter(Boolean).join(".") || "body";
-    if (extra) return { field, message: "is not known here" };
-    return { field, message: missing ? "is required" : (message ?? "is not valid") };
-  });
 }
 
 /** Why is in the log: it may name addresses. */

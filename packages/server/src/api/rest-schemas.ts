@@ -58,7 +58,7 @@ function infinities(values: unknown): ErrorObject[] | null {
   if (typeof values !== "object" || values === null) return null;
   const found = Object.entries(values).filter(([, value]) => value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY);
   if (found.length === 0) return null;
-  return found.map(([field]) => ({ instancePath: `/${field}`, message: "is too large", keyword: "maximum", schemaPath: "", params: {} }));
+  return found.map(([field]) => ({ instancePath: `/${field}`, message: "is too large", keyword: "finite", schemaPath: "", params: {} }));
 }
 
 /** A closed object: every property that is not listed is an error. */

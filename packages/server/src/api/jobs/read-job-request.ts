@@ -1,8 +1,9 @@
 /** Kinds of jobs, and the request of one, checked by every rule of its kind. */
 
 import type { Environment, Job } from "../../store/contract/index.ts";
-import { faultsOf, invalid, invalidRequest, RestRefusal } from "../rest-errors.ts";
+import { invalid, invalidRequest, RestRefusal } from "../rest-errors.ts";
 import { closed, compileQueryCheck, type QueryCheck } from "../rest-schemas.ts";
+import { faultsOf } from "../validation-faults.ts";
 
 export type JsonSchemaProperties = Readonly<Record<string, object>>;
 
@@ -70,7 +71,7 @@ export function createRequestReader({ jobs, registry }: RequestReaderParts) {
 function checkFilter({ kind, takesAll }: JobRules, check: QueryCheck, filter: Record<string, unknown>, all: boolean): void {
   const faults = check(filter);
   if (faults) {
-    const named = faultsOf(faults as Parameters<typeof faultsOf>[0]).map(({ field, message }) => ({ field: `filter.${field}`, message }));
+    const named = faultsOf(faults).map(({ field, message }) => ({ field: `filter.${field}`, message }));
     const refused = invalidRequest(named);
     throw new RestRefusal(refused.code, refused.message, refused.details);
   }

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Ajv } from "ajv";
+import { faultsOf } from "./validation-faults.ts";
+
+const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+
+function told(schema: object, value: unknown): string[] {
+  const validate = ajv.compile(schema);
+  assert.equal(validate(value), false);
+  return faultsOf(validate.errors ?? []).map(({ field, message }) => `${field} ${message}`);
+}
+
+const fields = (properties: object, rest: object = {}) => ({ type: "object", additionalProperties: false, properties, ...rest });
+
+test("a limit that may be null is told as one fault", () => {
+  const schema = fields({ concurrency: { anyOf: [{ type: "integer", minimum: 1 }, { type: "null" }] } });
+  assert.deepEqual(told(schema, { concurrency: -1 }), ["concurrency must be at least 1, or null"]);
+  assert.deepEqual(told(schema, { concurrency: "many" }), ["concurrency must be a whole number, or null"]);
+});
+
+test("a fault inside one of several alternatives is told where it is", () => {
+  const rate = fields({ limit: { type: "integer" }, period: { type: "string" } }, { required: ["limit", "period"] });
+  const schema = fields({ throttle: { anyOf: [{ type: "null" }, rate] } });
+  assert.deepEqual(told(schema, { throttle: { limit: "1", size: 2 } }), [
+    "throttle.period is required",
+    "throttle.size is not known here",
+    "throttle.limit must be a whole number",
+  ]);
+  assert.deepEqual(told(schema, { throttle: 5 }), ["throttle must be an object, or null"]);
+});
+
+test("what alternatives have in common is told once", () => {
+  const schema = fields({ body: { anyOf: [{ type: "string" }, { type: "array" }] } });
+  assert.deepEqual(told(schema, { body: 5 }), ["body must be a string", "body must be a list"]);
+  const twice = fields({ name: { anyOf: [{ type: "string" }, { type: "string", minLength: 2 }] } });
+  assert.deepEqual(told(twice, { name: 5 }), ["name must be a string"]);
+  assert.deepEqual(told({ anyOf: [{ type: "null" }] }, 1), ["body must be null"]);
+});
+
+test("allowed values, lengths and kinds are named", () => {
+  const schema = fields({
+    mode: { type: "string", enum: ["allow", "deny"] },
+    name: { type: "string", minLength: 1 },
+    list: { type: "array", maxItems: 1 },
+    size: { type: ["integer", "null"], maximum: 9 },
+  });
+  assert.deepEqual(told(schema, { mode: "x", name: "", list: [1, 2], size: 10 }), [
+    "mode must be one of allow, deny",
+    "name must not be empty",
+    "list must have at most 1 items",
+    "size must be at most 9",
+  ]);
+  assert.deepEqual(told(schema, { size: "x" }), ["size must be a whole number or null"]);
+  assert.deepEqual(told(schema, []), ["body must be an object"]);
+});
