@@ -12,9 +12,9 @@ import { test } from "node:test";
 import { freePort } from "../../packages/server/test/support/free-port.ts";
 import { onEnd } from "../../packages/server/test/support/on-end.ts";
 import { temporaryFolder } from "../../packages/server/test/support/service.ts";
-import { packPackages, ROOT } from "../release/pack-packages.ts";
+import { ROOT } from "../release/pack-packages.ts";
+import { releaseUnderTest } from "../release/release-under-test.ts";
 import { run } from "../release/run.ts";
-import { writeImageContext } from "../release/write-image-context.ts";
 import { readDockerfile } from "./read-dockerfile.ts";
 
 const IMAGE = readDockerfile(readFileSync(join(ROOT, "deploy/image/Dockerfile"), "utf8"));
@@ -32,6 +32,7 @@ test("the container's command serves as its user, is healthy, and ends on its st
   onEnd(t, () => child.kill("SIGKILL"));
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (printed += chunk));
+  await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
   const [probe = "", ...words] = IMAGE.healthCheck.map(inImage);
   const deadline = Date.now() + 120_000;
   const isHealthy = async () => (await once(spawn(probe, words, options), "exit"))[0] === 0;
@@ -52,12 +53,9 @@ test("the container's command serves as its user, is healthy, and ends on its st
 
 /** Lays the context out as the Dockerfile does; where a path of the image is then. */
 async function unpackImage(folder: string): Promise<(path: string) => string> {
-  const work = join(folder, "work");
-  const out = join(folder, "out");
-  mkdirSync(out);
-  const { cli } = await packPackages(out, work);
+  const release = await releaseUnderTest();
   const opt = join(folder, "opt/inlet");
-  await writeImageContext(opt, join(out, cli));
+  cpSync(join(release.folder, "image"), opt, { recursive: true });
   const { packages } = JSON.parse(readFileSync(join(opt, "package-lock.json"), "utf8")) as { packages: Record<string, unknown> };
   for (const path of Object.keys(packages).filter((name) => existsSync(join(ROOT, name)) && name !== "" && !name.endsWith("@inlet/cli")))
     cpSync(join(ROOT, path), join(opt, path), { recursive: true });

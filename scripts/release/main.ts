@@ -13,7 +13,6 @@ import { globSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ageOfPins, imagePins } from "../deploy/image-pins.ts";
-import { buildRelease } from "./build-release.ts";
 import { findAdvisories } from "./check-advisories.ts";
 import { findVersionFaults } from "./check-versions.ts";
 import { ROOT } from "./pack-packages.ts";
@@ -30,6 +29,7 @@ stopOnVersionFaults();
 if (values["without-advisories"]) console.warn("warning: this release is not checked against published advisories");
 else await stopOnAdvisories();
 for (const sentence of ageOfPins(imagePins(), new Date())) console.warn(sentence);
+const { buildRelease } = await import("./build-release.ts");
 const release = await buildRelease(resolve(values.out));
 for (const file of globSync("*", { cwd: release.folder }).sort()) console.log(join(values.out, file));
 if (values.check) {

@@ -33,11 +33,8 @@ export async function packPackages(out: string, work: string): Promise<{ cli: st
   const { scripts: _scripts, devDependencies: _devDependencies, ...manifest } = readManifest("packages/cli");
   writeFileSync(join(cli, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   await run(process.execPath, [join(ROOT, "packages/sdk/scripts/build.ts"), sdk], { cwd: ROOT });
-  return { cli: await pack(cli, out), sdk: await pack(sdk, out) };
-}
-
-async function pack(folder: string, out: string): Promise<string> {
   const env = { ...process.env, ...QUIET_NPM };
-  const { out: printed } = await run("npm", ["pack", folder, "--pack-destination", out, "--silent"], { cwd: out, env });
-  return printed.trim();
+  const { out: printed } = await run("npm", ["pack", cli, sdk, "--pack-destination", out, "--silent"], { cwd: out, env });
+  const [cliTarball = "", sdkTarball = ""] = printed.trim().split("\n");
+  return { cli: cliTarball, sdk: sdkTarball };
 }
