@@ -2,23 +2,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { WAITS_PER_PART_MAX } from "../src/store/resumptions/contract.ts";
 import { serveApp, syncApp } from "./support/apps/app-server.ts";
 import type { SentEvent } from "./support/apps/published-sdk.ts";
 import { V4 } from "./support/apps/sdk-v4.ts";
 import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { until } from "./support/runs.ts";
 import { EVENT_KEY, startTestService } from "./support/service.ts";
 
 /** More than are resumed in one part. */
-const RUNS = 250;
-const DEADLINE_MS = 300_000;
-
-async function reach(what: string, isReached: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + DEADLINE_MS;
-  while (!(await isReached())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+const RUNS = WAITS_PER_PART_MAX + 10;
+const EVENTS_PER_CALL = 105;
 
 for (const engine of ["sqlite", "postgres"] as const) {
   const skip = engine === "postgres" ? (whyNoPostgres() ?? false) : false;
@@ -38,17 +32,17 @@ for (const engine of ["sqlite", "postgres"] as const) {
     const app = await serveApp(t, V4.listener(client, [waits, other]));
     await syncApp(service, app.url);
     const events = Array.from({ length: RUNS }, (_, n): SentEvent => ({ name: "app/begin", data: { n } }));
-    for (let at = 0; at < RUNS; at += 125) await client.send(events.slice(at, at + 125));
-    await reach("all wait", async () => {
+    for (let at = 0; at < RUNS; at += EVENTS_PER_CALL) await client.send(events.slice(at, at + EVENTS_PER_CALL));
+    await until("all wait", async () => {
       // In this order: a run that leaves the queue between the two is found running.
       const { body: queued } = await service.rest("GET", "/runs?limit=1&status=queued");
       const { body: running } = await service.rest("GET", "/runs?limit=1&status=running");
-      return queued.data.length === 0 && running.data.length === 0;
+      return queued.data.length === 0 && running.data.length === 0 ? true : undefined;
     });
     await client.send({ name: "app/go", data: {} });
     for (let n = 0; n < 5; n++) await client.send({ name: "app/other", data: { n } });
-    await reach("the others", () => others === 5);
-    await reach("all are resumed", () => resumed.length >= RUNS);
+    await until("the others", () => (others === 5 ? true : undefined));
+    await until("all are resumed", () => (resumed.length >= RUNS ? true : undefined));
     assert.equal(new Set(resumed).size, RUNS);
     assert.equal(resumed.length, RUNS, "no run goes on twice");
   });

@@ -52,7 +52,7 @@ test("no request finds what an earlier one left", async (t) => {
   const runner = createTransformRunner({ limits: { timeoutMs: 20, memoryBytes: 8 * 1_048_576 }, slowMs: 10 });
   t.after(() => runner.stop());
   const marks: string[] = [];
-  const plan = attackPlan(400);
+  const plan = attackPlan(150);
   let returned = 0;
   await attackInRounds(plan, async (random) => {
     const evtJson = JSON.stringify(probe(random, marks));
@@ -62,5 +62,5 @@ test("no request finds what an earlier one left", async (t) => {
     returned++;
     assert.deepEqual(JSON.parse(outcome.eventJson).data.found, []);
   });
-  assert.ok(returned > 100, `only ${returned} returned: this tests nothing (seed ${plan.seed})`);
+  assert.ok(returned > 40, `only ${returned} returned: this tests nothing (seed ${plan.seed})`);
 });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "./support/both-stores.ts";
+import { onOneService } from "./support/one-service.ts";
 import { type Answer, call, startTestService, type TestService } from "./support/service.ts";
 import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
 
@@ -41,49 +42,157 @@ async function isLetThrough(
   return status !== 403;
 }
 
-test("the role read may only read; ingest-admin has webhooks, transforms and reading events", async (t) => {
-  const service = await startTestService(t);
-  const read = await makeApiKey(service, { role: "read" });
-  const ingest = await makeApiKey(service, { role: "ingest-admin" });
-  const all = await operations(service);
-  const forIngest = (method: string, path: string) =>
-    /^\/(webhooks|transforms|session$|event-schemas|event-types\/\{name\}($|\/check$))/.test(path) ||
-    (method === "GET" &&
-      /^\/(events($|\/\{id\}$|\/stream)|event-types(?!\/\{name\}\/waiting)|environments(\/\{name\})?$|stats|usage$)/.test(path));
-  const forRead = (method: string, path: string) => method === "GET" || path === "/session";
-  assert.ok(all.length > 20);
-  for (const [method, path] of all) {
-    const name = `${method} ${path}`;
-    assert.equal(await isLetThrough(ingest.rest, service, method, path, ingest.headers), forIngest(method, path), `ingest-admin: ${name}`);
-    assert.equal(await isLetThrough(read.rest, service, method, path, read.headers), forRead(method, path), `read: ${name}`);
-  }
-  const webhook = await ingest.rest("POST", "/webhooks", { body: { name: "w", transform: ECHO } });
-  assert.equal(webhook.status, 201);
-  assert.deepEqual(code(await ingest.rest("GET", "/keys")), [403, "role_forbidden"]);
-});
+test(
+  "roles and limits",
+  onOneService({
+    "the role read may only read; ingest-admin has webhooks, transforms and reading events": async (service) => {
+      const read = await makeApiKey(service, { role: "read" });
+      const ingest = await makeApiKey(service, { role: "ingest-admin" });
+      const all = await operations(service);
+      const forIngest = (method: string, path: string) =>
+        /^\/(webhooks|transforms|session$|event-schemas|event-types\/\{name\}($|\/check$))/.test(path) ||
+        (method === "GET" &&
+          /^\/(events($|\/\{id\}$|\/stream)|event-types(?!\/\{name\}\/waiting)|environments(\/\{name\})?$|stats|usage$)/.test(path));
+      const forRead = (method: string, path: string) => method === "GET" || path === "/session";
+      assert.ok(all.length > 20);
+      for (const [method, path] of all) {
+        const name = `${method} ${path}`;
+        assert.equal(
+          await isLetThrough(ingest.rest, service, method, path, ingest.headers),
+          forIngest(method, path),
+          `ingest-admin: ${name}`,
+        );
+        assert.equal(await isLetThrough(read.rest, service, method, path, read.headers), forRead(method, path), `read: ${name}`);
+      }
+      const webhook = await ingest.rest("POST", "/webhooks", { body: { name: "w", transform: ECHO } });
+      assert.equal(webhook.status, 201);
+      assert.deepEqual(code(await ingest.rest("GET", "/keys")), [403, "role_forbidden"]);
+    },
+
+    "operator reads and repairs, viewer reads, metrics does neither, owner does everything": async (service) => {
+      const rules: Record<string, (method: string, path: string) => boolean> = {
+        owner: () => true,
+        operator: (method, path) =>
+          method === "GET" ||
+          (method === "POST" && REPAIRS.test(path)) ||
+          /^\/(session$|signals$|alert-rules|saved-filters|approvals|failures$|functions\/\{id\}\/limits$)/.test(path),
+        viewer: (method, path) => method === "GET" || path === "/session",
+        metrics: (_method, path) => path === "/session",
+      };
+      const all = await operations(service);
+      for (const [role, rule] of Object.entries(rules)) {
+        const key = await makeApiKey(service, { role });
+        for (const [method, path] of all) {
+          assert.equal(await isLetThrough(key.rest, service, method, path, key.headers), rule(method, path), `${role}: ${method} ${path}`);
+        }
+      }
+    },
+
+    "a key that may only read does not learn the URLs of webhooks, which would let it send": async (service) => {
+      const { id, url } = await makeWebhook(service);
+      const read = await makeApiKey(service, { role: "read" });
+      const token = url.split("/").at(-1) as string;
+      for (const path of ["/webhooks", `/webhooks/${id}`]) {
+        const { status, text } = await read.rest("GET", path);
+        assert.equal(status, 200);
+        assert.ok(!text.includes(token), path);
+      }
+    },
+
+    "a limited key reaches its environments and nothing else": async (service) => {
+      await service.rest("POST", "/environments", { body: { name: "staging" } });
+      const elsewhere = await makeWebhook(service);
+      await post(elsewhere.url);
+      const key = await makeApiKey(service, { environments: ["staging"] });
+      assert.deepEqual([key.role, key.environments], ["admin", ["staging"]]);
+      const staging = { headers: { "x-service-env": "staging" } };
+
+      assert.equal((await key.rest("GET", "/events", staging)).status, 200);
+      const forbidden = await key.rest("GET", "/events");
+      assert.deepEqual(code(forbidden), [403, "environment_forbidden"], "without the header a call is about production");
+      assert.match(forbidden.body.error, /restricted to staging/);
+      const stream = await fetch(`${service.url}/v1/events/stream`, { headers: key.headers });
+      assert.equal(stream.status, 403);
+      await stream.body?.cancel();
+
+      const made = await key.rest("POST", "/webhooks", { body: { name: "mine", transform: ECHO }, ...staging });
+      assert.equal(made.status, 201);
+      assert.equal((await key.rest("PUT", `/webhooks/${made.body.data.id}`, { body: { name: "still mine" } })).status, 200);
+      const smuggled = await key.rest("POST", "/webhooks", { body: { name: "x", transform: ECHO, environment: "production" }, ...staging });
+      assert.deepEqual(code(smuggled), [403, "environment_forbidden"], "the field of the body is checked as well");
+      const outside: [string, string, object?][] = [
+        ["GET", ""],
+        ["PUT", "", { name: "x" }],
+        ["DELETE", ""],
+        ["POST", "/rotate"],
+        ["GET", "/versions"],
+        ["GET", "/requests"],
+        ["GET", "/requests/none"],
+        ["GET", "/requests/stream"],
+        ["GET", "/stats"],
+        ["POST", "/requests/none/replay"],
+        ["POST", "/test", {}],
+        ["POST", "/backtest", { transform: ECHO }],
+      ];
+      for (const [method, rest, body] of outside) {
+        const answer = await key.rest(method, `/webhooks/${elsewhere.id}${rest}`, { ...(body && { body }), ...staging });
+        assert.deepEqual(code(answer), [404, "webhook_not_found"], `${method} ${rest}`);
+      }
+      const tried = await key.rest("POST", "/transforms/test", {
+        body: { transform: ECHO, webhookId: elsewhere.id, requestId: "x" },
+        ...staging,
+      });
+      assert.deepEqual(code(tried), [404, "webhook_not_found"]);
+    },
+
+    "every other call outside the limits is refused, whichever it is": async (service) => {
+      await service.rest("POST", "/environments", { body: { name: "staging" } });
+      const key = await makeApiKey(service, { environments: ["staging"] });
+      const rest = (await operations(service)).filter(([method, path]) => !BY_ID.test(path) && !ANSWERED.includes(`${method} ${path}`));
+      assert.ok(rest.length > 20);
+      for (const [method, path] of rest) {
+        const answer = await key.rest(method, path.replace(/\{\w+\}/g, "none"));
+        assert.deepEqual(code(answer), [403, "environment_forbidden"], `${method} ${path}`);
+      }
+    },
+
+    "what concerns the installation needs a key without limits": async (service) => {
+      await service.rest("POST", "/environments", { body: { name: "staging" } });
+      const key = await makeApiKey(service, { environments: ["staging"] });
+      const staging = { headers: { "x-service-env": "staging" } };
+      for (const [method, path, body] of [
+        ["POST", "/keys", { kind: "api", name: "k" }],
+        ["GET", "/sessions"],
+        ["DELETE", "/sessions/none"],
+        ["POST", "/environments", { name: "other" }],
+        ["PUT", "/environments/staging", { retention: { events: "1m" } }],
+        ["POST", "/environments/staging/archive"],
+        ["POST", "/environments/staging/unarchive"],
+        ["POST", "/environments/staging/move", { database: "directory" }],
+      ] as [string, string, object?][]) {
+        const answer = await key.rest(method, path, { ...(body && { body }), ...staging });
+        assert.deepEqual(code(answer), [403, "environment_forbidden"], `${method} ${path}`);
+      }
+      const { body } = await key.rest("GET", "/environments");
+      assert.deepEqual(
+        body.data.map(({ name }: { name: string }) => name),
+        ["staging"],
+        "it sees the environments it may use",
+      );
+    },
+
+    "branch as a limit stands for every branch environment, also ones made later": async (service) => {
+      const key = await makeApiKey(service, { environments: ["branch"], role: "read" });
+      await service.rest("POST", "/environments", { body: { name: "pr-1", kind: "branch" } });
+      await service.rest("POST", "/environments", { body: { name: "staging" } });
+      const status = async (name: string) => (await key.rest("GET", "/events", { headers: { "x-service-env": name } })).status;
+      assert.deepEqual([await status("branch"), await status("pr-1"), await status("staging")], [200, 200, 403]);
+    },
+  }),
+);
 
 const REPAIRS =
   /^\/(runs\/\{id\}\/(cancel|rerun|release|steps\/\{stepId\}\/wake)|holds\/\{id\}\/release|webhooks\/\{id\}\/(requests\/\{requestId\}\/replay|test|backtest|drill|reconcile)|transforms\/test|apps$|session$|jobs|functions\/\{id\}\/(pause|resume))/;
-
-test("operator reads and repairs, viewer reads, metrics does neither, owner does everything", async (t) => {
-  const service = await startTestService(t);
-  const rules: Record<string, (method: string, path: string) => boolean> = {
-    owner: () => true,
-    operator: (method, path) =>
-      method === "GET" ||
-      (method === "POST" && REPAIRS.test(path)) ||
-      /^\/(session$|signals$|alert-rules|saved-filters|approvals|failures$|functions\/\{id\}\/limits$)/.test(path),
-    viewer: (method, path) => method === "GET" || path === "/session",
-    metrics: (_method, path) => path === "/session",
-  };
-  const all = await operations(service);
-  for (const [role, rule] of Object.entries(rules)) {
-    const key = await makeApiKey(service, { role });
-    for (const [method, path] of all) {
-      assert.equal(await isLetThrough(key.rest, service, method, path, key.headers), rule(method, path), `${role}: ${method} ${path}`);
-    }
-  }
-});
 
 test("the first owner is made by an admin, and from then on owners are made and removed by owners", async (t) => {
   const service = await startTestService(t);
@@ -99,116 +208,10 @@ test("the first owner is made by an admin, and from then on owners are made and 
   assert.equal((await owner.rest("DELETE", `/keys/${second.body.data.id}`)).status, 200);
 });
 
-test("a key that may only read does not learn the URLs of webhooks, which would let it send", async (t) => {
-  const service = await startTestService(t);
-  const { id, url } = await makeWebhook(service);
-  const read = await makeApiKey(service, { role: "read" });
-  const token = url.split("/").at(-1) as string;
-  for (const path of ["/webhooks", `/webhooks/${id}`]) {
-    const { status, text } = await read.rest("GET", path);
-    assert.equal(status, 200);
-    assert.ok(!text.includes(token), path);
-  }
-});
-
-test("a limited key reaches its environments and nothing else", async (t) => {
-  const service = await startTestService(t);
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const elsewhere = await makeWebhook(service);
-  await post(elsewhere.url);
-  const key = await makeApiKey(service, { environments: ["staging"] });
-  assert.deepEqual([key.role, key.environments], ["admin", ["staging"]]);
-  const staging = { headers: { "x-service-env": "staging" } };
-
-  assert.equal((await key.rest("GET", "/events", staging)).status, 200);
-  const forbidden = await key.rest("GET", "/events");
-  assert.deepEqual(code(forbidden), [403, "environment_forbidden"], "without the header a call is about production");
-  assert.match(forbidden.body.error, /restricted to staging/);
-  const stream = await fetch(`${service.url}/v1/events/stream`, { headers: key.headers });
-  assert.equal(stream.status, 403);
-  await stream.body?.cancel();
-
-  const made = await key.rest("POST", "/webhooks", { body: { name: "mine", transform: ECHO }, ...staging });
-  assert.equal(made.status, 201);
-  assert.equal((await key.rest("PUT", `/webhooks/${made.body.data.id}`, { body: { name: "still mine" } })).status, 200);
-  const smuggled = await key.rest("POST", "/webhooks", { body: { name: "x", transform: ECHO, environment: "production" }, ...staging });
-  assert.deepEqual(code(smuggled), [403, "environment_forbidden"], "the field of the body is checked as well");
-  const outside: [string, string, object?][] = [
-    ["GET", ""],
-    ["PUT", "", { name: "x" }],
-    ["DELETE", ""],
-    ["POST", "/rotate"],
-    ["GET", "/versions"],
-    ["GET", "/requests"],
-    ["GET", "/requests/none"],
-    ["GET", "/requests/stream"],
-    ["GET", "/stats"],
-    ["POST", "/requests/none/replay"],
-    ["POST", "/test", {}],
-    ["POST", "/backtest", { transform: ECHO }],
-  ];
-  for (const [method, rest, body] of outside) {
-    const answer = await key.rest(method, `/webhooks/${elsewhere.id}${rest}`, { ...(body && { body }), ...staging });
-    assert.deepEqual(code(answer), [404, "webhook_not_found"], `${method} ${rest}`);
-  }
-  const tried = await key.rest("POST", "/transforms/test", {
-    body: { transform: ECHO, webhookId: elsewhere.id, requestId: "x" },
-    ...staging,
-  });
-  assert.deepEqual(code(tried), [404, "webhook_not_found"]);
-});
-
 /** Found by their ids, in whichever environment: each handler checks, which the tests around this one hold it to. */
 const BY_ID = /^\/(webhooks|keys|environments)\/\{|^\/transforms\/|^\/session$/;
 /** Answered with what the key may see; or made where the body says. */
 const ANSWERED: readonly string[] = ["GET /environments", "GET /audit-log", "GET /usage", "POST /keys", "POST /webhooks"];
-
-test("every other call outside the limits is refused, whichever it is", async (t) => {
-  const service = await startTestService(t);
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const key = await makeApiKey(service, { environments: ["staging"] });
-  const rest = (await operations(service)).filter(([method, path]) => !BY_ID.test(path) && !ANSWERED.includes(`${method} ${path}`));
-  assert.ok(rest.length > 20);
-  for (const [method, path] of rest) {
-    const answer = await key.rest(method, path.replace(/\{\w+\}/g, "none"));
-    assert.deepEqual(code(answer), [403, "environment_forbidden"], `${method} ${path}`);
-  }
-});
-
-test("what concerns the installation needs a key without limits", async (t) => {
-  const service = await startTestService(t);
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const key = await makeApiKey(service, { environments: ["staging"] });
-  const staging = { headers: { "x-service-env": "staging" } };
-  for (const [method, path, body] of [
-    ["POST", "/keys", { kind: "api", name: "k" }],
-    ["GET", "/sessions"],
-    ["DELETE", "/sessions/none"],
-    ["POST", "/environments", { name: "other" }],
-    ["PUT", "/environments/staging", { retention: { events: "1m" } }],
-    ["POST", "/environments/staging/archive"],
-    ["POST", "/environments/staging/unarchive"],
-    ["POST", "/environments/staging/move", { database: "directory" }],
-  ] as [string, string, object?][]) {
-    const answer = await key.rest(method, path, { ...(body && { body }), ...staging });
-    assert.deepEqual(code(answer), [403, "environment_forbidden"], `${method} ${path}`);
-  }
-  const { body } = await key.rest("GET", "/environments");
-  assert.deepEqual(
-    body.data.map(({ name }: { name: string }) => name),
-    ["staging"],
-    "it sees the environments it may use",
-  );
-});
-
-test("branch as a limit stands for every branch environment, also ones made later", async (t) => {
-  const service = await startTestService(t);
-  const key = await makeApiKey(service, { environments: ["branch"], role: "read" });
-  await service.rest("POST", "/environments", { body: { name: "pr-1", kind: "branch" } });
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const status = async (name: string) => (await key.rest("GET", "/events", { headers: { "x-service-env": name } })).status;
-  assert.deepEqual([await status("branch"), await status("pr-1"), await status("staging")], [200, 200, 403]);
-});
 
 test("limits are checked when the key is made, and a limited key does not count as the last admin", async (t) => {
   const service = await startTestService(t);

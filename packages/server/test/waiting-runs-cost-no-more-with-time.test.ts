@@ -11,8 +11,8 @@ import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.
 import { startTestService } from "./support/service.ts";
 
 const FUNCTIONS = 4;
-const POLLS = 12;
-const STARTS = 24;
+const POLLS = 6;
+const STARTS = 12;
 /** One that finds a run to admit, one that another node's message or a poll causes. */
 const ASKS_PER_START_MAX = 3;
 const ASK = /SELECT environment_id FROM functions WHERE function_no/;

@@ -9,6 +9,7 @@ import { isSignatureOf, signBody } from "@inlet/protocol";
 import { poll } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
+import { onOneService } from "./support/one-service.ts";
 import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 import { ECHO, makeWebhook } from "./support/webhooks.ts";
@@ -21,34 +22,96 @@ async function restAs(service: TestService, extra: object): Promise<TestService[
 
 const STAGING = { headers: { "x-service-env": "staging" } };
 
-test("a restricted key mirrors only into branches that it may use", async (t) => {
-  const service = await startTestService(t);
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  await service.rest("POST", "/environments", { body: { name: "pr-1", kind: "branch" } });
-  const mirrored = async (environments: string[], to: string[]) => {
-    const rest = await restAs(service, { environments });
-    const made = await rest("POST", "/webhooks", { body: { name: "w", transform: ECHO, mirror: { to } }, ...STAGING });
-    const plain = await rest("POST", "/webhooks", { body: { name: "w", transform: ECHO }, ...STAGING });
-    const put = await rest("PUT", `/webhooks/${plain.body.data.id}`, { body: { mirror: { to } }, ...STAGING });
-    return [made.status, put.status];
-  };
-  for (const to of [["pr-1"], ["pr-*"], ["*"], ["pr-2"]]) assert.deepEqual(await mirrored(["staging"], to), [403, 403], to[0]);
-  assert.deepEqual(await mirrored(["staging", "pr-1"], ["pr-1"]), [201, 200]);
-  assert.deepEqual(await mirrored(["staging", "pr-1"], ["pr-1", "pr-*"]), [403, 403]);
-  assert.deepEqual(await mirrored(["staging", "branch"], ["pr-*"]), [201, 200]);
-});
+test(
+  "writes stay in their environments",
+  onOneService({
+    "a restricted key mirrors only into branches that it may use": async (service) => {
+      await service.rest("POST", "/environments", { body: { name: "staging" } });
+      await service.rest("POST", "/environments", { body: { name: "pr-1", kind: "branch" } });
+      const mirrored = async (environments: string[], to: string[]) => {
+        const rest = await restAs(service, { environments });
+        const made = await rest("POST", "/webhooks", { body: { name: "w", transform: ECHO, mirror: { to } }, ...STAGING });
+        const plain = await rest("POST", "/webhooks", { body: { name: "w", transform: ECHO }, ...STAGING });
+        const put = await rest("PUT", `/webhooks/${plain.body.data.id}`, { body: { mirror: { to } }, ...STAGING });
+        return [made.status, put.status];
+      };
+      for (const to of [["pr-1"], ["pr-*"], ["*"], ["pr-2"]]) assert.deepEqual(await mirrored(["staging"], to), [403, 403], to[0]);
+      assert.deepEqual(await mirrored(["staging", "pr-1"], ["pr-1"]), [201, 200]);
+      assert.deepEqual(await mirrored(["staging", "pr-1"], ["pr-1", "pr-*"]), [403, 403]);
+      assert.deepEqual(await mirrored(["staging", "branch"], ["pr-*"]), [201, 200]);
+    },
 
-test("nor does it change a webhook that mirrors into others, unless it takes the mirror away", async (t) => {
-  const service = await startTestService(t);
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const mirror = { to: ["pr-1"] };
-  const { body } = await service.rest("POST", "/webhooks", { body: { name: "w", transform: ECHO, mirror }, ...STAGING });
-  const rest = await restAs(service, { role: "ingest-admin", environments: ["staging"] });
-  const put = async (change: object) => (await rest("PUT", `/webhooks/${body.data.id}`, { body: change })).status;
-  assert.equal(await put({ transform: "() => ({ name: 'forged', data: {} })" }), 403);
-  assert.equal(await put({ mirror: null, transform: "() => ({ name: 'mine', data: {} })" }), 200);
-  assert.equal(await put({ name: "n" }), 200);
-});
+    "nor does it change a webhook that mirrors into others, unless it takes the mirror away": async (service) => {
+      await service.rest("POST", "/environments", { body: { name: "staging" } });
+      const mirror = { to: ["pr-1"] };
+      const { body } = await service.rest("POST", "/webhooks", { body: { name: "w", transform: ECHO, mirror }, ...STAGING });
+      const rest = await restAs(service, { role: "ingest-admin", environments: ["staging"] });
+      const put = async (change: object) => (await rest("PUT", `/webhooks/${body.data.id}`, { body: change })).status;
+      assert.equal(await put({ transform: "() => ({ name: 'forged', data: {} })" }), 403);
+      assert.equal(await put({ mirror: null, transform: "() => ({ name: 'mine', data: {} })" }), 200);
+      assert.equal(await put({ name: "n" }), 200);
+    },
+
+    "an app that names another environment is not registered there for a caller who may not use it": async (service, t) => {
+      await service.rest("POST", "/environments", { body: { name: "staging" } });
+      const operator = await restAs(service, { role: "operator", environments: ["staging"] });
+      for (const env of ["production", "pr-new"]) {
+        const { status, body } = await operator("POST", "/apps", { body: { url: await appNaming(t, env) }, ...STAGING });
+        assert.deepEqual([status, body.code], [403, "environment_forbidden"], JSON.stringify(body));
+      }
+      assert.deepEqual((await service.rest("GET", "/apps")).body.data, []);
+      const names = (await service.rest("GET", "/environments")).body.data.map(({ name }: { name: string }) => name);
+      assert.ok(!names.includes("pr-new"), "no branch is created either");
+      const own = await operator("POST", "/apps", { body: { url: await appNaming(t, "staging") }, ...STAGING });
+      assert.equal(own.status, 201, own.text);
+      const unrestricted = await service.rest("POST", "/apps", { body: { url: await appNaming(t, "production") }, ...STAGING });
+      assert.equal(unrestricted.status, 201, unrestricted.text);
+    },
+
+    "ingest-admin neither sets retention nor lets events be refused": async (service) => {
+      const rest = await restAs(service, { role: "ingest-admin" });
+      const put = async (body: object) => {
+        const { status, body: answer } = await rest("PUT", "/event-types/a", { body });
+        return status === 200 ? status : [status, answer.code];
+      };
+      assert.deepEqual(await put({ retention: "1m" }), [403, "role_forbidden"]);
+      assert.deepEqual(await put({ retention: null }), [403, "role_forbidden"]);
+      assert.deepEqual(await put({ schema: {}, mode: "refuse" }), [403, "role_forbidden"]);
+      assert.equal(await put({ schema: { type: "object" }, mode: "warn", description: "d" }), 200);
+      await service.rest("PUT", "/event-types/a", { body: { mode: "refuse" } });
+      assert.deepEqual(await put({ schema: { required: ["x"] } }), [403, "role_forbidden"], "events would be refused by it");
+      assert.equal(await put({ mode: "warn", schema: { required: ["x"] } }), 200);
+    },
+
+    "an operator gets no signature of a body of its choice": async (service) => {
+      const webhook = await makeWebhook(service, ECHO, { verify: { scheme: "github", secrets: ["a secret of the webhook"] } });
+      const status = async (rest: TestService["rest"], body: object, path: string) => (await rest("POST", path, { body })).status;
+      const transform = "(evt, headers) => ({ name: 'x', data: { headers } })";
+      for (const [role, expected] of [
+        ["operator", 403],
+        ["ingest-admin", 200],
+      ] as const) {
+        const rest = await restAs(service, { role });
+        assert.equal(await status(rest, { body: {}, sign: true }, `/webhooks/${webhook.id}/test`), expected);
+        assert.equal(await status(rest, { body: {}, sign: true, webhookId: webhook.id, transform }, "/transforms/test"), expected);
+        assert.equal(await status(rest, { body: {} }, `/webhooks/${webhook.id}/test`), 200);
+      }
+    },
+
+    "what hmac signs covers the body, and the time if one is sent": async (service) => {
+      const status = async (verify: object) => {
+        const body = { name: "w", transform: ECHO, verify: { scheme: "hmac", header: "x-signature", secrets: ["a secret"], ...verify } };
+        return (await service.rest("POST", "/webhooks", { body })).status;
+      };
+      assert.equal(await status({ signed: "{timestamp}", timestampHeader: "x-time" }), 400);
+      assert.equal(await status({ signed: "{url}" }), 400);
+      assert.equal(await status({ timestampHeader: "x-time" }), 400);
+      assert.equal(await status({ signed: "{raw}", timestampHeader: "x-time" }), 400);
+      assert.equal(await status({ signed: "{timestamp}.{raw}", timestampHeader: "x-time" }), 201);
+      assert.equal(await status({}), 201);
+    },
+  }),
+);
 
 /** An app that is asked to register answers with its functions, and names an environment. */
 async function appNaming(t: TestContext, env: string): Promise<string> {
@@ -71,23 +134,6 @@ async function appNaming(t: TestContext, env: string): Promise<string> {
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
 }
-
-test("an app that names another environment is not registered there for a caller who may not use it", async (t) => {
-  const service = await startTestService(t);
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const operator = await restAs(service, { role: "operator", environments: ["staging"] });
-  for (const env of ["production", "pr-new"]) {
-    const { status, body } = await operator("POST", "/apps", { body: { url: await appNaming(t, env) }, ...STAGING });
-    assert.deepEqual([status, body.code], [403, "environment_forbidden"], JSON.stringify(body));
-  }
-  assert.deepEqual((await service.rest("GET", "/apps")).body.data, []);
-  const names = (await service.rest("GET", "/environments")).body.data.map(({ name }: { name: string }) => name);
-  assert.ok(!names.includes("pr-new"), "no branch is created either");
-  const own = await operator("POST", "/apps", { body: { url: await appNaming(t, "staging") }, ...STAGING });
-  assert.equal(own.status, 201, own.text);
-  const unrestricted = await service.rest("POST", "/apps", { body: { url: await appNaming(t, "production") }, ...STAGING });
-  assert.equal(unrestricted.status, 201, unrestricted.text);
-});
 
 /** An app that registers by itself when it is asked to, and names an environment, or none. */
 async function appRegisteringIn(t: TestContext, service: TestService, env: string | null) {
@@ -148,50 +194,4 @@ nodeTest("nor one that registers on another node", { skip: whyNoPostgres() ?? fa
   const { status, text } = await operator("POST", "/apps", { body: { url: unnamed.url }, ...STAGING });
   assert.equal(status, 201, text);
   assert.deepEqual((await here.rest("GET", "/apps")).body.data, [], "it is registered where it was asked to");
-});
-
-test("ingest-admin neither sets retention nor lets events be refused", async (t) => {
-  const service = await startTestService(t);
-  const rest = await restAs(service, { role: "ingest-admin" });
-  const put = async (body: object) => {
-    const { status, body: answer } = await rest("PUT", "/event-types/a", { body });
-    return status === 200 ? status : [status, answer.code];
-  };
-  assert.deepEqual(await put({ retention: "1m" }), [403, "role_forbidden"]);
-  assert.deepEqual(await put({ retention: null }), [403, "role_forbidden"]);
-  assert.deepEqual(await put({ schema: {}, mode: "refuse" }), [403, "role_forbidden"]);
-  assert.equal(await put({ schema: { type: "object" }, mode: "warn", description: "d" }), 200);
-  await service.rest("PUT", "/event-types/a", { body: { mode: "refuse" } });
-  assert.deepEqual(await put({ schema: { required: ["x"] } }), [403, "role_forbidden"], "events would be refused by it");
-  assert.equal(await put({ mode: "warn", schema: { required: ["x"] } }), 200);
-});
-
-test("an operator gets no signature of a body of its choice", async (t) => {
-  const service = await startTestService(t);
-  const webhook = await makeWebhook(service, ECHO, { verify: { scheme: "github", secrets: ["a secret of the webhook"] } });
-  const status = async (rest: TestService["rest"], body: object, path: string) => (await rest("POST", path, { body })).status;
-  const transform = "(evt, headers) => ({ name: 'x', data: { headers } })";
-  for (const [role, expected] of [
-    ["operator", 403],
-    ["ingest-admin", 200],
-  ] as const) {
-    const rest = await restAs(service, { role });
-    assert.equal(await status(rest, { body: {}, sign: true }, `/webhooks/${webhook.id}/test`), expected);
-    assert.equal(await status(rest, { body: {}, sign: true, webhookId: webhook.id, transform }, "/transforms/test"), expected);
-    assert.equal(await status(rest, { body: {} }, `/webhooks/${webhook.id}/test`), 200);
-  }
-});
-
-test("what hmac signs covers the body, and the time if one is sent", async (t) => {
-  const service = await startTestService(t);
-  const status = async (verify: object) => {
-    const body = { name: "w", transform: ECHO, verify: { scheme: "hmac", header: "x-signature", secrets: ["a secret"], ...verify } };
-    return (await service.rest("POST", "/webhooks", { body })).status;
-  };
-  assert.equal(await status({ signed: "{timestamp}", timestampHeader: "x-time" }), 400);
-  assert.equal(await status({ signed: "{url}" }), 400);
-  assert.equal(await status({ timestampHeader: "x-time" }), 400);
-  assert.equal(await status({ signed: "{raw}", timestampHeader: "x-time" }), 400);
-  assert.equal(await status({ signed: "{timestamp}.{raw}", timestampHeader: "x-time" }), 201);
-  assert.equal(await status({}), 201);
 });
