@@ -15,7 +15,7 @@ import { queueDepths } from "../../src/store/queue/sqlite/queue-depths.ts";
 import { countOldest, storedBytes } from "../../src/store/retention/sqlite.ts";
 import { getRun, listRuns, summariseRuns } from "../../src/store/runs/sqlite/read-runs.ts";
 import { openReader } from "../../src/store/sqlite/database.ts";
-import type { ReadRequest } from "../../src/store/sqlite/read-operations.ts";
+import type { ReadFile, ReadRequest } from "../../src/store/sqlite/read-operations.ts";
 import { listUsage } from "../../src/store/usage/sqlite.ts";
 import { requestWithBody } from "../../src/store/webhook-requests/sqlite/read-webhook-requests.ts";
 
@@ -23,16 +23,14 @@ const READ_THREAD = "/read-thread.ts";
 const RealWorker = workerThreads.Worker;
 
 class InlineReader extends EventEmitter {
-  readonly #path: string;
-  #db: DatabaseSync | null = null;
+  readonly #open = new Map<number, DatabaseSync>();
 
-  constructor(path: string) {
-    super();
-    this.#path = path;
+  postMessage({ file, call, operation, params }: ReadRequest): void {
+    setImmediate(() => this.emit("message", { store: file.store, call, result: this.#answer(file, operation, params) }));
   }
 
-  postMessage({ call, operation, params }: ReadRequest): void {
-    setImmediate(() => this.emit("message", { call, result: this.#answer(operation, params) }));
+  ref(): this {
+    return this;
   }
 
   unref(): this {
@@ -40,38 +38,48 @@ class InlineReader extends EventEmitter {
   }
 
   async terminate(): Promise<number> {
-    this.#db?.close();
-    this.#db = null;
+    for (const db of this.#open.values()) db.close();
+    this.#open.clear();
+    this.emit("exit", 0);
     return 0;
   }
 
-  #answer(operation: ReadRequest["operation"], asked: unknown): unknown {
+  #close({ store }: ReadFile): void {
+    this.#open.get(store)?.close();
+    this.#open.delete(store);
+  }
+
+  #answer(file: ReadFile, operation: ReadRequest["operation"], asked: unknown): unknown {
     const params = asked as never;
     if (operation === "checkpoint") return { log: 0, checkpointed: 0 };
-    this.#db ??= openReader(this.#path);
-    if (operation === "runGet") return getRun(this.#db, params);
-    if (operation === "runList") return listRuns(this.#db, params);
-    if (operation === "runSummaries") return summariseRuns(this.#db, params);
-    if (operation === "eventList") return listEvents(this.#db, params, noWhere);
-    if (operation === "queueDepths") return queueDepths(this.#db);
-    if (operation === "eventTypeRange") return countRange(this.#db, params);
-    if (operation === "eventGet") return getEvent(this.#db, params);
-    if (operation === "retentionStoredBytes") return storedBytes(this.#db, params);
-    if (operation === "retentionOldestRows") return countOldest(this.#db, params);
-    if (operation === "usageList") return listUsage(this.#db, params);
-    if (operation === "eventFollow") return followEvents(this.#db, params);
-    if (operation === "webhookRequestWithBody") return requestWithBody(this.#db, params);
+    if (operation === "close") return this.#close(file);
+    const db = this.#open.get(file.store) ?? openReader(file.path);
+    this.#open.set(file.store, db);
+    if (operation === "runGet") return getRun(db, params);
+    if (operation === "runList") return listRuns(db, params);
+    if (operation === "runSummaries") return summariseRuns(db, params);
+    if (operation === "eventList") return listEvents(db, params, noWhere);
+    if (operation === "queueDepths") return queueDepths(db);
+    if (operation === "eventTypeRange") return countRange(db, params);
+    if (operation === "eventGet") return getEvent(db, params);
+    if (operation === "retentionStoredBytes") return storedBytes(db, params);
+    if (operation === "retentionOldestRows") return countOldest(db, params);
+    if (operation === "usageList") return listUsage(db, params);
+    if (operation === "eventFollow") return followEvents(db, params);
+    if (operation === "webhookRequestWithBody") return requestWithBody(db, params);
     throw new Error(`the simulation does not answer ${operation}`);
   }
 }
 
+let inline: InlineReader | null = null;
+
 /** Every other thread is a real one. */
 class WorkerHere {
-  constructor(url: URL, options: { workerData: { path: string } }) {
+  constructor(url: URL, options: object) {
+    const isReader = url.pathname.endsWith(READ_THREAD);
+    if (isReader) inline = new InlineReader();
     // biome-ignore lint/correctness/noConstructorReturn: whoever asks for the read thread gets something that answers like it
-    return (url.pathname.endsWith(READ_THREAD)
-      ? new InlineReader(options.workerData.path)
-      : new RealWorker(url, options)) as unknown as WorkerHere;
+    return (isReader ? inline : new RealWorker(url, options)) as unknown as WorkerHere;
   }
 }
 
@@ -83,4 +91,5 @@ export function readInline(): void {
 export function readOnThreads(): void {
   workerThreads.Worker = RealWorker;
   syncBuiltinESMExports();
+  void inline?.terminate();
 }

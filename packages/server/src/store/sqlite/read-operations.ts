@@ -1,4 +1,4 @@
-/** The operations of the read thread: reads of the store's contract, and two internal ones of the engine. */
+/** The operations of the read thread: reads of the store's contract, and three internal ones of the engine. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Store } from "../contract/index.ts";
@@ -44,6 +44,8 @@ type ContractReads =
 export interface ReadOperations extends Pick<Store, ContractReads> {
   eventTypeRange(params: { after: number; limit: number }): Promise<CountedRange>;
   checkpoint(): Promise<CheckpointResult>;
+  /** Closes the connections of the store. */
+  close(): Promise<void>;
 }
 
 /** Counts the events of a range of sequence numbers, by environment, name and hour. */
@@ -74,10 +76,20 @@ export interface EventTypeSum {
 export type ReadParams<Name extends keyof ReadOperations> = Parameters<ReadOperations[Name]>[0];
 export type ReadResult<Name extends keyof ReadOperations> = Awaited<ReturnType<ReadOperations[Name]>>;
 
+/** The database file of a store. */
+export interface ReadFile {
+  /** Unique among all stores of the process, also those that had the same path. */
+  store: number;
+  path: string;
+  /** Exports `compileWhere`. */
+  whereModule: string | null;
+}
+
 export interface ReadRequest {
+  file: ReadFile;
   call: number;
   operation: keyof ReadOperations;
   params: never;
 }
 
-export type ReadResponse = { call: number; result: unknown } | { call: number; error: unknown };
+export type ReadResponse = { store: number; call: number } & ({ result: unknown } | { error: unknown });

@@ -1,10 +1,11 @@
 /**
- * The thread that lists, searches and checkpoints, on its own connections: none of this delays accepting events. A thread loads its modules
- * again, so what it uses imports values from the contract of one noun, and not from the contract of the whole store.
+ * The thread that lists, searches and checkpoints, on its own connections: none of this delays accepting events. The stores of a process
+ * share it; a store's file is opened with its first read, and closed when the store stops. A thread loads its modules again, so what it uses
+ * imports values from the contract of one noun, and not from the contract of the whole store.
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { lastActivity, listActivity } from "../activity/sqlite.ts";
 import { listAudit } from "../audit-log/sqlite.ts";
 import type { CompileWhere } from "../contract/index.ts";
@@ -31,70 +32,103 @@ import {
 } from "../webhook-requests/sqlite/read-webhook-requests.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
-import type { ReadOperations, ReadParams, ReadRequest, ReadResponse, ReadResult } from "./read-operations.ts";
+import type { ReadFile, ReadOperations, ReadParams, ReadRequest, ReadResponse, ReadResult } from "./read-operations.ts";
 
-const { path, whereModule } = workerData as { path: string; whereModule: string | null };
-const db = openReader(path);
-/** Used only for checkpoints; opened with the first. */
-let checkpointDb: DatabaseSync | undefined;
+class OpenFile {
+  readonly #file: ReadFile;
+  readonly db: DatabaseSync;
+  /** Used only for checkpoints; opened with the first. */
+  #checkpointDb: DatabaseSync | undefined;
 
-function checkpointNow(): ReturnType<typeof checkpoint> {
-  checkpointDb ??= openWriter(path);
-  return checkpoint(checkpointDb);
+  constructor(file: ReadFile) {
+    this.#file = file;
+    this.db = openReader(file.path);
+  }
+
+  checkpoint(): ReturnType<typeof checkpoint> {
+    this.#checkpointDb ??= openWriter(this.#file.path);
+    return checkpoint(this.#checkpointDb);
+  }
+
+  /** Loaded with the first expression. */
+  async where({ where }: { where?: string }): Promise<CompileWhere> {
+    const { whereModule } = this.#file;
+    if (where === undefined || whereModule === null) return noWhere;
+    return ((await import(whereModule)) as { compileWhere: CompileWhere }).compileWhere;
+  }
+
+  close(): void {
+    this.db.close();
+    this.#checkpointDb?.close();
+  }
 }
 
-/** Loaded with the first expression. */
-async function whereOf({ where }: { where?: string }): Promise<CompileWhere> {
-  if (where === undefined || whereModule === null) return noWhere;
-  return ((await import(whereModule)) as { compileWhere: CompileWhere }).compileWhere;
-}
+type Operations = Omit<ReadOperations, "close">;
 
-const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) => ReadResult<Name> | Promise<ReadResult<Name>> } = {
-  eventList: async (params) => listEvents(db, params, await whereOf(params)),
-  eventFollow: (params) => followEvents(db, params),
-  eventGet: (params) => getEvent(db, params),
-  eventSequence: () => lastSequence(db),
-  eventSequenceBefore: (params) => sequenceBefore(db, params),
-  webhookRequestList: (params) => listRequests(db, params),
-  webhookRequestGet: (params) => getRequest(db, params),
-  webhookRequestWithBody: (params) => requestWithBody(db, params),
-  webhookRequestOutcomes: (params) => listOutcomes(db, params),
-  webhookRequestCounts: (params) => countRequests(db, params),
-  runList: async (params) => listRuns(db, params, await whereOf(params)),
-  runFailures: (params) => listFailures(db, params),
-  runSummaries: (params) => summariseRuns(db, params),
-  runCountByJob: (params) => countByJob(db, params),
-  runCountByEvent: (params) => countByEvent(db, params),
-  runTimings: (params) => timeRuns(db, params),
-  runEndCount: (params) => countEnds(db, params),
-  waitCountByFunction: (params) => countWaits(db, params),
-  queueCallOf: (params) => queuedCall(db, params),
-  queueDepths: () => queueDepths(db),
-  queueFunctionDepths: () => queueFunctionDepths(db),
-  runGet: (params) => getRun(db, params),
-  auditList: (params) => listAudit(db, params),
-  eventSample: (params) => sampleEvents(db, params),
-  eventTypeRange: (params) => countRange(db, params),
-  eventTypeGet: (params) => getEventType(db, params),
-  eventTypeList: (params) => listEventTypes(db, params),
-  trafficList: (params) => listTraffic(db, params),
-  usageList: (params) => listUsage(db, params),
-  retentionStoredBytes: (params) => storedBytes(db, params),
-  retentionOldestRows: (params) => countOldest(db, params),
-  activityLast: (params) => lastActivity(db, params),
-  activityList: (params) => listActivity(db, params),
-  webhookRequestFollow: (params) => followRequests(db, params),
-  webhookRequestSequence: () => lastRequestSequence(db),
-  webhookRequestSequenceBefore: (params) => requestSequenceBefore(db, params),
-  checkpoint: checkpointNow,
+const operations: {
+  [Name in keyof Operations]: (file: OpenFile, params: ReadParams<Name>) => ReadResult<Name> | Promise<ReadResult<Name>>;
+} = {
+  eventList: async (file, params) => listEvents(file.db, params, await file.where(params)),
+  eventFollow: ({ db }, params) => followEvents(db, params),
+  eventGet: ({ db }, params) => getEvent(db, params),
+  eventSequence: ({ db }) => lastSequence(db),
+  eventSequenceBefore: ({ db }, params) => sequenceBefore(db, params),
+  webhookRequestList: ({ db }, params) => listRequests(db, params),
+  webhookRequestGet: ({ db }, params) => getRequest(db, params),
+  webhookRequestWithBody: ({ db }, params) => requestWithBody(db, params),
+  webhookRequestOutcomes: ({ db }, params) => listOutcomes(db, params),
+  webhookRequestCounts: ({ db }, params) => countRequests(db, params),
+  runList: async (file, params) => listRuns(file.db, params, await file.where(params)),
+  runFailures: ({ db }, params) => listFailures(db, params),
+  runSummaries: ({ db }, params) => summariseRuns(db, params),
+  runCountByJob: ({ db }, params) => countByJob(db, params),
+  runCountByEvent: ({ db }, params) => countByEvent(db, params),
+  runTimings: ({ db }, params) => timeRuns(db, params),
+  runEndCount: ({ db }, params) => countEnds(db, params),
+  waitCountByFunction: ({ db }, params) => countWaits(db, params),
+  queueCallOf: ({ db }, params) => queuedCall(db, params),
+  queueDepths: ({ db }) => queueDepths(db),
+  queueFunctionDepths: ({ db }) => queueFunctionDepths(db),
+  runGet: ({ db }, params) => getRun(db, params),
+  auditList: ({ db }, params) => listAudit(db, params),
+  eventSample: ({ db }, params) => sampleEvents(db, params),
+  eventTypeRange: ({ db }, params) => countRange(db, params),
+  eventTypeGet: ({ db }, params) => getEventType(db, params),
+  eventTypeList: ({ db }, params) => listEventTypes(db, params),
+  trafficList: ({ db }, params) => listTraffic(db, params),
+  usageList: ({ db }, params) => listUsage(db, params),
+  retentionStoredBytes: ({ db }, params) => storedBytes(db, params),
+  retentionOldestRows: ({ db }, params) => countOldest(db, params),
+  activityLast: ({ db }, params) => lastActivity(db, params),
+  activityList: ({ db }, params) => listActivity(db, params),
+  webhookRequestFollow: ({ db }, params) => followRequests(db, params),
+  webhookRequestSequence: ({ db }) => lastRequestSequence(db),
+  webhookRequestSequenceBefore: ({ db }, params) => requestSequenceBefore(db, params),
+  checkpoint: (file) => file.checkpoint(),
 };
 
-parentPort?.on("message", async ({ call, operation, params }: ReadRequest) => {
+const files = new Map<number, OpenFile>();
+
+parentPort?.on("message", async (request: ReadRequest) => {
+  const { call } = request;
+  const { store } = request.file;
   try {
-    parentPort?.postMessage({ call, result: await operations[operation](params) } satisfies ReadResponse);
+    parentPort?.postMessage({ store, call, result: await answer(request) } satisfies ReadResponse);
   } catch (error) {
     // SQLite's error code is a property of the error, which structured cloning would drop.
     const { message, errcode } = error as Error & { errcode?: number };
-    parentPort?.postMessage({ call, error: { message, errcode } } satisfies ReadResponse);
+    parentPort?.postMessage({ store, call, error: { message, errcode } } satisfies ReadResponse);
   }
 });
+
+function answer({ file, operation, params }: ReadRequest): unknown {
+  if (operation === "close") return close(file);
+  const open = files.get(file.store) ?? new OpenFile(file);
+  files.set(file.store, open);
+  return operations[operation](open, params);
+}
+
+function close({ store }: ReadFile): void {
+  files.get(store)?.close();
+  files.delete(store);
+}

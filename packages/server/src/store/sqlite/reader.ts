@@ -1,81 +1,129 @@
 /**
- * The main thread's side of the read thread: one promise per call. The thread starts with the first read. If it dies, its calls fail and
- * it is replaced.
+ * The main thread's side of the read thread: one promise per call. The stores of a process share one thread, which starts with the first
+ * read. If it dies, its calls fail and it is replaced.
  */
 
 import { Worker } from "node:worker_threads";
 import { StoreUnavailable } from "../contract/index.ts";
 import { translate } from "./failures.ts";
-import type { ReadOperations, ReadParams, ReadResponse, ReadResult } from "./read-operations.ts";
+import type { ReadFile, ReadOperations, ReadParams, ReadRequest, ReadResponse, ReadResult } from "./read-operations.ts";
 
 interface Pending {
   resolve(value: never): void;
   reject(error: unknown): void;
 }
 
-/** Maximum number of waiting reads; further ones are refused at once. */
+/** Maximum number of waiting reads of a store; further ones are refused at once. */
 const PENDING_MAX = 1_000;
 
+let stores = 0;
+
 export class Reader {
-  readonly #path: string;
-  readonly #whereModule: URL | null;
+  readonly #file: ReadFile;
   readonly #pending = new Map<number, Pending>();
-  #worker: Worker | null = null;
+  /** Null unless it has connections to the file. */
+  #thread: ReadThread | null = null;
   #calls = 0;
   #stopped = false;
 
   /** `whereModule` exports `compileWhere`. */
   constructor(path: string, whereModule: URL | null = null) {
-    this.#path = path;
-    this.#whereModule = whereModule;
+    this.#file = { store: ++stores, path, whereModule: whereModule?.href ?? null };
   }
 
   read<Name extends keyof ReadOperations>(operation: Name, params: ReadParams<Name>): Promise<ReadResult<Name>> {
     if (this.#stopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     if (this.#pending.size >= PENDING_MAX) return Promise.reject(new StoreUnavailable("too many reads are waiting"));
-    this.#worker ??= this.#spawn();
-    const call = ++this.#calls;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(call, { resolve: resolve as (value: never) => void, reject });
-      this.#worker?.postMessage({ call, operation, params });
-    });
+    this.#thread ??= ReadThread.join(this);
+    return this.#call(this.#thread, operation, params);
   }
 
+  /** Fails the reads under way, and resolves when no connection to the file is open. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    const worker = this.#worker;
-    this.#worker = null;
-    this.#failAll("the store has stopped");
-    await worker?.terminate();
+    const thread = this.#thread;
+    const isReading = this.#pending.size > 0;
+    this.lose("the store has stopped");
+    if (!thread) return;
+    // A read may take long. Other stores wait for it, too; without any, nobody does.
+    if (isReading && thread.isAlone) await thread.terminate();
+    else await thread.leave(this, () => this.#call(thread, "close", undefined));
   }
 
-  #spawn(): Worker {
-    const worker = new Worker(new URL("./read-thread.ts", import.meta.url), {
-      workerData: { path: this.#path, whereModule: this.#whereModule?.href ?? null },
-    });
-    // Pending reads alone must not keep the process alive.
-    worker.unref();
-    worker.on("message", (response: ReadResponse) => this.#settle(response));
-    worker.on("error", (error) => this.#lose(worker, error.message));
-    worker.on("exit", () => this.#lose(worker, "the read thread ended"));
-    return worker;
+  get store(): number {
+    return this.#file.store;
   }
 
-  #settle(response: ReadResponse): void {
+  settle(response: ReadResponse): void {
     const pending = this.#pending.get(response.call);
     this.#pending.delete(response.call);
     if ("result" in response) pending?.resolve(response.result as never);
     else pending?.reject(translate(Object.assign(new Error(), response.error)));
   }
 
-  #lose(worker: Worker, reason: string): void {
-    if (this.#worker !== worker) return;
-    this.#worker = null;
-    this.#failAll(reason);
-  }
-
-  #failAll(reason: string): void {
+  lose(reason: string): void {
+    this.#thread = null;
     for (const pending of this.#pending.values()) pending.reject(new StoreUnavailable(reason));
     this.#pending.clear();
+  }
+
+  #call<Name extends keyof ReadOperations>(thread: ReadThread, operation: Name, params: ReadParams<Name>): Promise<ReadResult<Name>> {
+    const call = ++this.#calls;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(call, { resolve: resolve as (value: never) => void, reject });
+      thread.post({ file: this.#file, call, operation, params: params as never });
+    });
+  }
+}
+
+class ReadThread {
+  /** Of this process. It stays when its last store has stopped: the next one needs no new thread. */
+  static #current: ReadThread | null = null;
+
+  readonly #worker = new Worker(new URL("./read-thread.ts", import.meta.url));
+  readonly #readers = new Map<number, Reader>();
+  #leaving = 0;
+
+  static join(reader: Reader): ReadThread {
+    ReadThread.#current ??= new ReadThread();
+    ReadThread.#current.#readers.set(reader.store, reader);
+    return ReadThread.#current;
+  }
+
+  constructor() {
+    // Pending reads alone must not keep the process alive.
+    this.#worker.unref();
+    this.#worker.on("message", (response: ReadResponse) => this.#readers.get(response.store)?.settle(response));
+    this.#worker.on("error", (error) => this.#lose(error.message));
+    this.#worker.on("exit", () => this.#lose("the read thread ended"));
+  }
+
+  /** Whether it reads for one store only. */
+  get isAlone(): boolean {
+    return this.#readers.size === 1;
+  }
+
+  post(request: ReadRequest): void {
+    this.#worker.postMessage(request);
+  }
+
+  async terminate(): Promise<void> {
+    this.#lose("the read thread ended");
+    await this.#worker.terminate();
+  }
+
+  async leave(reader: Reader, close: () => Promise<void>): Promise<void> {
+    this.#leaving++;
+    this.#worker.ref();
+    // A thread that has died has no connections.
+    await close().catch(() => {});
+    if (--this.#leaving === 0) this.#worker.unref();
+    this.#readers.delete(reader.store);
+  }
+
+  #lose(reason: string): void {
+    if (ReadThread.#current === this) ReadThread.#current = null;
+    for (const reader of this.#readers.values()) reader.lose(reason);
+    this.#readers.clear();
   }
 }
