@@ -1,6 +1,8 @@
 /**
  * A connection whose statements take and return arbitrary text: values are escaped when they are bound and rows when they are read, see
  * `shared/store-text.ts`. Every connection of the store is one of these, so nothing that is stored or searched for can be left out.
+ *
+ * A statement is compiled when it is first used: the store has hundreds, of which most processes use few.
  */
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
@@ -10,7 +12,7 @@ type Row = Record<string, SQLOutputValue>;
 
 export class TextDatabase extends DatabaseSync {
   override prepare(sql: string): StatementSync {
-    return new TextStatement(super.prepare(sql)) as unknown as StatementSync;
+    return new TextStatement(() => super.prepare(sql)) as unknown as StatementSync;
   }
 }
 
@@ -19,30 +21,36 @@ type Value = SQLInputValue | Record<string, SQLInputValue>;
 
 /** What the store uses of a statement. */
 class TextStatement {
-  readonly #statement: StatementSync;
+  readonly #prepare: () => StatementSync;
+  #statement: StatementSync | null = null;
   #columns: readonly string[] | null = null;
 
-  constructor(statement: StatementSync) {
-    this.#statement = statement;
+  constructor(prepare: () => StatementSync) {
+    this.#prepare = prepare;
   }
 
   run(...values: Value[]): ReturnType<StatementSync["run"]> {
-    return this.#statement.run(...bound(values));
+    return this.#prepared().run(...bound(values));
   }
 
   get(...values: Value[]): Row | undefined {
-    const row = this.#statement.get(...bound(values));
+    const row = this.#prepared().get(...bound(values));
     return row && this.#read(row);
   }
 
   all(...values: Value[]): Row[] {
-    const rows = this.#statement.all(...bound(values));
+    const rows = this.#prepared().all(...bound(values));
     for (const row of rows) this.#read(row);
     return rows;
   }
 
   *iterate(...values: Value[]): NodeJS.Iterator<Row, undefined> {
-    for (const row of this.#statement.iterate(...bound(values))) yield this.#read(row);
+    for (const row of this.#prepared().iterate(...bound(values))) yield this.#read(row);
+  }
+
+  #prepared(): StatementSync {
+    this.#statement ??= this.#prepare();
+    return this.#statement;
   }
 
   /** Changes the row, which nobody else has. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { test } from "node:test";
 import { createEventIdGenerator, type EnvironmentId, type EventId, type FunctionNo, type RunId, type WebhookId } from "@inlet/protocol";
 import { lastActivity, listActivity } from "../../activity/sqlite.ts";
@@ -17,6 +17,7 @@ import { listTraffic } from "../../traffic/sqlite.ts";
 import { listRequests } from "../../webhook-requests/sqlite/read-webhook-requests.ts";
 import { DATABASE_FILE, openWriter } from "../database.ts";
 import { openSqliteStore } from "../sqlite-store.ts";
+import { TextDatabase } from "../text-database.ts";
 
 const GROWING = ["events", "runs", "steps", "queue", "waits", "marks", "dedup_keys", "failed_attempts", "calls", "webhook_requests"];
 /** The first rows of a table, by a limit of their own. */
@@ -46,8 +47,8 @@ interface Read {
 /** The same, with what was read by each. */
 async function readWhile(act: () => unknown): Promise<Read[]> {
   const reads: Read[] = [];
-  const { prepare } = DatabaseSync.prototype;
-  DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql: string): StatementSync {
+  const { prepare } = TextDatabase.prototype;
+  TextDatabase.prototype.prepare = function (this: DatabaseSync, sql: string): StatementSync {
     const statement = prepare.call(this, sql);
     const read: Read = { sql: sql.trim(), rows: [] };
     reads.push(read);
@@ -63,7 +64,7 @@ async function readWhile(act: () => unknown): Promise<Read[]> {
     await act();
     return reads;
   } finally {
-    DatabaseSync.prototype.prepare = prepare;
+    TextDatabase.prototype.prepare = prepare;
   }
 }
 
