@@ -1,11 +1,13 @@
 /** Random scenarios. A function may only start functions that come after it, so that everything comes to an end. */
 
+import { generateAlerts } from "./deeds/alerts.ts";
 import { generateApprovals } from "./deeds/approvals.ts";
 import { generateArchives } from "./deeds/archives.ts";
 import { generateBatches } from "./deeds/batches.ts";
 import { generateCancellations } from "./deeds/cancellations.ts";
 import { generateDecisions } from "./deeds/decisions.ts";
 import { SPAN_MS } from "./deeds/doing.ts";
+import { drilledFunctions, generateDrills } from "./deeds/drills.ts";
 import { generateEchoes } from "./deeds/echoes.ts";
 import { erasedFunctions, generateErasures } from "./deeds/erasures.ts";
 import { CANCELLING, generateEvents } from "./deeds/events.ts";
@@ -33,7 +35,7 @@ export interface GenerateOptions {
   /** Events that start functions. */
   starts: number;
   functions: number;
-  /** Without what few seeds were played with: streams, reconciliation, schedules, bulk cancellations, invocations, the quota of stored bytes, limits on starts without a deploy. */
+  /** Without what few seeds were played with: streams, reconciliation, schedules, bulk cancellations, invocations, jobs that are cancelled, transforms, replays, drills, alerts, the quota of stored bytes, limits on starts without a deploy. */
   isNarrow?: boolean;
 }
 
@@ -46,12 +48,14 @@ export function generateScenario(seed: number, { starts, functions: count, isNar
   const quotas = generateQuotas(new Random(seed, "quotas"), !isNarrow && retentions.length === 0);
   const isRemoving = removes({ retentions, quotas });
   const erasures = isRemoving ? [] : generateErasures(new Random(seed, "erasures"));
-  const hooks = generateHooks(new Random(seed, "hooks"), functions, { isReconciled: !isNarrow, isRemoving });
+  const hooks = generateHooks(new Random(seed, "hooks"), functions, { isWide: !isNarrow, isRemoving });
   const schedules = isNarrow ? [] : generateSchedules(new Random(seed, "schedules"));
+  const drills = isNarrow ? [] : generateDrills(new Random(seed, "drills"));
   const apart = [
     ...scheduledFunctions(new Random(seed, "scheduled functions"), schedules),
     ...(erasures.length > 0 ? erasedFunctions(new Random(seed, "erased functions")) : []),
     ...mirroredFunctions(new Random(seed, "mirrored functions"), hooks),
+    ...(drills.length > 0 ? drilledFunctions(new Random(seed, "drilled functions")) : []),
   ];
   const isQuiet = random.chance(0.2);
   return {
@@ -61,7 +65,7 @@ export function generateScenario(seed: number, { starts, functions: count, isNar
     signals: generateSignals(new Random(seed, "signals"), starts),
     pauses: generatePauses(new Random(seed, "pauses"), functions),
     archives: generateArchives(new Random(seed, "archives")),
-    jobs: generateJobs(new Random(seed, "jobs"), functions),
+    jobs: generateJobs(new Random(seed, "jobs"), functions, { isCancelled: !isNarrow }),
     reruns: generateReruns(new Random(seed, "reruns")),
     wakes: generateWakes(new Random(seed, "wakes")),
     approvals: generateApprovals(new Random(seed, "approvals")),
@@ -74,6 +78,9 @@ export function generateScenario(seed: number, { starts, functions: count, isNar
     retentions,
     hooks,
     schedules,
+    drills,
+    // What was removed does not count.
+    alerts: isNarrow || isRemoving ? [] : generateAlerts(new Random(seed, "alerts"), functions),
     cancellations: isNarrow ? [] : generateCancellations(new Random(seed, "cancellations"), functions),
     // What was removed may be invoked once more.
     invocations: isNarrow || isRemoving ? [] : generateInvocations(new Random(seed, "invocations"), functions),

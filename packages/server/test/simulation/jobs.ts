@@ -8,16 +8,18 @@ import type { ItemIntake } from "../../src/flows/reconcile-item.ts";
 import { JobRunner } from "../../src/jobs/job-runner.ts";
 import { createJobs } from "../../src/jobs/jobs.ts";
 import { cancelRuns } from "../../src/jobs/kinds/cancel-runs.ts";
+import { type DrillWebhookParts, drillWebhook } from "../../src/jobs/kinds/drill-webhook.ts";
 import { eraseEvents } from "../../src/jobs/kinds/erase-events.ts";
 import { type ReconcileWebhookParts, reconcileWebhook } from "../../src/jobs/kinds/reconcile-webhook.ts";
 import { replayEvents } from "../../src/jobs/kinds/replay-events.ts";
+import { type ReplayRequestsParts, replayRequests } from "../../src/jobs/kinds/replay-requests.ts";
 import { rerunRuns } from "../../src/jobs/kinds/rerun-runs.ts";
 import { createReconcileOrders, type ReconcileOrders } from "../../src/jobs/reconcile-orders.ts";
 import type { Directory } from "../../src/receive/senders/directory.ts";
 import type { ListedPage } from "../../src/reconcile/list-page.ts";
 import type { ListedItem } from "../../src/reconcile/listed-item.ts";
 import type { Functions } from "../../src/service/functions.ts";
-import type { Store } from "../../src/store/contract/index.ts";
+import type { Environment, Store } from "../../src/store/contract/index.ts";
 import { now } from "./virtual-time.ts";
 
 const RATE = 100;
@@ -38,11 +40,15 @@ export interface SimJobsParts {
   intake: ItemIntake;
   /** What the provider of the webhook lists. */
   listed: readonly ListedItem[];
+  replay: ReplayRequestsParts["replay"];
+  drill: DrillWebhookParts["drill"];
 }
 
-export function createSimJobs({ store, functions, directory, log, leaseMs, intake, listed }: SimJobsParts): SimJobs {
+export function createSimJobs({ store, functions, directory, log, leaseMs, intake, listed, replay, drill }: SimJobsParts): SimJobs {
   const { runs, jobStarts } = functions;
   const listPage: ReconcileWebhookParts["listPage"] = async (_, __, state) => pageOf(listed, Number(state ?? 0));
+  const webhooks = () => directory.webhooks();
+  const environment = (id: Environment["id"]) => directory.environment(id);
   const kinds = [
     replayEvents({ store, sourceName: () => "", ...jobStarts }),
     rerunRuns({ store, runs, ...jobStarts }),
@@ -55,9 +61,11 @@ export function createSimJobs({ store, functions, directory, log, leaseMs, intak
       environment: () => undefined,
     }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
-    reconcileWebhook({ store, ...intake, webhooks: () => directory.webhooks(), listPage, now }),
+    reconcileWebhook({ store, ...intake, webhooks, listPage, now }),
+    replayRequests({ store, replay, webhooks, environmentName: (id) => environment(id)?.name ?? "" }),
+    drillWebhook({ store, drill, webhooks, environment, functionId: functions.functionId, now }),
   ];
-  const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), leaseMs, log, now });
+  const runner = new JobRunner({ store, kinds, environment, leaseMs, log, now });
   const ids = createEventIdGenerator();
   const newId = () => ids.next(now()) as string as JobId;
   const stopping = new AbortController().signal;

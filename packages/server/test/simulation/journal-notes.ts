@@ -1,6 +1,7 @@
 /** What the journal of a simulation notes. */
 
-import type { KeyId } from "@inlet/protocol";
+import type { DrillKind, JobId, KeyId } from "@inlet/protocol";
+import type { Job } from "../../src/store/contract/index.ts";
 import type { BatchedEvent, LimitedRule, SimEcho, SimQuota, SimSchema } from "./deeds/deeds.ts";
 
 /**
@@ -113,6 +114,16 @@ export interface FunctionLimitNote extends SpanNote {
   period: string;
 }
 
+/** An alert rule about failed runs of a function. */
+export interface AlertNote extends SpanNote {
+  id: string;
+  functionId: string;
+  threshold: number;
+  windowMs: number;
+  /** It was disabled for a while. */
+  disabled: SpanNote | null;
+}
+
 /** A schema was declared: the service was asked to, and had said so; and the same of its end. */
 export interface SchemaNote {
   name: string;
@@ -147,6 +158,30 @@ export interface ErasureNote {
   askedAt: number;
 }
 
+/** A request of the webhook that was accepted or refused, or never delivered and recovered. */
+export interface DeliveryNote {
+  n: number;
+  name: string;
+  isLost: boolean;
+  hasId: boolean;
+  /** Its transform failed: it is replayed when that is repaired. */
+  isRefused: boolean;
+  /** How often it may be stored, replays apart. */
+  timesMax: number;
+}
+
+/** Somebody replayed a recorded request. Null: the service went away before it said what became of that. */
+export interface ReplayNote {
+  n: number;
+  outcome: { eventId: string } | "refused" | null;
+}
+
+/** A drill was asked for. `jobId`: as the service said; null: it went away before. */
+export interface DrillNote {
+  kinds: readonly DrillKind[];
+  jobId: JobId | null;
+}
+
 /** A secret that senders were given. */
 export interface SecretNote {
   text: string;
@@ -171,7 +206,9 @@ export interface JobNote {
   /** Null: it is about none. */
   functionId: string | null;
   askedAt: number;
-  id: string | null;
+  id: JobId | null;
+  /** Somebody asked to cancel it. `told`: the job as the service said that it is from then on. */
+  cancel?: { askedAt: number; told: Job | null };
 }
 
 /** What was published on a channel, and what its follower got of it. */

@@ -4,12 +4,15 @@ import type { KeyId } from "@inlet/protocol";
 import type { ListedItem } from "../../src/reconcile/listed-item.ts";
 import type { BatchedEvent, SimEcho, SimSchema } from "./deeds/deeds.ts";
 import type {
+  AlertNote,
   AppRemovalNote,
   BatchNote,
   BodyNote,
   CallNote,
   CancellationNote,
   DecisionNote,
+  DeliveryNote,
+  DrillNote,
   EchoNote,
   ErasureNote,
   Fate,
@@ -20,6 +23,7 @@ import type {
   PauseNote,
   QuotaNote,
   RemovalNote,
+  ReplayNote,
   RequestNote,
   RerunNote,
   SchemaNote,
@@ -88,8 +92,14 @@ export class Journal {
   readonly streams: StreamNote[] = [];
   /** What the provider of the webhook lists, oldest first. */
   readonly listed: ListedItem[] = [];
-  /** Requests of webhooks that were accepted, or never delivered and recovered, and how often they may be stored. */
-  readonly delivered: { n: number; name: string; isLost: boolean; timesMax: number }[] = [];
+  readonly delivered: DeliveryNote[] = [];
+  /** When the service was asked to replace a transform that fails, and had done so on every node. */
+  transform = { repairAskedAt: 0, repairedAt: 0 };
+  readonly replays: ReplayNote[] = [];
+  readonly drills: DrillNote[] = [];
+  readonly alerts: AlertNote[] = [];
+  /** Requests that drills have as samples, and how often they may be stored, drills apart. */
+  readonly drilled: Pick<DeliveryNote, "n" | "hasId" | "timesMax">[] = [];
   /** What retention has removed: runs, by id, and events, by number. */
   readonly removedRuns = new Map<string, RemovalNote>();
   readonly removedEvents = new Map<number, RemovalNote>();
@@ -176,6 +186,24 @@ export class Journal {
   noteJob(kind: string, functionId: string | null): JobNote {
     const note: JobNote = { kind, functionId, askedAt: now(), id: null };
     this.jobs.push(note);
+    return note;
+  }
+
+  noteAlert(rule: Pick<AlertNote, "functionId" | "threshold" | "windowMs">): AlertNote {
+    const note: AlertNote = { id: `alr_${this.alerts.length}`, ...rule, disabled: null, ...NEVER };
+    this.alerts.push(note);
+    return note;
+  }
+
+  noteDrill(kinds: DrillNote["kinds"]): DrillNote {
+    const note: DrillNote = { kinds, jobId: null };
+    this.drills.push(note);
+    return note;
+  }
+
+  noteReplay(n: number): ReplayNote {
+    const note: ReplayNote = { n, outcome: null };
+    this.replays.push(note);
     return note;
   }
 

@@ -1,6 +1,7 @@
 /** People do, while a scenario is played, what it says. */
 
 import { EVENT_KEY } from "./apps/own-app.ts";
+import { watchFailures } from "./deeds/alerts.ts";
 import { requestApproval } from "./deeds/approvals.ts";
 import { archiveEnvironment } from "./deeds/archives.ts";
 import { sendBatch } from "./deeds/batches.ts";
@@ -8,6 +9,7 @@ import { cancelMany } from "./deeds/cancellations.ts";
 import { decideSome } from "./deeds/decisions.ts";
 import type { Deed, DeedKind } from "./deeds/deeds.ts";
 import type { DeedParts } from "./deeds/doing.ts";
+import { drill } from "./deeds/drills.ts";
 import { sendTwice } from "./deeds/echoes.ts";
 import { erase } from "./deeds/erasures.ts";
 import { sendEvent } from "./deeds/events.ts";
@@ -53,6 +55,8 @@ const DO: { readonly [Kind in DeedKind]: (parts: DeedParts, deed: Deed<Kind>) =>
   schedules: removeApp,
   cancellations: cancelMany,
   invocations: invokeFunction,
+  drills: drill,
+  alerts: watchFailures,
 };
 
 export const DEED_KINDS = Object.keys(DO) as readonly DeedKind[];

@@ -1,7 +1,6 @@
 /** How the processes of a simulation are set up. */
 
 import { type Config, readConfig } from "../../src/config/config.ts";
-import type { TransformRunner } from "../../src/transform/index.ts";
 import { EVENT_KEY } from "./apps/own-app.ts";
 import { SIGNING_KEY } from "./journal.ts";
 import { CALLS_PER_APP } from "./limits.ts";
@@ -34,12 +33,3 @@ export function configOf({ callTimeoutMs, retryMs, leaseMs }: Durations): Config
   const keys = ["--event-key", EVENT_KEY, "--signing-key", SIGNING_KEY, "--api-key", "api-key"];
   return readConfig("start", [...flags, ...keys], {});
 }
-
-/** Requests are events as they come. */
-export const AS_THEY_COME: TransformRunner = {
-  start: () => undefined,
-  stop: async () => undefined,
-  run: async ({ evtJson }) => ({ ok: true, eventJson: evtJson, logs: [], durationMs: 0 }),
-  check: () => Promise.reject(new Error("there is no sandbox here")),
-  load: { running: 0, waiting: 0, threads: 0 },
-};

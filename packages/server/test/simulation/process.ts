@@ -4,10 +4,12 @@
 
 import { createEventIdGenerator } from "@inlet/protocol";
 import { type Logger, pino } from "pino";
+import type { AlertWatch } from "../../src/alerts/alert-watch.ts";
 import type { JobsPart } from "../../src/api/jobs/read-job-request.ts";
 import { Subscribers } from "../../src/api/realtime/subscribers.ts";
 import { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
+import { createDrill } from "../../src/flows/drill/drill-webhook.ts";
 import { createEventLife, webhookLifeParts } from "../../src/flows/event-life.ts";
 import { EventMirror } from "../../src/flows/mirror-events.ts";
 import { createItemIntake } from "../../src/flows/reconcile-item.ts";
@@ -18,22 +20,27 @@ import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Usage } from "../../src/observe/usage.ts";
 import { QuotaLedger } from "../../src/receive/quotas/quota-ledger.ts";
+import { replayRequest } from "../../src/receive/replay-request.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
 import type { ListedItem } from "../../src/reconcile/listed-item.ts";
 import { bootstrap, defaultEnvironmentOf } from "../../src/service/bootstrap.ts";
 import { ChangeFollower } from "../../src/service/follow-changes.ts";
 import { createFunctions, type Functions } from "../../src/service/functions.ts";
 import type { BackgroundService } from "../../src/service/maintenance.ts";
+import type { Receiving } from "../../src/service/receiving.ts";
 import { createSigning } from "../../src/service/signing.ts";
 import type { Environment, Store } from "../../src/store/contract/index.ts";
+import type { TransformRunner } from "../../src/transform/index.ts";
+import { createSimAlerts } from "./alerts.ts";
 import type { EdgeResponse } from "./apps/own-app.ts";
 import { Edge } from "./edge.ts";
 import { createSimJobs, type SimJobs } from "./jobs.ts";
 import { createSimMaintenance } from "./maintenance.ts";
 import type { SimCaller } from "./network.ts";
-import { AS_THEY_COME, configOf } from "./process-settings.ts";
+import { configOf } from "./process-settings.ts";
 import type { Removals } from "./removals.ts";
 import { type CommittedSteps, type TapParts, tapStore } from "./store-tap.ts";
+import { createTransforms } from "./transforms.ts";
 import { after, type Life, lives, now } from "./virtual-time.ts";
 
 export interface ProcessParts {
@@ -41,10 +48,13 @@ export interface ProcessParts {
   caller: SimCaller;
   callTimeoutMs: number;
   writeMs: number;
+  isRealTime: boolean;
   /** Looks for jobs, again and again. */
   hasJobs: boolean;
   /** Looks for events to be mirrored, again and again. */
   hasMirrors: boolean;
+  /** Evaluates alert rules, again and again. */
+  hasAlerts: boolean;
   /** Works on moves of environments, again and again. */
   hasMoves: boolean;
   /** What the provider of the webhook lists. */
@@ -63,6 +73,8 @@ export interface ProcessParts {
   trace: TapParts["trace"];
 }
 
+type ReplayRequest = Receiving["replay"];
+
 /** What operators reach of a process. */
 export interface Operated {
   functions: Functions;
@@ -71,6 +83,8 @@ export interface Operated {
   directory: Directory;
   jobs: JobsPart;
   reconciliation: ReconcileOrders;
+  replay: ReplayRequest;
+  alerts: AlertWatch;
   subscribers: Subscribers;
   isDead(): boolean;
   catalogue: Catalogue;
@@ -88,6 +102,9 @@ export class SimProcess {
   readonly #mirror: EventMirror;
   readonly #subscribers: Subscribers;
   readonly #quotas: QuotaLedger;
+  readonly #transforms: TransformRunner;
+  readonly #replay: ReplayRequest;
+  readonly #alerts: AlertWatch;
   readonly #upkeep: readonly BackgroundService[];
   readonly #environment: string;
   readonly #log: Logger;
@@ -158,10 +175,13 @@ export class SimProcess {
       signing: createSigning({ directory, isDev: false }),
     });
     this.#log = log;
+    this.#transforms = createTransforms(parts.isRealTime);
     this.life = life;
     this.store = store;
     this.#tapped = tapped;
+    this.#alerts = createSimAlerts({ store: tapped, functions, directory, log, isRealTime: parts.isRealTime });
     this.#upkeep = [
+      ...(parts.hasAlerts ? [this.#alerts] : []),
       ...(parts.sweepMs === null ? [] : createSimMaintenance(config, tapped, log, parts.sweepMs)),
       ...(parts.hasMoves ? [new MoveEnvironments({ store: tapped, log, now })] : []),
     ];
@@ -193,15 +213,29 @@ export class SimProcess {
       disk: null,
       senders: { directory, placeholderEnvironment: null, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,
-      transforms: AS_THEY_COME,
+      transforms: this.#transforms,
       maskedHeaders: new Set<string>(),
       publicUrl: null,
       dedupWindow: createDedupWindow(config.dedupWindow),
       refusals: new RefusalLog(log),
     };
     const intake = createItemIntake({ ...webhookLifeParts(lifeParts), store: tapped, directory, dedupWindow });
-    this.#jobs = createSimJobs({ store: tapped, functions, directory, log, leaseMs: config.lease, intake, listed: parts.listed });
-    this.#edge = new Edge(functions, createEventLife(lifeParts), (name) => this.#environmentNow(name));
+    const receive = createEventLife(lifeParts);
+    this.#replay = (record, webhook, seed) => replayRequest(receive, record, webhook.token, seed) as ReturnType<ReplayRequest>;
+    const drill = createDrill({ store: tapped, receive, publicUrl: null, providers: async () => [] });
+    const { lease: leaseMs } = config;
+    this.#jobs = createSimJobs({
+      store: tapped,
+      functions,
+      directory,
+      log,
+      leaseMs,
+      intake,
+      listed: parts.listed,
+      replay: this.#replay,
+      drill,
+    });
+    this.#edge = new Edge(functions, receive, (name) => this.#environmentNow(name));
   }
 
   get environmentId() {
@@ -225,6 +259,8 @@ export class SimProcess {
       catalogue: this.#catalogue,
       jobs: this.#jobs.jobs,
       reconciliation: this.#jobs.reconciliation,
+      replay: this.#replay,
+      alerts: this.#alerts,
       subscribers: this.#subscribers,
       isDead: () => this.life.isDead,
       store: this.#tapped,
@@ -242,6 +278,7 @@ export class SimProcess {
       await this.functions.stop();
       await this.#quotas.stop();
       for (const part of this.#upkeep) await part.stop();
+      await this.#transforms.stop();
     });
   }
 
@@ -249,6 +286,7 @@ export class SimProcess {
   end(): void {
     this.#isOpen = false;
     this.life.isDead = true;
+    void this.#transforms.stop();
   }
 
   #environmentNow(name: string | null = null) {

@@ -14,10 +14,11 @@ import { listEvents } from "../../src/store/events/sqlite/list-events.ts";
 import { queueDepths } from "../../src/store/queue/sqlite/queue-depths.ts";
 import { countOldest, storedBytes } from "../../src/store/retention/sqlite.ts";
 import { getRun, listRuns, summariseRuns } from "../../src/store/runs/sqlite/read-runs.ts";
+import { countEnds } from "../../src/store/runs/sqlite/run-figures.ts";
 import { openReader } from "../../src/store/sqlite/database.ts";
 import type { ReadFile, ReadRequest } from "../../src/store/sqlite/read-operations.ts";
 import { listUsage } from "../../src/store/usage/sqlite.ts";
-import { requestWithBody } from "../../src/store/webhook-requests/sqlite/read-webhook-requests.ts";
+import { getRequest, listRequests, requestWithBody } from "../../src/store/webhook-requests/sqlite/read-webhook-requests.ts";
 
 const READ_THREAD = "/read-thread.ts";
 const RealWorker = workerThreads.Worker;
@@ -26,7 +27,13 @@ class InlineReader extends EventEmitter {
   readonly #open = new Map<number, DatabaseSync>();
 
   postMessage({ file, call, operation, params }: ReadRequest): void {
-    setImmediate(() => this.emit("message", { store: file.store, call, result: this.#answer(file, operation, params) }));
+    const emit = (result: unknown) => this.emit("message", { store: file.store, call, result });
+    setImmediate(() => {
+      const answer = this.#answer(file, operation, params);
+      // A store that is closed meanwhile is waited for by nobody.
+      if (answer instanceof Promise) void answer.then(emit, () => undefined);
+      else emit(answer);
+    });
   }
 
   ref(): this {
@@ -57,6 +64,7 @@ class InlineReader extends EventEmitter {
     this.#open.set(file.store, db);
     if (operation === "runGet") return getRun(db, params);
     if (operation === "runList") return listRuns(db, params);
+    if (operation === "runEndCount") return countEnds(db, params);
     if (operation === "runSummaries") return summariseRuns(db, params);
     if (operation === "eventList") return listEvents(db, params, noWhere);
     if (operation === "queueDepths") return queueDepths(db);
@@ -67,6 +75,8 @@ class InlineReader extends EventEmitter {
     if (operation === "usageList") return listUsage(db, params);
     if (operation === "eventFollow") return followEvents(db, params);
     if (operation === "webhookRequestWithBody") return requestWithBody(db, params);
+    if (operation === "webhookRequestGet") return getRequest(db, params);
+    if (operation === "webhookRequestList") return listRequests(db, params);
     throw new Error(`the simulation does not answer ${operation}`);
   }
 }

@@ -29,7 +29,11 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     signals: (scenario.signals ?? []).map((signal) => ({ ...signal, atMs: Math.ceil(signal.atMs / SPEED) })),
     pauses: (scenario.pauses ?? []).map((pause) => ({ ...pause, atMs: Math.ceil(pause.atMs / SPEED), forMs: quick(pause.forMs) })),
     archives: (scenario.archives ?? []).map((archive) => ({ atMs: Math.ceil(archive.atMs / SPEED), forMs: quick(archive.forMs) })),
-    jobs: (scenario.jobs ?? []).map((job) => ({ ...job, atMs: Math.ceil(job.atMs / SPEED) })),
+    jobs: (scenario.jobs ?? []).map(({ cancelAfterMs, ...job }) => ({
+      ...job,
+      atMs: Math.ceil(job.atMs / SPEED),
+      ...(cancelAfterMs !== undefined && { cancelAfterMs: quick(cancelAfterMs) }),
+    })),
     reruns: (scenario.reruns ?? []).map((rerun) => ({ ...rerun, atMs: Math.ceil(rerun.atMs / SPEED) })),
     decisions: (scenario.decisions ?? []).map((decision) => ({ ...decision, atMs: Math.ceil(decision.atMs / SPEED) })),
     approvals: (scenario.approvals ?? []).map(({ atMs, timeoutMs, decideAfterMs, ...approval }) => ({
@@ -71,12 +75,23 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
       deployAfterMs: quick(rotation.deployAfterMs),
       overlapMs: quick(rotation.overlapMs),
     })),
-    hooks: (scenario.hooks ?? []).map((hook) => ({
+    hooks: (scenario.hooks ?? []).map(({ brokenForMs, replays = [], ...hook }) => ({
+      ...hook,
       atMs: Math.ceil(hook.atMs / SPEED),
       rotateAfterMs: quick(hook.rotateAfterMs),
       overlapMs: quick(hook.overlapMs),
       requests: hook.requests.map((request) => ({ ...request, afterMs: quick(request.afterMs) })),
       reconciledAfterMs: hook.reconciledAfterMs.map(quick),
+      ...(brokenForMs !== undefined && { brokenForMs: quick(brokenForMs) }),
+      replays: replays.map((one) => ({ ...one, afterMs: quick(one.afterMs) })),
+    })),
+    drills: (scenario.drills ?? []).map((drill) => ({ ...drill, atMs: Math.ceil(drill.atMs / SPEED) })),
+    alerts: (scenario.alerts ?? []).map(({ disabledForMs, ...alert }) => ({
+      ...alert,
+      atMs: Math.ceil(alert.atMs / SPEED),
+      forMs: Math.ceil(alert.forMs / SPEED),
+      windowMs: Math.max(alert.windowMs / SPEED, LONGEST_MS),
+      ...(disabledForMs !== undefined && { disabledForMs: quick(disabledForMs) }),
     })),
     cancellations: (scenario.cancellations ?? []).map((one) => ({ ...one, atMs: Math.ceil(one.atMs / SPEED) })),
     schedules: (scenario.schedules ?? []).map((schedule) => ({ ...schedule, atMs: Math.ceil(schedule.atMs / SPEED) })),

@@ -148,8 +148,13 @@ export function removes({ retentions = [], quotas = [] }: Pick<Scenario, "retent
 }
 
 /** Somebody asks for jobs. */
-export function hasJobs({ jobs = [], erasures = [], hooks = [] }: Scenario): boolean {
-  return jobs.length + erasures.length + hooks.length > 0;
+export function hasJobs({ jobs = [], erasures = [], hooks = [], drills = [] }: Scenario): boolean {
+  return jobs.length + erasures.length + hooks.length + drills.length > 0;
+}
+
+/** Something happens in a branch environment. */
+export function hasBranch({ hooks = [], drills = [] }: Scenario): boolean {
+  return hooks.length + drills.length > 0;
 }
 
 /** How long it takes on a busy machine until nodes know what one of them has changed. */

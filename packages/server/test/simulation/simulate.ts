@@ -1,10 +1,12 @@
 /** One seed: a scenario is played, and everything about it is checked. */
 
 import { createFolders, type SimStores } from "./folders.ts";
+import { checkAlerts } from "./model/check-alerts.ts";
 import { checkApprovals } from "./model/check-approvals.ts";
 import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancellations } from "./model/check-cancellations.ts";
 import { checkCancels } from "./model/check-cancels.ts";
+import { checkDrills } from "./model/check-drills.ts";
 import { checkErasures } from "./model/check-erasures.ts";
 import { checkInvocations } from "./model/check-invocations.ts";
 import { checkJobs } from "./model/check-jobs.ts";
@@ -13,6 +15,7 @@ import { checkOrder } from "./model/check-order.ts";
 import { checkPauses } from "./model/check-pauses.ts";
 import { checkQuotas } from "./model/check-quotas.ts";
 import { checkRemovals } from "./model/check-removals.ts";
+import { checkReplays } from "./model/check-replays.ts";
 import { checkReruns } from "./model/check-reruns.ts";
 import { checkRuns } from "./model/check-runs.ts";
 import { checkSchedules } from "./model/check-schedules.ts";
@@ -77,6 +80,7 @@ async function check(played: Played): Promise<string[]> {
   const copies = new Evidence({ ...played, ...branch, branch: played, scenario: there, jobs: [] });
   await checkEnvironment(copies, fault);
   checkMirrors(evidence, copies, fault);
+  checkDrills(copies, fault);
   return faults;
 }
 
@@ -95,10 +99,12 @@ function checkOperations(evidence: Evidence, fault: (message: string) => void): 
   checkPauses(evidence, fault);
   checkReruns(evidence, fault);
   checkJobs(evidence, fault);
+  checkReplays(evidence, fault);
   checkSchemas(evidence, fault);
   checkSchedules(evidence, fault);
   checkRemovals(evidence, fault);
   checkErasures(evidence, fault);
   checkSignals(evidence, fault);
   checkApprovals(evidence, fault);
+  checkAlerts(evidence, fault);
 }

@@ -3,12 +3,14 @@
 import type { EnvironmentId } from "@inlet/protocol";
 import {
   type Approval,
+  type EventCursor,
   type Job,
   type RunDetails,
   type Store,
   type StoredEvent,
   USAGE_KINDS,
   type UsageHour,
+  type WebhookRequest,
 } from "../../src/store/contract/index.ts";
 import type { EdgeResponse } from "./apps/own-app.ts";
 import { type SimApp, serveApp } from "./apps/serve-app.ts";
@@ -23,7 +25,7 @@ import type { Operated } from "./process.ts";
 import { Random } from "./random.ts";
 import { releaseHolds } from "./release-holds.ts";
 import { leftOver, Removals } from "./removals.ts";
-import { APPS, BRANCH, fullId, hasJobs, REAL_TELLING_MS, removes, type Scenario, type SdkName } from "./scenario.ts";
+import { APPS, BRANCH, fullId, hasBranch, hasJobs, REAL_TELLING_MS, removes, type Scenario, type SdkName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import type { Trace } from "./trace.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
@@ -56,10 +58,14 @@ export interface Played {
   /** How often the environment changed its database. */
   moves: number;
   approvals: Approval[];
+  /** Those of the webhook, as they were recorded. */
+  requests: WebhookRequest[];
   /** Of the environment, its keys, webhooks and functions. */
   usage: UsageHour[];
   /** The environment that events are mirrored to; null: none. */
   branch: Pick<StoreContent, "runs" | "events"> | null;
+  /** Jobs of that environment. */
+  drills: Job[];
   /** Numbers of what was erased that are still in the store. */
   traces: number[];
   /** How much is left when all that has ended is removed; null: nothing is removed. */
@@ -120,7 +126,7 @@ export class World {
   async play(): Promise<Played> {
     const [first, ...others] = this.#nodes as [SimNode, ...SimNode[]];
     await first.start();
-    if (this.scenario.hooks?.length) await createBranch(first);
+    if (hasBranch(this.scenario)) await createBranch(first);
     for (const [sdk, app] of this.#apps) await this.#register(sdk, app);
     for (const node of others) await node.start();
     this.#people.begin();
@@ -142,6 +148,7 @@ export class World {
     const functionIds = new Map((await store.functionList()).map(({ no, id }) => [no as number, id]));
     const jobs = (await store.jobList({ environmentId, limit: JOBS_MAX })).jobs.filter(({ kind }) => kind !== "environments.move");
     const approvals = await listApprovals(store, environmentId);
+    const requests = await listRequests(store, environmentId);
     const usage = await listUsage(store, environmentId);
     const isRemoving = removes(scenario) && !scenario.isRealTime;
     const removals = this.#removals;
@@ -149,6 +156,7 @@ export class World {
     const left = isRemoving ? await leftOver(store, environmentId) : null;
     const home = (await store.environmentList()).find(({ name }) => name === BRANCH);
     const branch = home ? await readAll(store, home.id) : null;
+    const drills = home ? (await store.jobList({ environmentId: home.id, limit: JOBS_MAX })).jobs : [];
     const traces = await this.#stores.traces(
       reading.store,
       journal.erasures.map(({ n }) => n),
@@ -163,8 +171,10 @@ export class World {
       moves,
       jobs,
       approvals,
+      requests,
       usage,
       branch,
+      drills,
       traces,
       left,
       runs: removals.withRuns(environmentId, runs),
@@ -218,8 +228,9 @@ export class World {
     const store = this.#stores.operator(process.store);
     if ((await store.queueLanes()).length > 0) return false;
     if (this.scenario.hooks?.length && (await store.mirrorList({ limit: 1 })).length > 0) return false;
-    const { jobs } = hasJobs(this.scenario) ? await store.jobList({ environmentId: process.environmentId, limit: JOBS_MAX }) : { jobs: [] };
-    return jobs.every(({ endedAt }) => endedAt !== null);
+    if (!hasJobs(this.scenario)) return true;
+    const lists = (await store.environmentList()).map(({ id }) => store.jobList({ environmentId: id, limit: JOBS_MAX }));
+    return (await Promise.all(lists)).every(({ jobs }) => jobs.every(({ endedAt }) => endedAt !== null));
   }
 
   #isEndless(restMs: number): boolean {
@@ -285,6 +296,18 @@ async function listApprovals(store: Store, environmentId: EnvironmentId): Promis
     all.push(...page.approvals);
     after = page.next;
   }
+  return all;
+}
+
+async function listRequests(store: Store, environmentId: EnvironmentId): Promise<WebhookRequest[]> {
+  const all: WebhookRequest[] = [];
+  for (const { id: webhookId } of await store.webhookList())
+    for (let after: EventCursor | null | undefined; after !== null; ) {
+      const params = { environmentId, webhookId, limit: PAGE, ...(after && { after }) };
+      const page: Awaited<ReturnType<Store["webhookRequestList"]>> = await store.webhookRequestList(params);
+      all.push(...page.requests);
+      after = page.next;
+    }
   return all;
 }
 

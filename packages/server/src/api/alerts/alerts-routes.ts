@@ -136,13 +136,13 @@ async function updateRule(parts: Parts, request: FastifyRequest<ById & WithRule>
 
 async function removeRule(parts: Parts, request: FastifyRequest<ById>) {
   const environment = environmentOf(parts.access, request);
-  const rule = await removed(parts, environment, request.params.id);
+  const rule = await removeAlertRule(parts, environment, request.params.id);
   await note(parts, request, "deleted", rule, environment);
   return { data: { id: rule.id } };
 }
 
 /** An alert that is raised is resolved first. Tried again if the alert changes in between. */
-async function removed(parts: Parts, environment: Environment, id: string): Promise<AlertRule> {
+export async function removeAlertRule(parts: Pick<Parts, "store" | "alerts">, environment: Environment, id: string): Promise<AlertRule> {
   const { id: environmentId } = environment;
   for (;;) {
     const rule = await findRule(parts, environment, id);
@@ -152,11 +152,11 @@ async function removed(parts: Parts, environment: Environment, id: string): Prom
   }
 }
 
-async function rulesOf({ store }: Parts, { id }: Environment): Promise<AlertRule[]> {
+async function rulesOf({ store }: Pick<Parts, "store">, { id }: Environment): Promise<AlertRule[]> {
   return (await databaseOf(store, id).store.alertRuleList()).filter(({ environmentId }) => environmentId === id);
 }
 
-async function findRule(parts: Parts, environment: Environment, id: string): Promise<AlertRule> {
+async function findRule(parts: Pick<Parts, "store">, environment: Environment, id: string): Promise<AlertRule> {
   const rule = (await rulesOf(parts, environment)).find((one) => one.id === id);
   if (rule) return rule;
   throw new RestRefusal("alert_rule_not_found", `There is no alert rule ${id} in the environment "${environment.name}".`);

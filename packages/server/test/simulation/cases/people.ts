@@ -157,6 +157,48 @@ export const PEOPLE_CASES: readonly Case[] = [
     },
   },
   {
+    name: "jobs that are cancelled have done their oldest items, once, and no others",
+    scenario: scenario({
+      functions: [
+        fn({ code: run("a", 20) }),
+        fn({ id: "g", sdk: "v4", trigger: { event: "t/0", onlyOdd: true }, code: run("a", 20) }),
+        fn({ id: "h", code: { kind: "sleep", id: "s", ms: 60_000 } }),
+      ],
+      events: events("t/0", 40, (i) => 1_000 + i * 50),
+      jobs: [
+        { atMs: 4_000, kind: "runs.rerun", fn: "f", rate: 20, cancelAfterMs: 1_000 },
+        { atMs: 4_100, kind: "events.replay", fn: "g", rate: 20, cancelAfterMs: 1_000 },
+        { atMs: 4_300, kind: "runs.cancel", fn: "h", rate: 20, cancelAfterMs: 1_000 },
+      ],
+      outages: [{ atMs: 4_700, kind: "kill", turns: 2, downMs: 100 }],
+      jumble: 0.8,
+    }),
+    expect({ played }) {
+      assert.deepEqual(
+        played.jobs.map(({ status, done, total }) => [status, done > 0 && done < total]),
+        Array.from({ length: 3 }, () => ["cancelled", true]),
+      );
+    },
+  },
+  {
+    name: "an alert is raised and resolved in turn, each told once, through kills",
+    scenario: scenario({
+      functions: [fn({ code: { kind: "throw", fails: 99, final: true } })],
+      events: events("t/0", 10, (i) => 1_000 + i * 30_000),
+      alerts: [
+        { atMs: 500, forMs: 300_000, fn: "f", threshold: 1, windowMs: 10_000 },
+        { atMs: 500, forMs: 300_000, fn: "f", threshold: 2, windowMs: 60_000, disabledForMs: 10_000 },
+        { atMs: 500, forMs: 300_000, fn: "f", threshold: 3, windowMs: 600_000 },
+      ],
+      outages: [35_000, 70_000].map((atMs, turns) => ({ atMs, kind: "kill", turns, downMs: 200 }) as const),
+    }),
+    expect({ played }) {
+      const told = Map.groupBy(played.events, ({ name }) => name);
+      const [raised, resolved] = ["inlet/alert.raised", "inlet/alert.resolved"].map((name) => told.get(name)?.length ?? 0);
+      assert.deepEqual([resolved, (raised ?? 0) > 10], [raised, true]);
+    },
+  },
+  {
     name: "a rerun of a run that holds up its key does not start beside a call of it",
     scenario: scenario({
       functions: [

@@ -1,5 +1,7 @@
 /** What people do during a simulation, and when, as data. Each kind has a file with random ones, and how they are done. */
 
+import type { DrillKind } from "@inlet/protocol";
+
 export interface Deeds {
   events: readonly SimEvent[];
   signals: readonly SimSignal[];
@@ -24,6 +26,8 @@ export interface Deeds {
   schedules: readonly SimSchedule[];
   cancellations: readonly SimCancellation[];
   invocations: readonly SimInvocation[];
+  drills: readonly SimDrill[];
+  alerts: readonly SimAlert[];
 }
 
 export type DeedKind = keyof Deeds;
@@ -63,6 +67,10 @@ export interface SimJob {
   atMs: number;
   kind: "runs.cancel" | "runs.rerun" | "events.replay";
   fn: string;
+  /** Items per second; the default if absent. */
+  rate?: number;
+  /** So long after it was made, it is cancelled; never if absent. */
+  cancelAfterMs?: number;
 }
 
 /** A run that has ended by then is rerun. */
@@ -183,6 +191,22 @@ export interface SimHook {
   overlapMs: number;
   requests: readonly SimHookRequest[];
   reconciledAfterMs: readonly number[];
+  /** Runs in the sandbox; if absent, requests are events as they come. */
+  transform?: TransformName;
+  /** Its transform fails for so long, and what was refused meanwhile is replayed then; if absent, it never does. */
+  brokenForMs?: number;
+  replays?: readonly SimReplay[];
+}
+
+export type TransformName = "whole" | "counting" | "awaiting";
+
+/** A recorded request is replayed by somebody, or all of them by a job. */
+export interface SimReplay {
+  afterMs: number;
+  /** Which of those that were accepted; null: all of them. */
+  pick: number | null;
+  /** So long after it was made, the job is cancelled; never if absent. */
+  cancelAfterMs?: number;
 }
 
 export interface SimHookRequest extends Omit<SimEvent, "atMs"> {
@@ -224,4 +248,25 @@ export interface SimInvocation {
   key: number;
   n: number;
   times: number;
+}
+
+/** A webhook of all branches gets requests, and is drilled with them in one branch. */
+export interface SimDrill {
+  atMs: number;
+  requests: readonly Pick<SimEvent, "key" | "n">[];
+  /** Their events have ids of their own. */
+  hasIds: boolean;
+  /** Drills, one after the other. */
+  kinds: readonly (readonly DrillKind[])[];
+}
+
+/** For a while, there is an alert rule about failed runs of a function; in between, it is disabled for a while. */
+export interface SimAlert {
+  atMs: number;
+  forMs: number;
+  fn: string;
+  threshold: number;
+  windowMs: number;
+  /** How long it is disabled, in the middle; if absent, it is not. */
+  disabledForMs?: number;
 }

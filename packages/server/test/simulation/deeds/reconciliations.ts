@@ -3,13 +3,11 @@
 import type { WebhookId } from "@inlet/protocol";
 import { RECONCILE_KIND } from "../../../src/jobs/kinds/reconcile-webhook.ts";
 import type { ListedItem } from "../../../src/reconcile/listed-item.ts";
-import type { Job } from "../../../src/store/contract/index.ts";
 import type { Operated } from "../process.ts";
 import { now, pass } from "../virtual-time.ts";
 import type { SimHookRequest } from "./deeds.ts";
-import { type DeedParts, RESEND_MS, untilDone } from "./doing.ts";
-
-const JOBS_MAX = 100;
+import { type DeedParts, RESEND_MS } from "./doing.ts";
+import { untilEnded } from "./jobs.ts";
 
 /** As its provider lists it. */
 export function itemOf({ name, key, n, hasId }: SimHookRequest): ListedItem {
@@ -31,26 +29,13 @@ export async function reconcile(parts: DeedParts, id: WebhookId): Promise<boolea
     .catch(() => null);
   if (jobId === null) return false;
   note.id = jobId;
-  for (;;) {
-    const job = await untilJob(parts, jobId);
-    if (job.endedAt !== null) return job.status === "completed" && job.failed === 0 && job.errors.length === 0;
-    await pass(RESEND_MS);
-  }
+  const { status, failed, errors } = await untilEnded(parts, jobId);
+  return status === "completed" && failed === 0 && errors.length === 0;
 }
 
 /** Until a pass has taken in everything: then, what was never delivered counts as received. */
 export async function reconcileAll(parts: DeedParts, id: WebhookId, requests: readonly SimHookRequest[]): Promise<void> {
   while (!(await reconcile(parts, id))) await pass(RESEND_MS);
-  for (const { n, name, isLost } of requests) if (isLost) parts.journal.delivered.push({ n, name, isLost, timesMax: 1 });
-}
-
-async function untilJob(parts: DeedParts, id: Job["id"]): Promise<Job> {
-  const found: Job[] = [];
-  await untilDone(parts, async ({ store, environment: { id: environmentId } }) => {
-    const { jobs } = await store.jobList({ environmentId, limit: JOBS_MAX });
-    const job = jobs.find((one) => one.id === id);
-    if (!job) throw new Error(`job ${id} is not there`);
-    found.push(job);
-  });
-  return found[0] as Job;
+  for (const { n, name, isLost, hasId } of requests)
+    if (isLost) parts.journal.delivered.push({ n, name, isLost, hasId, isRefused: false, timesMax: 1 });
 }

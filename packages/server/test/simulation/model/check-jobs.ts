@@ -1,17 +1,17 @@
 /**
  * A job does for each of its items what it says, once, whatever happens to the process that works on it. Its items are those that were there
- * when it was made.
+ * when it was made; if it is cancelled, the oldest of them, as many as it says.
  */
 
 import { RECONCILE_KIND } from "../../../src/jobs/kinds/reconcile-webhook.ts";
 import type { Job, RunDetails } from "../../../src/store/contract/index.ts";
+import { REPLAY_KIND } from "../deeds/replays.ts";
 import { fullId, type SimFunction } from "../scenario.ts";
+import { BY_HAND, checkCancelledJob, checkCancelRequest, reachedAt } from "./check-job-cancels.ts";
 import { triggers } from "./check-starts.ts";
 import { dataOf, type Evidence } from "./evidence.ts";
 
 type Fault = (message: string) => void;
-
-const BY_HAND = "It was cancelled by hand.";
 
 export function checkJobs(evidence: Evidence, fault: Fault): void {
   const { jobs, journal } = evidence.played;
@@ -22,11 +22,15 @@ export function checkJobs(evidence: Evidence, fault: Fault): void {
     const fn = evidence.played.scenario.functions.find((candidate) => fullId(candidate) === functionIdOf(job));
     // Its provider may list what is refused at the time: whoever asked for it does so again.
     if (job.kind === RECONCILE_KIND) continue;
-    if (job.status !== "completed" || job.done !== job.total) told(`it is ${job.status}, ${job.done} of ${job.total} items are done`);
-    else if (job.kind === "events.erase") continue;
+    checkCancelRequest(evidence, job, told);
+    const isWhole = job.status === "completed" && job.done === job.total;
+    if (!isWhole && job.status !== "cancelled") told(`it is ${job.status}, ${job.done} of ${job.total} items are done`);
+    // What they do shows in check-erasures.ts and check-replays.ts.
+    else if (job.kind === "events.erase" || job.kind === REPLAY_KIND) continue;
     else if (!fn) told("it is about no function");
-    else if (job.kind === "runs.cancel") checkCancelled(evidence, job, fn, told);
-    else checkStarted(evidence, job, fn, told);
+    else if (job.kind !== "runs.cancel") checkStarted(evidence, job, fn, told);
+    else if (job.status === "cancelled") checkCancelledJob(evidence, job, fn, told);
+    else checkCancelled(evidence, job, fn, told);
   }
 }
 
@@ -39,7 +43,8 @@ export function isCancelledByJob(evidence: Evidence, run: RunDetails): boolean {
       functionIdOf(job) === evidence.functionId(run) &&
       run.createdAt <= job.createdAt &&
       (run.endedAt ?? 0) >= job.createdAt &&
-      (run.endedAt ?? 0) <= (job.endedAt ?? 0),
+      // The items that were being worked on when it was cancelled.
+      (run.endedAt ?? 0) <= (job.endedAt ?? 0) + (job.status === "cancelled" ? evidence.slackMs : 0),
   );
 }
 
@@ -55,39 +60,67 @@ function checkCancelled(evidence: Evidence, job: Job, fn: SimFunction, fault: Fa
   for (const run of left.slice(0, 3)) fault(`${evidence.describe(run)} went on after all were cancelled`);
 }
 
-/** One run for each item: a run, by the first of its repetitions, or an event. */
+interface Item {
+  /** A run, by the first of its repetitions, or an event. */
+  key: string;
+  at: number;
+  storedBy: number;
+  isGone: boolean;
+  /** The function handles it. */
+  isHandled: boolean;
+}
+
+/** One run for each item. */
 function checkStarted(evidence: Evidence, job: Job, fn: SimFunction, fault: Fault): void {
-  const { runs, events, journal } = evidence.played;
-  const rootOf = ({ id, originalRunId }: RunDetails) => originalRunId ?? id;
   const isRerun = job.kind === "runs.rerun";
-  const isOver = (at: number | undefined) => at !== undefined && at <= (job.endedAt ?? 0);
-  const items = isRerun
-    ? evidence.runsOf(fullId(fn)).map((run) => ({
-        key: rootOf(run) as string,
-        at: run.createdAt,
-        storedBy: evidence.storedBy(run),
-        isGone: evidence.isGone(run, job.endedAt),
-      }))
-    : events
-        .filter((event) => triggers(fn, event))
-        .map(({ id, receivedAt, sequence }) => ({
-          key: id as string,
-          at: receivedAt,
-          storedBy: journal.storedAt.get(id) ?? Number.POSITIVE_INFINITY,
-          isGone: isOver(journal.removedEvents.get(sequence)?.since),
-        }));
-  const started = runs.filter(({ jobId }) => jobId === job.id);
-  const startedBy = Map.groupBy(started, (run) => (isRerun ? rootOf(run) : (run.event?.id ?? "")) as string);
-  const counts = Map.groupBy(items, ({ key }) => key);
-  for (const [key, some] of counts) {
+  const keyOf = (run: RunDetails) => (isRerun ? rootOf(run) : (run.event?.id ?? ""));
+  const items = isRerun ? runItems(evidence, job, fn) : eventItems(evidence, job, fn);
+  const reached = job.status === "completed" ? Number.POSITIVE_INFINITY : (reachedAt(items, job.done) ?? 0);
+  const started = evidence.played.runs.filter(({ jobId }) => jobId === job.id);
+  const startedBy = Map.groupBy(started, keyOf);
+  const handled = Map.groupBy(
+    items.filter(({ isHandled }) => isHandled),
+    ({ key }) => key,
+  );
+  for (const [key, some] of handled) {
     const times = startedBy.get(key)?.length ?? 0;
-    const least = some.filter(({ at, storedBy, isGone }) => isListed(evidence, job, at, storedBy) && !isGone).length;
+    const isSure = ({ at, storedBy, isGone }: Item) => isListed(evidence, job, at, storedBy) && at < reached - evidence.jumbleMs && !isGone;
+    const least = some.filter(isSure).length;
     const most = some.filter(({ at }) => at <= job.createdAt).length;
     if (times < least || times > most) fault(`${times} runs were started for ${key}, where ${least} to ${most} may be`);
   }
-  for (const run of started)
-    if (!counts.has((isRerun ? rootOf(run) : run.event?.id) ?? "")) fault(`event ${dataOf(evidence.eventOf(run)).n} is not of this job`);
-  if (isRerun && started.length !== job.total - job.failed) fault(`${started.length} runs were started for ${job.total} items`);
+  for (const run of started) if (!handled.has(keyOf(run))) fault(`event ${dataOf(evidence.eventOf(run)).n} is not of this job`);
+  const mayBeFewer = !isRerun && (fn.trigger?.onlyOdd ?? false);
+  const expected = job.done - job.failed;
+  if (started.length > expected || (started.length < expected && !mayBeFewer))
+    fault(`${started.length} runs were started for ${job.done} items, of which ${job.failed} failed`);
+}
+
+function rootOf({ id, originalRunId }: RunDetails): string {
+  return originalRunId ?? id;
+}
+
+function runItems(evidence: Evidence, job: Job, fn: SimFunction): Item[] {
+  return evidence.runsOf(fullId(fn)).map((run) => ({
+    key: rootOf(run),
+    at: run.createdAt,
+    storedBy: evidence.storedBy(run),
+    isGone: evidence.isGone(run, job.endedAt),
+    isHandled: true,
+  }));
+}
+
+function eventItems(evidence: Evidence, job: Job, fn: SimFunction): Item[] {
+  const { events, journal } = evidence.played;
+  const isOver = (at: number | undefined) => at !== undefined && at <= (job.endedAt ?? 0);
+  const named = events.filter(({ name }) => name === fn.trigger?.event);
+  return named.map((event) => ({
+    key: event.id,
+    at: event.receivedAt,
+    storedBy: journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY,
+    isGone: isOver(journal.removedEvents.get(event.sequence)?.since),
+    isHandled: triggers(fn, event),
+  }));
 }
 
 /**

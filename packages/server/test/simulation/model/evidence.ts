@@ -90,6 +90,10 @@ export class Evidence {
     return this.#erased.get(id);
   }
 
+  eventWithId(id: string): StoredEvent | undefined {
+    return this.#events.get(id);
+  }
+
   runsOf(functionId: string): RunDetails[] {
     return this.played.runs.filter((run) => this.#functionOf(run) === functionId);
   }

@@ -1,0 +1,62 @@
+/**
+ * Every recorded request that was accepted tells its event. A request that is replayed becomes an event once more, or is a duplicate if its
+ * event has an id; a job replays each of its requests once. Whatever the transform of the webhook did before, it does not know.
+ */
+
+import type { Job, WebhookRequest } from "../../../src/store/contract/index.ts";
+import { numberOf, REPLAY_KIND } from "../deeds/replays.ts";
+import type { DeliveryNote } from "../journal-notes.ts";
+import { dataOf, type Evidence } from "./evidence.ts";
+
+type Fault = (message: string) => void;
+
+const ACCEPTED = "accepted";
+
+export function checkReplays(evidence: Evidence, fault: Fault): void {
+  const { journal, requests, scenario } = evidence.played;
+  const numberOfEvent = (id: string | null) => dataOf(evidence.eventWithId(id ?? "")).n;
+  for (const record of requests.filter(({ outcome }) => outcome === ACCEPTED))
+    if (numberOfEvent(record.eventId) !== numberOf(record)) fault(`the record of request ${numberOf(record)} tells another event`);
+  for (const { n, outcome } of journal.replays)
+    if (outcome !== null && outcome !== "refused" && numberOfEvent(outcome.eventId) !== n)
+      fault(`request ${n} was replayed as another event`);
+  for (const { transform } of scenario.hooks ?? []) if (transform === "counting") checkCounts(evidence, fault);
+}
+
+/** Each call of the transform is its first. */
+function checkCounts(evidence: Evidence, fault: Fault): void {
+  for (const event of evidence.played.events.filter(({ source }) => source.kind === "webhook")) {
+    const { n, calls, seen, type } = JSON.parse(event.data) as Record<string, unknown>;
+    if (calls !== 1 || seen !== 1) fault(`the transform of request ${n} knew of others: ${calls} calls, ${seen} requests`);
+    if (type !== "application/json") fault(`the transform of request ${n} was given the content type ${type}`);
+  }
+}
+
+/** How many events replays made of a request. */
+export function replaysOf(evidence: Evidence, { n, hasId }: DeliveryNote): { least: number; most: number } {
+  if (hasId) return { least: 0, most: 0 };
+  const { journal, requests, jobs } = evidence.played;
+  const notes = journal.replays.filter((note) => note.n === n && note.outcome !== "refused");
+  const records = requests.filter((record) => numberOf(record) === n);
+  const counts = jobs.filter(({ kind }) => kind === REPLAY_KIND).map((job) => itemsOf(evidence, job, records));
+  return {
+    least: counts.reduce((sum, { least }) => sum + least, notes.filter(({ outcome }) => outcome !== null).length),
+    most: counts.reduce((sum, { most }) => sum + most, notes.length),
+  };
+}
+
+/** How many of these records the job has replayed. */
+function itemsOf(evidence: Evidence, job: Job, records: readonly WebhookRequest[]): { least: number; most: number } {
+  const { outcome } = JSON.parse(job.filter) as { outcome: string };
+  const listed = records.filter((record) => record.outcome === outcome && record.receivedAt <= job.createdAt);
+  const isSure = job.status === "completed" && job.failed === 0;
+  return { least: isSure ? listed.filter((record) => isStored(evidence, job, record)).length : 0, most: listed.length };
+}
+
+/** When the job was asked for. In virtual time, storing takes none. */
+function isStored(evidence: Evidence, job: Job, { receivedAt, eventId }: WebhookRequest): boolean {
+  const { scenario, journal } = evidence.played;
+  if (!scenario.isRealTime) return receivedAt < job.createdAt - evidence.jumbleMs;
+  const { askedAt = 0 } = journal.jobs.find(({ id }) => id === job.id) ?? {};
+  return (journal.storedLastAt.get(eventId ?? "") ?? Number.POSITIVE_INFINITY) < askedAt;
+}
