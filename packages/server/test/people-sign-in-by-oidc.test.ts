@@ -1,7 +1,7 @@
 /** People sign in with a real OpenID Connect provider: PKCE, roles by claim, sessions by name, sign-out everywhere. */
 
 import assert from "node:assert/strict";
-import type { TestContext } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
 import { test } from "./support/both-stores.ts";
 import { freePort } from "./support/free-port.ts";
 import { browse, startProvider } from "./support/oidc.ts";
@@ -140,7 +140,8 @@ test("an issuer without https is refused unless it is on this machine", async (t
   }
 });
 
-test("an issuer that cannot be reached is a clear error and exit code 1", async (t) => {
+// This does not depend on the store.
+testOnce("an issuer that cannot be reached is a clear error and exit code 1", async (t) => {
   const start = ["start", "--port", "0", "--data-dir", temporaryFolder(t), "--oidc-issuer", `http://127.0.0.1:${await freePort()}`];
   const { code, stderr } = await runInlet(t, [...start, "--oidc-client-id", "inlet", "--oidc-roles", "role"]);
   assert.equal(code, 1);

@@ -10,6 +10,7 @@ import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
+import { storeFlags } from "./support/store-flags.ts";
 
 const EVENT_BYTES = 400_000;
 const MIB = 1024 * 1024;
@@ -101,7 +102,8 @@ for (const [what, path, headers] of [
 ] as const) {
   test(`a client that does not read ${what} is cut, and the log says so; one that waits for news is not`, async (t) => {
     const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY];
-    const flags = ["--port", "0", "--data-dir", temporaryFolder(t), ...keys, "--stall-timeout", "500ms"];
+    const { flags: store } = await storeFlags(t, { dataDir: temporaryFolder(t) });
+    const flags = ["--port", "0", ...store, ...keys, "--stall-timeout", "500ms"];
     const inlet = await startInlet(t, ["start", ...flags]);
     for (let n = 0; n < 20; n++) {
       const body = JSON.stringify({ name: "large/event", data: { n, text: "x".repeat(EVENT_BYTES) } });

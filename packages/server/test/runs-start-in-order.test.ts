@@ -16,6 +16,7 @@ import { onEnd } from "./support/on-end.ts";
 import { startInlet } from "./support/process.ts";
 import { endedRun, isEnded, runDetails, runsOfFunction, until } from "./support/runs.ts";
 import { call, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
+import { storeFlags } from "./support/store-flags.ts";
 
 type OnFailure = "continue" | "hold";
 
@@ -136,7 +137,8 @@ test("a key on hold goes on when it is released; what holds nothing cannot be re
 });
 
 test("the order of a key holds across a crash of the service", async (t) => {
-  const flags = ["--port", String(await freePort()), "--data-dir", temporaryFolder(t), "--retry-interval", "200ms", "--log-level", "error"];
+  const { flags: store, passLeases } = await storeFlags(t, { dataDir: temporaryFolder(t) });
+  const flags = ["--port", String(await freePort()), ...store, "--retry-interval", "200ms", "--log-level", "error"];
   const doomed = await startInlet(t, ["dev", ...flags]);
   const log: string[] = [];
   const client = new Inlet({ id: "shop", baseUrl: doomed.url, isDev: true });
@@ -167,6 +169,7 @@ test("the order of a key holds across a crash of the service", async (t) => {
   await doomed.end("SIGKILL");
   crashed.resolve();
   assert.ok(log.length < names.length * 2, "the crash hit nothing");
+  await passLeases();
   await startInlet(t, ["dev", ...flags]);
   await until("every run", () => (names.every((n) => log.includes(`end ${n}`)) ? true : undefined));
   for (const customer of ["a", "b"]) {

@@ -4,27 +4,29 @@
  */
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { poll } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { type OneRun, startOneRun } from "./support/one-run.ts";
 
-test("a call that ends in time: its response is kept, the service exits with 0, and the step is not run again", async (t) => {
+test("calls that end in time: a response is kept, a call to an app that has gone is made again, and the service exits with 0", async (t) => {
   const scene = await startOneRun(t);
-  await scene.begin();
-  const first = await scene.app.next();
+  for (let n = 0; n < 2; n++) await scene.begin();
+  const [answered, gone] = [await scene.app.next(), await scene.app.next()];
   const exited = scene.inlet.end("SIGTERM");
   await hasBegunToStop(scene);
-  assert.equal(scene.inlet.child.exitCode, null, "it waits for the call");
-  await first.ranStep("a");
+  assert.equal(scene.inlet.child.exitCode, null, "it waits for the calls");
+  await answered.ranStep("a");
+  await gone.fail(503);
   assert.equal(await exited, 0);
-  assert.equal(scene.app.calls, 1, "nothing was begun while it stopped");
+  assert.equal(scene.app.calls, 2, "nothing was begun while it stopped");
   await scene.restart();
-  const next = await scene.app.next();
-  assert.deepEqual([next.done, next.attempt], [["a"], 0]);
+  const next = await scene.app.next(answered.runId);
+  assert.deepEqual([next.done, next.attempt], [["a"], 0], "the step is not run again");
   await next.finish("done");
-  assert.equal((await scene.ended()).status, "completed");
-  assert.equal(scene.app.calls, 2);
+  assert.equal((await scene.ended(answered.runId)).status, "completed");
+  await (await scene.app.next(gone.runId)).finish("done");
+  assert.equal((await scene.ended(gone.runId)).status, "completed");
+  assert.equal(scene.app.calls, 4);
 });
 
 test("a call that hangs: the wait is bounded, and the call is made again", async (t) => {
@@ -39,21 +41,6 @@ test("a call that hangs: the wait is bounded, and the call is made again", async
   await again.finish("done");
   assert.equal((await scene.ended()).status, "completed");
   assert.equal(scene.app.calls, 2);
-});
-
-test("an app that goes away while the service stops: the call is made again", async (t) => {
-  const scene = await startOneRun(t);
-  await scene.begin();
-  const first = await scene.app.next();
-  const exited = once(scene.inlet.child, "exit");
-  scene.inlet.child.kill("SIGTERM");
-  await hasBegunToStop(scene);
-  await first.fail(503);
-  await exited;
-  await scene.restart();
-  const again = await scene.app.next();
-  await again.finish("done");
-  assert.equal((await scene.ended()).status, "completed");
 });
 
 /** From the moment it stops, it takes no more requests. */

@@ -1,6 +1,7 @@
 /** With the standard variables traces and metrics are exported by OTLP; a collector that is away harms nothing; without them nothing is loaded. */
 
 import assert from "node:assert/strict";
+import { test as testOnce } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { pino } from "pino";
@@ -164,7 +165,8 @@ test("a collector that is away harms nothing; the log says so once, and when it 
   );
 });
 
-test("without the variables nothing that exports is loaded", async (t) => {
+// What is loaded and when it is exported does not depend on the store: the two that follow, as processes, use one.
+testOnce("without the variables nothing that exports is loaded", async (t) => {
   const flags = ["--port", "0", "--host", "127.0.0.1", "--discover", "off", "--event-key", "mine"];
   const inlet = await startInlet(
     t,
@@ -178,7 +180,7 @@ test("without the variables nothing that exports is loaded", async (t) => {
   assert.doesNotMatch(inlet.stderr(), /LOADED (?!@opentelemetry\/api$)/m);
 });
 
-test("a stop exports what is left, as protobuf unless told otherwise", async (t) => {
+testOnce("a stop exports what is left, as protobuf unless told otherwise", async (t) => {
   const collector = await startOtlpReceiver(t);
   const flags = ["--port", "0", "--host", "127.0.0.1", "--discover", "off", "--event-key", "mine"];
   // Only a stop exports so early.

@@ -1,11 +1,11 @@
 /** A webhook of one environment can mirror its events to branches: marked, in the share asked for, never counted twice, off by default. */
 
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "./support/both-stores.ts";
 import { startInlet } from "./support/process.ts";
 import { until } from "./support/runs.ts";
 import { API_KEY, call, EVENT_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
+import { storeFlags } from "./support/store-flags.ts";
 import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 
 const NAMED = "(evt) => ({ name: 'shop/order', data: evt, id: evt.id })";
@@ -56,7 +56,8 @@ test("a share of the events is mirrored; a webhook of all branches cannot mirror
 });
 
 test("a crash loses no copy and makes none twice", async (t) => {
-  const flags = ["--port", "0", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t), "--event-key", EVENT_KEY, "--api-key", API_KEY];
+  const { flags: store, passLeases } = await storeFlags(t, { dataDir: temporaryFolder(t) });
+  const flags = ["--port", "0", "--host", "127.0.0.1", ...store, "--event-key", EVENT_KEY, "--api-key", API_KEY];
   const start = () => startInlet(t, ["start", ...flags, "--log-level", "error"]);
   let doomed = await start();
   const rest = async (method: string, path: string, { body, environment = "production" }: { body?: object; environment?: string } = {}) => {
@@ -77,6 +78,7 @@ test("a crash loses no copy and makes none twice", async (t) => {
     await Promise.any(answers.map((one) => one.then((isAccepted) => isAccepted || Promise.reject())));
     await doomed.end("SIGKILL");
     accepted += (await Promise.all(answers)).filter(Boolean).length;
+    await passLeases();
     doomed = await start();
   }
   const ids = async (environment: string) =>
@@ -87,8 +89,7 @@ test("a crash loses no copy and makes none twice", async (t) => {
   const originals = (await ids("production")).sort();
   assert.ok(accepted > 0 && originals.length >= accepted, `${originals.length} of ${accepted}`);
   for (const environment of ["feature/a", "feature/b"]) {
-    const deadline = Date.now() + 300_000;
-    while ((await ids(environment)).length < originals.length && Date.now() < deadline) await sleep(20);
+    await until(`every copy in ${environment}`, async () => ((await ids(environment)).length >= originals.length ? true : undefined));
     assert.deepEqual((await ids(environment)).sort(), originals);
   }
 });

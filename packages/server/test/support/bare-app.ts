@@ -104,11 +104,12 @@ export class BareApp {
     assert.equal(status, 200, text);
   }
 
-  /** The next call that came and was not looked at yet. */
-  async next(): Promise<AppCall> {
+  /** The next call that came and was not looked at yet, of any run or of this one. */
+  async next(runId?: string): Promise<AppCall> {
     const deadline = Date.now() + WAIT_MS;
     for (;;) {
-      const found = this.#waiting.shift();
+      const index = this.#waiting.findIndex((call) => runId === undefined || call.runId === runId);
+      const [found] = index < 0 ? [] : this.#waiting.splice(index, 1);
       if (found) return found;
       const arrived = new Promise<void>((resolve) => (this.#arrived = resolve));
       let timer: NodeJS.Timeout | undefined;

@@ -18,8 +18,8 @@ export interface OneRun {
   kill(): Promise<void>;
   /** Starts the service again; the one before has ended. */
   restart(): Promise<InletProcess>;
-  /** Sends the event that starts a run. */
-  begin(): Promise<void>;
+  /** Sends the event that starts a run, and returns its id. */
+  begin(): Promise<string>;
   /** This run once it has ended; without an id, the only one there is. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   ended(runId?: string): Promise<any>;
@@ -55,8 +55,9 @@ export async function startOneRun(t: TestContext, options: OneRunOptions = {}): 
       return scene.inlet;
     },
     async begin() {
-      const { status, text } = await call(`${scene.inlet.url}/e/key`, { method: "POST", body: '{"name":"bare/begin","data":{}}' });
+      const { status, text, body } = await call(`${scene.inlet.url}/e/key`, { method: "POST", body: '{"name":"bare/begin","data":{}}' });
       assert.equal(status, 200, text);
+      return body.ids[0];
     },
     async ended(runId) {
       const id = runId ?? (await onlyRun(scene.inlet.url));
