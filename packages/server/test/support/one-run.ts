@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { BareApp } from "./bare-app.ts";
-import { type InletProcess, startInlet } from "./process.ts";
+import { type InletProcess, PATIENT_DATABASE_TIMEOUT, runInlet, startInlet } from "./process.ts";
 import { isEnded, until } from "./runs.ts";
 import { call, temporaryFolder } from "./service.ts";
 import { storeFlags } from "./store-flags.ts";
@@ -18,6 +18,8 @@ export interface OneRun {
   kill(): Promise<void>;
   /** Starts the service again; the one before has ended. */
   restart(): Promise<InletProcess>;
+  /** The same for a service that kills itself when it calls the app for this run. Waits until it has. */
+  dieOf(runId: string): Promise<void>;
   /** Sends the event that starts a run, and returns its id. */
   begin(): Promise<string>;
   /** This run once it has ended; without an id, the only one there is. */
@@ -33,6 +35,12 @@ export interface OneRunOptions {
   /** The URL by which the service reaches its database. */
   reachDatabase?(url: string): Promise<string>;
 }
+
+/** A module for a service to load first. Its variable names the run. */
+const DIE_OF_CALL = `data:text/javascript,${encodeURIComponent(`
+  import { subscribe } from "node:diagnostics_channel";
+  const die = ({ request }) => String(request.body).includes(process.env.TEST_DEADLY_RUN) && process.kill(process.pid, "SIGKILL");
+  subscribe("undici:request:create", die);`)}`;
 
 export async function startOneRun(t: TestContext, options: OneRunOptions = {}): Promise<OneRun> {
   const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "60s", reachDatabase } = options;
@@ -53,6 +61,14 @@ export async function startOneRun(t: TestContext, options: OneRunOptions = {}): 
       await passLeases();
       scene.inlet = await start();
       return scene.inlet;
+    },
+    async dieOf(runId) {
+      await passLeases();
+      const usual = { INLET_DISCOVER: "off", INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT };
+      const env = { ...usual, NODE_OPTIONS: `--import=${DIE_OF_CALL}`, TEST_DEADLY_RUN: runId };
+      const { code, stderr } = await runInlet(t, ["dev", ...flags], env);
+      assert.equal(code, null, stderr);
+      await app.connectionsEnded();
     },
     async begin() {
       const { status, text, body } = await call(`${scene.inlet.url}/e/key`, { method: "POST", body: '{"name":"bare/begin","data":{}}' });
