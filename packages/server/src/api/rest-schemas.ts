@@ -10,8 +10,8 @@ import { keepBodyText } from "./body-text.ts";
 import { invalid } from "./rest-errors.ts";
 
 const OPTIONS = { allErrors: true, removeAdditional: false, useDefaults: true, allowUnionTypes: true };
-const strict = new Ajv({ ...OPTIONS, coerceTypes: false });
-const fromText = new Ajv({ ...OPTIONS, coerceTypes: true });
+const strict = compiler(new Ajv({ ...OPTIONS, coerceTypes: false }));
+const fromText = compiler(new Ajv({ ...OPTIONS, coerceTypes: true }));
 
 /** Deeper than any data that may be sent. What is deeper would overflow the stack of whoever reads it. */
 export const BODY_DEPTH_MAX = DATA_DEPTH_MAX + 50;
@@ -24,7 +24,7 @@ export function registerRequestChecks(app: FastifyInstance): void {
   app.setValidatorCompiler(({ schema, httpPart }) => {
     let validate: ValidateFunction | undefined;
     return (value: unknown) => {
-      validate ??= (httpPart === "body" ? strict : fromText).compile(schema as object);
+      validate ??= (httpPart === "body" ? strict : fromText)(schema as object);
       const errors = validate(value) ? infinities(value) : validate.errors;
       return errors ? { error: errors as never } : { value };
     };
@@ -33,6 +33,17 @@ export function registerRequestChecks(app: FastifyInstance): void {
     for (const [field, text] of Object.entries({ ...(query as object), ...(params as object) }))
       if (String(text).includes("\0")) throw invalid(field, "must not contain the character U+0000");
   });
+}
+
+/** Many routes have the same schema, such as that of no query at all, or of a page: it is compiled once. */
+function compiler(ajv: Ajv): (schema: object) => ValidateFunction {
+  const compiled = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    const validate = compiled.get(text) ?? ajv.compile(schema);
+    compiled.set(text, validate);
+    return validate;
+  };
 }
 
 /** Bodies of this type are read as JSON. */
@@ -94,7 +105,7 @@ export type QueryCheck = (values: Record<string, unknown>) => ErrorObject[] | nu
 export function compileQueryCheck(schema: object): QueryCheck {
   let validate: ValidateFunction | undefined;
   return (values) => {
-    validate ??= fromText.compile(schema);
+    validate ??= fromText(schema);
     return validate(values) ? infinities(values) : (validate.errors ?? []);
   };
 }
