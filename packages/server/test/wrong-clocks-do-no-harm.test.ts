@@ -206,6 +206,7 @@ const CHECKS = {
 
   async "a schedule is due at the next full minute, and ticks once"(t: TestContext, nodes: readonly SkewedNode[], databaseUrl: string) {
     let ticks = 0;
+    const known = 1 + (await (nodes[1] as SkewedNode).rest("GET", "/functions?limit=100")).body.data.length;
     const begun = Date.now();
     await startApp(
       t,
@@ -213,7 +214,6 @@ const CHECKS = {
       (inlet) => [inlet.createFunction({ id: "tick" }, { cron: "* * * * *" }, () => void ticks++)],
       { id: "clock" },
     );
-    const known = (await (nodes[1] as SkewedNode).rest("GET", "/functions?limit=100")).body.data.length;
     await everyNodeKnows(nodes, known);
     const due = await inDatabase(databaseUrl, (client) => client.query("SELECT due_at FROM queue WHERE kind = 'cron'"));
     const minuteOf = (time: number) => Math.floor(time / MINUTE_MS) + 1;
