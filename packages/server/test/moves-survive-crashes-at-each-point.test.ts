@@ -1,5 +1,5 @@
 /**
- * A node is killed at each point of a move: the environment is in one place afterwards, with every row, and the move goes on to its end
+ * A node is gone at each point of a move: the environment is in one place afterwards, with every row, and the move goes on to its end
  * on another node; one that was cancelled leaves the environment where it was.
  */
 
@@ -7,9 +7,11 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import type { JobId } from "@inlet/protocol";
 import { MOVE_POINTS, type MovePoint } from "../src/store/moves/postgres/move-parts.ts";
-import { MOVED, type MoveScene, makeMoveScene } from "./support/move-scene.ts";
+import { databasePlug } from "./support/database-plug.ts";
+import { MOVED, type MoveScene, makeMoveScene, moveStore, openDatabase } from "./support/move-scene.ts";
 import { whyNoPostgres } from "./support/postgres.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -32,7 +34,33 @@ async function killAt({ urls }: MoveScene, point: MovePoint): Promise<void> {
   assert.equal(line, "reached", `the process stood still where it was asked to: ${point}`);
 }
 
-/** A few points in each test: every one takes a process of its own and a whole move. */
+/** For the databases the same as the end of its process: all connections end while it is at the point, and nothing comes from it afterwards. */
+async function vanishAt(t: TestContext, { urls }: MoveScene, point: MovePoint): Promise<void> {
+  const plugs = [await databasePlug(t, urls[0]), await databasePlug(t, urls[1])] as const;
+  const directory = openDatabase(plugs[0].url);
+  const [reached, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const store = moveStore(directory, [plugs[0].url, plugs[1].url], {
+    timing: { holdMs: 60_000, forgetAfterMs: 0, fenceMs: 0 },
+    async atPoint(at) {
+      if (at !== point) return;
+      reached.resolve();
+      await gone.promise;
+    },
+  });
+  const work = async () => {
+    while (await store.environmentMoveAdvance({ now: Date.now(), leaseMs: 60_000 }));
+    assert.fail(`the move went past "${point}"`);
+  };
+  const working = work();
+  await Promise.race([reached.promise, working]);
+  await Promise.all(plugs.map((plug) => plug.pull()));
+  gone.resolve();
+  await assert.rejects(working, /PostgreSQL cannot be reached/);
+  await store.stop();
+  await directory.stop();
+}
+
+/** A few points in each test: every one takes a whole move. */
 const POINTS_PER_TEST = 4;
 
 for (let first = 0; first < MOVE_POINTS.length; first += POINTS_PER_TEST) {
@@ -41,13 +69,24 @@ for (let first = 0; first < MOVE_POINTS.length; first += POINTS_PER_TEST) {
     const scene = await makeMoveScene(t);
     await scene.databases[0].query("UPDATE event_types_counted SET sequence = 3");
     const before = withoutJobs(await scene.rowsIn(0));
-    for (const [n, point] of points.entries()) await crashAt(scene, point, n % 2 === 0 ? [0, 1] : [1, 0], before);
+    for (const [n, point] of points.entries()) {
+      const [from, to] = n % 2 === 0 ? [0, 1] : [1, 0];
+      const jobId = await scene.begin(to);
+      await vanishAt(t, scene, point);
+      await goesOn(scene, { point, from, to, jobId, before });
+    }
   });
 }
 
-async function crashAt(scene: MoveScene, point: MovePoint, [from, to]: readonly [number, number], before: Rows): Promise<void> {
-  const jobId = await scene.begin(to);
-  await killAt(scene, point);
+interface Crash {
+  point: MovePoint;
+  from: number;
+  to: number;
+  jobId: JobId;
+  before: Rows;
+}
+
+async function goesOn(scene: MoveScene, { point, from, to, jobId, before }: Crash): Promise<void> {
   const place = MOVE_POINTS.indexOf(point) >= MOVE_POINTS.indexOf("switched") ? to : from;
   assert.equal(await scene.placeOf(), place, `one place after a crash at "${point}"`);
   same(withoutJobs(await scene.rowsIn(place)), before, `every row is there after a crash at "${point}"`);
