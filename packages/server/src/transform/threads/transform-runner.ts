@@ -95,8 +95,8 @@ class Runner implements TransformRunner {
   readonly #waiting: WaitingWork;
   readonly #quickThreads = new Set<SandboxThread>();
   #slowThread: SandboxThread | null = null;
-  /** Compiled by the first thread, used by all. */
-  #module: WebAssembly.Module | null = null;
+  /** Compiled by the first thread of the process, used by all. */
+  static #module: WebAssembly.Module | null = null;
   #running = 0;
   #lastId = 0;
   #stopping: Promise<void> | null = null;
@@ -237,9 +237,9 @@ class Runner implements TransformRunner {
     const thread: SandboxThread = new SandboxThread({
       limits,
       niceness,
-      module: this.#module,
+      module: Runner.#module,
       onModule: (module) => {
-        this.#module = module;
+        Runner.#module = module;
       },
       idleMs: this.#options.idleMs,
       onIdle: () => {
@@ -253,7 +253,7 @@ class Runner implements TransformRunner {
         if (hadLess && hasTimedOut(response)) this.#startOver(work, response.cpuMs);
         else this.#settle(work, response, response.cpuMs);
         // A version that has just proved quick will need one.
-        if (this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
+        if ("outcome" in response && this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
       },
       onRoom: () => this.#dispatch(),
       onLost: ({ current, logs, untouched, reason }) => {
