@@ -14,6 +14,7 @@ import { onEnd } from "../../../server/test/support/on-end.ts";
 import {
   BARE_ENVIRONMENT,
   type Ended,
+  FEW_DATABASE_CONNECTIONS,
   INLET_BIN,
   INLET_NODE,
   PATIENT_DATABASE_TIMEOUT,
@@ -123,7 +124,8 @@ async function serve(t: TestContext, mode: Mode, flags: readonly string[]): Prom
   const store = databaseUrl === undefined ? [] : ["--database-url", databaseUrl];
   const argv = ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, ...store, ...flags];
   if (IS_INSTALLED) return (await startInlet(t, [mode, ...argv])).url;
-  const service = await startService(readConfig(mode, argv, { INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT }), {
+  const variables = { INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT, INLET_DATABASE_CONNECTIONS: FEW_DATABASE_CONNECTIONS };
+  const service = await startService(readConfig(mode, argv, variables), {
     log: pino({ level: "silent" }),
     telemetry: null,
   });

@@ -21,6 +21,12 @@ const NODE_FLAGS = ["--min-semi-space-size=16"];
 /** Healthy work ends within this time on any machine. A test of what takes too long says how long that is. */
 export const PATIENT_DATABASE_TIMEOUT = "60s";
 
+/**
+ * A service opens as many connections as it may while it starts, and PostgreSQL spends more on each than on most tests. With four, three
+ * transactions of events and runs still run side by side. Tests of PostgreSQL itself that start a service in their own process have the default.
+ */
+export const FEW_DATABASE_CONNECTIONS = "4";
+
 export interface InletProcess {
   url: string;
   child: ChildProcess;
@@ -40,11 +46,16 @@ export interface Ended {
 }
 
 /**
- * Starts `inlet <argv>` and waits for it to listen. Unless told otherwise, it is patient with its database, and looks for no apps on the usual
- * ports: whatever else runs on this machine may use them. `bin` is another command.
+ * Starts `inlet <argv>` and waits for it to listen. Unless told otherwise, it is patient with its database, opens few connections to it, and
+ * looks for no apps on the usual ports: whatever else runs on this machine may use them. `bin` is another command.
  */
 export async function startInlet(t: TestContext, argv: string[], env: Record<string, string> = {}, bin = INLET_BIN): Promise<InletProcess> {
-  const inlet = spawnInlet(t, argv, { INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT, INLET_DISCOVER: "off", ...env }, bin);
+  const usual = {
+    INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT,
+    INLET_DATABASE_CONNECTIONS: FEW_DATABASE_CONNECTIONS,
+    INLET_DISCOVER: "off",
+  };
+  const inlet = spawnInlet(t, argv, { ...usual, ...env }, bin);
   const url = await new Promise<string>((resolve, reject) => {
     inlet.child.stdout?.on("data", () => {
       const line = /^listening on (\S+)$/m.exec(inlet.stdout());

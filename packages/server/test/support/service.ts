@@ -12,17 +12,11 @@ import { type Service, startService } from "../../src/service.ts";
 import { currentStore } from "./both-stores.ts";
 import { onEnd } from "./on-end.ts";
 import { migratedDatabase } from "./postgres.ts";
-import { PATIENT_DATABASE_TIMEOUT } from "./process.ts";
+import { FEW_DATABASE_CONNECTIONS, PATIENT_DATABASE_TIMEOUT } from "./process.ts";
 
 export const EVENT_KEY = "test-event-key";
 export const API_KEY = "test-api-key";
 export const SIGNING_KEY = `signkey-test-${"0a".repeat(32)}`;
-
-/**
- * Of a service whose test runs on either engine. It opens as many connections as it may while it starts, and PostgreSQL spends more on each
- * than on most tests. With four, three transactions of events and runs still run side by side. Tests of PostgreSQL itself have the default.
- */
-const CONNECTIONS_MAX = "4";
 
 export interface TestServiceOptions {
   mode?: Mode;
@@ -90,7 +84,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
   ];
   const variables = {
     INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT,
-    ...(databaseUrl !== options.databaseUrl && { INLET_DATABASE_CONNECTIONS: CONNECTIONS_MAX }),
+    ...(databaseUrl !== options.databaseUrl && { INLET_DATABASE_CONNECTIONS: FEW_DATABASE_CONNECTIONS }),
   };
   const service = await startService(readConfig(mode, argv, variables), {
     log: options.log ?? pino({ level: "silent" }),
