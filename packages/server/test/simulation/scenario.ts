@@ -136,7 +136,7 @@ export interface Scenario extends Pick<Deeds, "events">, Partial<Omit<Deeds, "ev
   connectionCuts?: number;
   /** How long work stays with a node that died; the default if absent. */
   leaseMs?: number;
-  /** How long it takes until the service is told that a change of a run is written; none if absent. */
+  /** How long it takes until the service is told that a change of a run, or a request of a webhook, is written; none if absent. */
   writeMs?: number;
   /** Delay before a failed call is tried again, instead of the backoff table. */
   retryMs?: number;

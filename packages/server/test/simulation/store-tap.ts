@@ -133,6 +133,7 @@ export function tapStore(parts: TapParts): Store {
       committed.noteRequest(batch);
       const result = await store.eventAppend(batch);
       committed.noteEvents(result.ids);
+      if (writeMs > 0 && batch.webhookRequest) await passTime(writeMs);
       return result;
     });
   const release = (params: Parameters<Store["queueRelease"]>[0]) => {

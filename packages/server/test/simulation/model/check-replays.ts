@@ -48,7 +48,12 @@ export function replaysOf(evidence: Evidence, { n, hasId }: DeliveryNote): { lea
 /** How many of these records the job has replayed. */
 function itemsOf(evidence: Evidence, job: Job, records: readonly WebhookRequest[]): { least: number; most: number } {
   const { outcome } = JSON.parse(job.filter) as { outcome: string };
-  const listed = records.filter((record) => record.outcome === outcome && record.receivedAt <= job.createdAt);
+  const isOlder = (record: WebhookRequest) => record.outcome === outcome && record.receivedAt < job.createdAt;
+  // What the job replays may be recorded in the instant in which it is made.
+  const isWhole = evidence.played.requests.filter(isOlder).length === job.total;
+  const listed = records.filter(
+    (record) => isOlder(record) || (!isWhole && record.outcome === outcome && record.receivedAt === job.createdAt),
+  );
   const isSure = job.status === "completed" && job.failed === 0;
   return { least: isSure ? listed.filter((record) => isStored(evidence, job, record)).length : 0, most: listed.length };
 }
