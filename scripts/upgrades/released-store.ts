@@ -6,7 +6,6 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
@@ -36,10 +35,10 @@ interface UpgradeApp {
   ended: number[];
 }
 
-/** Lets the program of a checkout write a store, and stops it in the middle of a run. */
-export async function writeStore(t: TestContext, checkout: string, flags: StoreFlags): Promise<LeftBehind> {
+/** Lets a program write a store, and stops it in the middle of a run. */
+export async function writeStore(t: TestContext, program: string, flags: StoreFlags): Promise<LeftBehind> {
   const argv = ["start", "--port", "0", "--host", "127.0.0.1", ...flags];
-  const old = await startInlet(t, argv, KEYS, join(checkout, "packages/cli/bin/inlet.js"));
+  const old = await startInlet(t, argv, KEYS, program);
   const app = await startUpgradeApp(t, old.url);
   await rest(old.url, "POST", "/apps", { url: app.url });
   const { url: webhookUrl } = await rest(old.url, "POST", "/webhooks", {

@@ -9,9 +9,10 @@ import { spawnSync } from "node:child_process";
 import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { checkOutBase, ROOT } from "../../bench/base-checkout.ts";
 import { freshDatabase, whyNoPostgres } from "../../packages/server/test/support/postgres.ts";
+import { INLET_BIN } from "../../packages/server/test/support/process.ts";
 import { temporaryFolder } from "../../packages/server/test/support/service.ts";
 import { useStore, writeStore } from "./released-store.ts";
 
@@ -27,12 +28,11 @@ test("which releases are tried", (t) => {
 
 for (const release of releases) {
   test(`a store written by ${release} is opened, migrated and used`, async (t) => {
-    const checkout = release === MADE_UP ? { folder: ROOT, remove: () => undefined } : checkOutBase(release);
-    t.after(() => checkout.remove());
+    const program = release === MADE_UP ? INLET_BIN : programOf(t, release);
     await t.test("embedded", async (t) => {
       const folder = temporaryFolder(t);
       const flags = (name: string) => ["--data-dir", join(folder, name)];
-      const left = await writeStore(t, checkout.folder, flags("store"));
+      const left = await writeStore(t, program, flags("store"));
       cpSync(join(folder, "store"), join(folder, "damaged"), { recursive: true });
       await useStore(t, flags("store"), left);
       // The check itself can fail: a store that lost a table is not taken for a good one.
@@ -41,9 +41,15 @@ for (const release of releases) {
     });
     await t.test("PostgreSQL", { skip: whyNoPostgres() ?? false }, async (t) => {
       const flags = ["--database-url", await freshDatabase(t), "--data-dir", temporaryFolder(t)];
-      await useStore(t, flags, await writeStore(t, checkout.folder, flags));
+      await useStore(t, flags, await writeStore(t, program, flags));
     });
   });
+}
+
+function programOf(t: TestContext, release: string): string {
+  const checkout = checkOutBase(release);
+  t.after(() => checkout.remove());
+  return join(checkout.folder, "packages/cli/bin/inlet.js");
 }
 
 function damage(folder: string): void {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { BARE_ENVIRONMENT, INLET_BIN, INLET_NODE } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 
-const CLI = fileURLToPath(new URL("../bin/inlet.js", import.meta.url));
 const ESCAPE = "\x1b[";
 /** A command that colours its output and needs no service. */
 const ARGV = ["doctor", "--url", "http://127.0.0.1:9", "--port", "0"];
@@ -13,8 +12,8 @@ const ARGV = ["doctor", "--url", "http://127.0.0.1:9", "--port", "0"];
 const hasScript = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;
 
 function onTerminal(cwd: string, variables: Record<string, string>): string {
-  const command = [process.execPath, CLI, ...ARGV].join(" ");
-  const env = { PATH: process.env.PATH, TERM: "xterm-256color", ...variables };
+  const command = [INLET_NODE, INLET_BIN, ...ARGV].join(" ");
+  const env = { ...BARE_ENVIRONMENT, TERM: "xterm-256color", ...variables };
   return spawnSync("script", ["-qc", command, "/dev/null"], { cwd, env, encoding: "utf8" }).stdout;
 }
 
@@ -27,9 +26,9 @@ test("on a terminal there are colours, with NO_COLOR there are none", { skip: ha
 });
 
 test("where the output goes elsewhere there are none", (t) => {
-  const { stdout } = spawnSync(process.execPath, [CLI, ...ARGV], {
+  const { stdout } = spawnSync(INLET_NODE, [INLET_BIN, ...ARGV], {
     cwd: temporaryFolder(t),
-    env: { PATH: process.env.PATH },
+    env: BARE_ENVIRONMENT,
     encoding: "utf8",
   });
   assert.ok(stdout.includes("ok       node") && !stdout.includes(ESCAPE), stdout);

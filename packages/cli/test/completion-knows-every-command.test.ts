@@ -7,31 +7,53 @@ import { workingFolder } from "./support/working-folder.ts";
 
 const has = (shell: string) => spawnSync(shell, ["-c", "true"]).status === 0;
 
-/** What bash offers for the last of these words. */
-function bashOffers(script: string, ...words: string[]): string[] {
-  const list = words.map((word) => `'${word}'`).join(" ");
-  const code = `${script}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _inlet; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout, stderr, status } = spawnSync("bash", ["--norc", "-c", code], { encoding: "utf8" });
+/** What bash offers for the last of the words, for each of these lists. */
+function bashOffers(script: string, lists: string[][]): string[][] {
+  const asked = lists.map((words) => {
+    const list = words.map((word) => `'${word}'`).join(" ");
+    return `COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _inlet; echo "\${COMPREPLY[@]}"`;
+  });
+  const { stdout, stderr, status } = spawnSync("bash", ["--norc", "-c", [script, ...asked].join("\n")], { encoding: "utf8" });
   assert.deepEqual([status, stderr], [0, ""]);
-  return stdout.split("\n").filter(Boolean);
+  return stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split(" ").filter(Boolean));
 }
 
 test("bash: commands, their commands, flags and values", async (t) => {
   const { code, stdout: script } = await workingFolder(t).inlet(["completion", "bash"]);
   assert.equal(code, 0);
-  assert.deepEqual(bashOffers(script, "inlet", "ev"), ["events"]);
-  assert.deepEqual(bashOffers(script, "inlet", "events", ""), ["list", "get", "tail", "--help"]);
-  assert.deepEqual(bashOffers(script, "inlet", "events", "list", "--na"), ["--name"]);
-  assert.deepEqual(bashOffers(script, "inlet", "events", "list", "--name", "x", "--sou"), ["--source"]);
-  assert.deepEqual(bashOffers(script, "inlet", "env", "create", "x", "--kind", ""), ["branch", "custom"]);
-  assert.deepEqual(bashOffers(script, "inlet", "send", "--key", ""), [], "a secret is not for guessing");
-  assert.deepEqual(bashOffers(script, "inlet", "dev", "--eph"), ["--ephemeral"]);
-  assert.deepEqual(bashOffers(script, "inlet", "start", "--data-"), ["--data-dir"]);
-  assert.deepEqual(bashOffers(script, "inlet", "completion", "z"), ["zsh"]);
-  for (const row of ROWS.map(withSettings)) {
-    const offered = bashOffers(script, "inlet", ...row.words, "--");
-    assert.deepEqual(offered, [...Object.keys(row.flags).map((name) => `--${name}`), "--help"], row.words.join(" "));
-  }
+  const expected: [words: string[], offered: string[]][] = [
+    [["ev"], ["events"]],
+    [
+      ["events", ""],
+      ["list", "get", "tail", "--help"],
+    ],
+    [["events", "list", "--na"], ["--name"]],
+    [["events", "list", "--name", "x", "--sou"], ["--source"]],
+    [
+      ["env", "create", "x", "--kind", ""],
+      ["branch", "custom"],
+    ],
+    // A secret is not for guessing.
+    [["send", "--key", ""], []],
+    [["dev", "--eph"], ["--ephemeral"]],
+    [["start", "--data-"], ["--data-dir"]],
+    [["completion", "z"], ["zsh"]],
+    ...ROWS.map(withSettings).map(({ words, flags }): [string[], string[]] => [
+      [...words, "--"],
+      [...Object.keys(flags).map((name) => `--${name}`), "--help"],
+    ]),
+  ];
+  const offered = bashOffers(
+    script,
+    expected.map(([words]) => ["inlet", ...words]),
+  );
+  assert.deepEqual(
+    offered.map((found, i) => [expected[i]?.[0], found]),
+    expected,
+  );
 });
 
 /** What zsh offers for the last of these words: its own helpers are replaced by ones that print what they are given. */

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { test } from "node:test";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 import { startSmallApp } from "./support/small-app.ts";
-import { type Running, workingFolder } from "./support/working-folder.ts";
+import { type Running, startDev, workingFolder } from "./support/working-folder.ts";
 
 async function urlOf(dev: Running): Promise<string> {
   return (await dev.printed(/^listening on (\S+)$/m))[1] ?? "";
@@ -56,8 +56,7 @@ test("the terminal shows events, duplicates, refusals and ends of runs, line by 
 
 test("a dashboard on another origin that --allow-origin names may send an event to it", async (t) => {
   const origin = "https://inlet.example.com";
-  const dev = workingFolder(t).start("dev", "--port", "0", "--discover", "off", "--ephemeral", "--allow-origin", origin);
-  const url = await urlOf(dev);
+  const url = await startDev(t, ["--allow-origin", origin]);
   const preflight = await fetch(`${url}/e/dev`, {
     method: "OPTIONS",
     headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type,x-inngest-event-id-seed" },
