@@ -1,15 +1,14 @@
 /** Raised alerts change no layout: every page keeps its width, and nothing leaves the window, at three widths. */
 
 import assert from "node:assert/strict";
-import { before } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
-import { startTestService } from "../../server/test/support/service.ts";
 import { assertAccessible } from "./support/axe.ts";
 import { openPage } from "./support/browser.ts";
 import { startDemo } from "./support/demo.ts";
 import { routesOf } from "./support/routes.ts";
+import { startTestService } from "./support/service.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 

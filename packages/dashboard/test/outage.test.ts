@@ -1,13 +1,12 @@
 /** Outages and upgrades: the dashboard says so, recovers by itself, and takes a new version with the next navigation. */
 
 import assert from "node:assert/strict";
-import { before, type TestContext } from "node:test";
+import { before, type TestContext, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
-import { startTestService } from "../../server/test/support/service.ts";
 import { openPage } from "./support/browser.ts";
 import { startDemo } from "./support/demo.ts";
+import { startTestService } from "./support/service.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 

@@ -67,6 +67,12 @@ const ON_ONE_ENGINE: Readonly<Record<string, readonly string[]>> = {
   ],
   "the same is done on PostgreSQL by simulation/shared-store.test.ts": ["server/simulation/simulation"],
   "every page is opened on PostgreSQL by accessibility.test.ts": ["dashboard/upgrade-of-every-page"],
+  "what a browser loads, draws, and does without a connection: pages are opened on both by the other tests of the dashboard": [
+    "dashboard/alert-layout",
+    "dashboard/cases/first-load",
+    "dashboard/cases/weight",
+    "dashboard/outage",
+  ],
   "it makes pictures for the documentation": ["dashboard/screenshots/take"],
 };
 

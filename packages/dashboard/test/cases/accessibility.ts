@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import type { Browser, Page } from "playwright-core";
 import { testOnPostgres as test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
-import { startTestService } from "../../../server/test/support/service.ts";
 import { assertAccessible } from "../support/axe.ts";
 import { openPage } from "../support/browser.ts";
 import { startDemo } from "../support/demo.ts";
 import { routesOf } from "../support/routes.ts";
+import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const NARROW_PX = 390;
@@ -34,7 +34,7 @@ export function accessibilityCases(browser: () => Browser): void {
     const service = await startTestService(t, { mode: "dev" });
     const demo = await startDemo(service);
     onEnd(t, () => demo.stop());
-    const page = await openPage(t, browser(), service.url, { allow: /404|ERR_CONNECTION_REFUSED/ });
+    const page = await openPage(t, browser(), service.url, { allow: /404|ERR_CONNECTION_REFUSED/, colorScheme: "light" });
     await page.getByRole("main").waitFor();
     await routesOf(
       page,

@@ -5,9 +5,9 @@ import type { TestContext } from "node:test";
 import type { Browser } from "playwright-core";
 import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
-import { startTestService, type TestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";
 import { openPage } from "../support/browser.ts";
+import { startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 async function startShop(t: TestContext) {
@@ -96,9 +96,9 @@ export function runCases(browser: () => Browser): void {
       await timeline.locator(".card-head").getByText(phase, { exact: true }).waitFor();
     const step = timeline.getByRole("button", { name: /^Ask the ledger/ });
     const phases = String(await step.textContent());
-    assert.match(phases, /Failed execution [\d.]+ m?s.*Retry wait [\d.]+ m?s.*Execution [\d.]+ m?s/);
-    const [, waited, unit] = /Retry wait ([\d.]+) (m?s)/.exec(phases) ?? [];
-    assert.ok(Number(waited) * (unit === "s" ? 1_000 : 1) >= 250, `a retry is waited for, not executed: ${phases}`);
+    assert.match(phases, /Failed execution [\d.,]+ m?s.*Retry wait [\d.,]+ m?s.*Execution [\d.,]+ m?s/);
+    const [, waited, unit] = /Retry wait ([\d.,]+) (m?s)/.exec(phases) ?? [];
+    assert.ok(Number(waited?.replaceAll(",", "")) * (unit === "s" ? 1_000 : 1) >= 250, `a retry is waited for, not executed: ${phases}`);
     for (const attempt of [1, 2, 3]) await timeline.getByText(`Attempt ${attempt}`).waitFor();
     await timeline.getByText("The ledger is locked").first().waitFor();
     const group = timeline.getByRole("button", { name: /Write an invoice × 4/ });
@@ -108,7 +108,7 @@ export function runCases(browser: () => Browser): void {
     const link = page.locator(".fact-strip").getByRole("link", { name: traceId });
     assert.equal(await link.getAttribute("href"), `https://traces.example/trace/${traceId}`);
     const ticks = await timeline.locator(".timeline-tick").allTextContents();
-    assert.match(ticks.at(-1) ?? "", /^\d+(?:\.\d+)? m?s$/, "the last tick is the whole duration");
+    assert.match(ticks.at(-1) ?? "", /^[\d,]+(?:\.\d+)? m?s$/, "the last tick is the whole duration");
   });
 
   test("a run is cancelled and rerun; a failed run shows its error", async (t) => {

@@ -1,12 +1,12 @@
 /** How much the dashboard loads: bytes and requests, whatever the time they take. */
 
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
-import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { startDemo } from "../support/demo.ts";
+import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const COLD_REQUESTS_MAX = 25;
