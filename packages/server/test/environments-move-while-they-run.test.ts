@@ -46,6 +46,8 @@ test("an environment moves there and back while it is used", { skip }, async (t)
   const seen = await follow(t, node);
 
   const sender = startSender(nodes, key, (n) => !steps.has(`two ${n}`));
+  // Also if the test fails: it would wait for runs that nobody works on.
+  t.after(() => sender.stop().catch(() => undefined));
   await sender.more(5);
   for (const database of ["second", "directory"]) {
     const started = await ok(node.rest("POST", "/environments/moving/move", { body: { database } }), 202);
