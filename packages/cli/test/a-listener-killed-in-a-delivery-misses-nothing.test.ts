@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { poll } from "../../server/test/support/app.ts";
-import { testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
 
@@ -54,7 +54,7 @@ const KINDS = {
 };
 
 for (const [kind, setUp] of Object.entries(KINDS)) {
-  testOnOneStore(`${kind}: the one that was on its way arrives again, those before it do not`, async (t) => {
+  test(`${kind}: the one that was on its way arrives again, those before it do not`, async (t) => {
     const { url, rest, variables } = await startServer(t);
     const { flags, send } = await setUp(url, rest);
     const app = await startHoldingApp(t);

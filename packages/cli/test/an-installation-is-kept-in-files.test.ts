@@ -5,7 +5,7 @@ import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test as testOnce } from "node:test";
 import { parse } from "yaml";
-import { test, testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { until } from "../../server/test/support/runs.ts";
 import { FILES_ROWS } from "../src/files/files-rows.ts";
 import { ALERT_RULE, API_KEY, ENVIRONMENT_SETTINGS, EVENT_TYPE, FUNCTION_LIMITS } from "../src/files/format/file-schema.ts";
@@ -204,7 +204,7 @@ test("changes and drift are shown field by field; only what the files speak of i
   assert.deepEqual([second.code, /would describe objects a second time/.test(second.stderr)], [1, true]);
 });
 
-testOnOneStore("an apply that is killed is run again, and what was done is not done twice", async (t) => {
+test("an apply that is killed is run again, and what was done is not done twice", async (t) => {
   const { url, rest } = await startServer(t);
   const proxy = await unsteadyProxy(t, url);
   const place = workingFolder(t, { INLET_BASE_URL: proxy.url, INLET_API_KEY: "ak_test" });
@@ -234,7 +234,7 @@ testOnOneStore("an apply that is killed is run again, and what was done is not d
   assert.equal(place.read("keys.json").trim().split("\n").length, 2);
 });
 
-testOnOneStore("an environment's admin plans and applies the part of their environments, and nothing else", async (t) => {
+test("an environment's admin plans and applies the part of their environments, and nothing else", async (t) => {
   const { url, rest, variables } = await startServer(t);
   for (const name of ["payments", "payments-eu", "shop"]) await rest("POST", "/environments", { name });
   const { key } = await rest("POST", "/keys", {
@@ -290,7 +290,7 @@ testOnOneStore("an environment's admin plans and applies the part of their envir
   assert.equal((await place.inlet(["apply", "--dir", "own"])).code, 1, "which holds at once");
 });
 
-testOnOneStore("a viewer exports and plans; what cannot be told apart is left out, and what cannot be set yet says why", async (t) => {
+test("a viewer exports and plans; what cannot be told apart is left out, and what cannot be set yet says why", async (t) => {
   const { url, rest, variables } = await startServer(t);
   for (const role of ["viewer", "operator"]) await rest("POST", "/keys", { kind: "api", name: "twice", role });
   const { key } = await rest("POST", "/keys", { kind: "api", name: "looks", role: "viewer" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { test, testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
 const WEBHOOK = "webhooks/stripe/webhook.json";
@@ -39,7 +39,7 @@ test("what apply creates works, and then nothing is left to change", async (t) =
   assert.deepEqual((await place.json("apply")).body.applied, []);
 });
 
-testOnOneStore("a change is planned field by field with the lines of the transform, and applied as planned", async (t) => {
+test("a change is planned field by field with the lines of the transform, and applied as planned", async (t) => {
   const { place, rest } = await setUp(t);
   await place.apply();
   const list = { mode: "allow", list: ["stripe/*"] };
@@ -69,7 +69,7 @@ testOnOneStore("a change is planned field by field with the lines of the transfo
   assert.equal((await place.webhooks("plan")).code, 0);
 });
 
-testOnOneStore("a folder whose ids were never kept finds its webhooks by name, as in CI", async (t) => {
+test("a folder whose ids were never kept finds its webhooks by name, as in CI", async (t) => {
   const { place, rest, variables } = await setUp(t);
   const checkout = workingFolder(t, variables);
   for (const file of [WEBHOOK, TRANSFORM]) checkout.write(file, place.read(file));
@@ -80,7 +80,7 @@ testOnOneStore("a folder whose ids were never kept finds its webhooks by name, a
   assert.equal(checkout.read(WEBHOOK), place.read(WEBHOOK), "the id is recorded here as well");
 });
 
-testOnOneStore("an id of another server is left alone, and the name decides", async (t) => {
+test("an id of another server is left alone, and the name decides", async (t) => {
   const { place } = await setUp(t);
   place.edit(WEBHOOK, { id: "wh_elsewhere" });
   const before = place.read(WEBHOOK);
@@ -89,7 +89,7 @@ testOnOneStore("an id of another server is left alone, and the name decides", as
   assert.equal((await place.webhooks("plan")).code, 0);
 });
 
-testOnOneStore("each entry goes to its own environment", async (t) => {
+test("each entry goes to its own environment", async (t) => {
   const { place, rest } = await setUp(t);
   await rest("POST", "/environments", { name: "staging", kind: "custom" });
   await place.webhooks("new", "--from", "github", "--env", "staging");
@@ -102,7 +102,7 @@ testOnOneStore("each entry goes to its own environment", async (t) => {
   assert.equal((await place.webhooks("plan", "--env", "staging")).code, 2, "the entry that names none would be new in staging");
 });
 
-testOnOneStore("prune deletes what the folder does not have, only when asked, and only in its environments", async (t) => {
+test("prune deletes what the folder does not have, only when asked, and only in its environments", async (t) => {
   const { place, rest } = await setUp(t);
   await rest("POST", "/environments", { name: "staging", kind: "custom" });
   const transform = "() => ({ name: 'a', data: {} })";
@@ -129,7 +129,7 @@ testOnOneStore("prune deletes what the folder does not have, only when asked, an
   assert.match(empty.stderr, /would delete every webhook/);
 });
 
-testOnOneStore("a fixture that fails stops apply before anything is sent, unless told otherwise", async (t) => {
+test("a fixture that fails stops apply before anything is sent, unless told otherwise", async (t) => {
   const { place, rest } = await setUp(t);
   place.write(TRANSFORM, "() => ({ name: 'other', data: {} })");
   const stopped = await place.webhooks("apply");
@@ -140,7 +140,7 @@ testOnOneStore("a fixture that fails stops apply before anything is sent, unless
   assert.equal((await rest("GET", "/webhooks")).length, 1);
 });
 
-testOnOneStore("when a step fails, what was done is told and kept, and the next apply goes on from there", async (t) => {
+test("when a step fails, what was done is told and kept, and the next apply goes on from there", async (t) => {
   const { place, rest } = await setUp(t);
   await place.webhooks("new", "--from", "github");
   place.edit(WEBHOOK, { ips: { mode: "allow", list: ["nowhere"] } });

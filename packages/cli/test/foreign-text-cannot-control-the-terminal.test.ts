@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test as testOnce } from "node:test";
-import { testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { runOf } from "./support/run-of.ts";
 import { startSmallApp } from "./support/small-app.ts";
@@ -51,7 +51,7 @@ testOnce("the output, the error and the calls of runs are shown without control 
   assert.equal(output, EVIL, "a script gets the value itself");
 });
 
-testOnOneStore("events, runs and apps with control characters in everything are shown without them", async (t) => {
+test("events, runs and apps with control characters in everything are shown without them", async (t) => {
   const server = await startServer(t);
   const place = workingFolder(t, server.variables);
   const evil = createServer((_request, response) => {

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test as testOnce } from "node:test";
 import { gzipSync } from "node:zlib";
-import { test, testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { listenForBytes, postBytes } from "../../server/test/support/raw-http.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
@@ -118,7 +118,7 @@ test("what is sent while it is away, cut off, or the target is down arrives all 
   await moved.end();
 });
 
-testOnOneStore("--since begins in the past; sending a copy again makes no second event", async (t) => {
+test("--since begins in the past; sending a copy again makes no second event", async (t) => {
   const { place, send } = await setUp(t);
   const dev = await startTarget(t);
   const [id] = await send('{"name":"shop/order","data":{}}');
@@ -134,7 +134,7 @@ testOnOneStore("--since begins in the past; sending a copy again makes no second
   );
 });
 
-testOnOneStore("events reach an app's own URL as they were sent; what a target refuses is told and passed over", async (t) => {
+test("events reach an app's own URL as they were sent; what a target refuses is told and passed over", async (t) => {
   const { place, send } = await setUp(t);
   const app = await startApp(t);
   const small = await startDev(t, ["--body-limit", "100b"]);
@@ -195,44 +195,41 @@ test("raw webhook requests reach an app byte for byte, across a cut, and only th
   );
 });
 
-testOnOneStore(
-  "a raw request that arrives twice at a dev server, because a response was lost or it was killed, is one event",
-  async (t) => {
-    const { place, rest } = await setUp(t);
-    const dev = await startTarget(t);
-    const target = await unsteadyProxy(t, dev.url);
-    const webhook = { name: "Pay", transform: "(evt) => ({ name: 'pay/came', data: evt })" };
-    const hook = await rest("POST", "/webhooks", webhook);
-    const headers = { "content-type": "application/json" };
-    const made = await fetch(`${target.url}/v1/webhooks`, { method: "POST", body: JSON.stringify(webhook), headers });
-    const { data } = (await made.json()) as { data: { id: string } };
-    const post = (n: number) => fetch(hook.url, { method: "POST", body: JSON.stringify({ n }), headers });
-    const first = place.start("listen", "--webhook", "Pay", "--to", target.url);
-    await first.printed(/Connected\./);
-    target.next = ["answer lost", "turned away"];
-    await post(1);
-    await first.printed(/Pay {2}200/);
-    // What was noted is set back, as if it had been killed between the response and the note.
-    await first.end("SIGKILL");
-    const again = place.start("listen", "--webhook", "Pay", "--to", target.url, "--since", "1h");
-    await again.printed(/Pay {2}200/);
-    await post(2);
-    await again.printed(/(Pay {2}200[\s\S]*){2}/);
-    await again.end();
-    const { items } = await dev.events();
-    assert.deepEqual(
-      items.map(({ name, data, duplicates }) => [name, data, duplicates]),
-      [
-        ["pay/came", { n: 1 }, 2],
-        ["pay/came", { n: 2 }, 0],
-      ],
-    );
-    const records = (await (await fetch(`${dev.url}/v1/webhooks/${data.id}/requests`)).json()) as { data: unknown[] };
-    assert.equal(records.data.length, 4, "each arrival is on record all the same");
-  },
-);
+test("a raw request that arrives twice at a dev server, because a response was lost or it was killed, is one event", async (t) => {
+  const { place, rest } = await setUp(t);
+  const dev = await startTarget(t);
+  const target = await unsteadyProxy(t, dev.url);
+  const webhook = { name: "Pay", transform: "(evt) => ({ name: 'pay/came', data: evt })" };
+  const hook = await rest("POST", "/webhooks", webhook);
+  const headers = { "content-type": "application/json" };
+  const made = await fetch(`${target.url}/v1/webhooks`, { method: "POST", body: JSON.stringify(webhook), headers });
+  const { data } = (await made.json()) as { data: { id: string } };
+  const post = (n: number) => fetch(hook.url, { method: "POST", body: JSON.stringify({ n }), headers });
+  const first = place.start("listen", "--webhook", "Pay", "--to", target.url);
+  await first.printed(/Connected\./);
+  target.next = ["answer lost", "turned away"];
+  await post(1);
+  await first.printed(/Pay {2}200/);
+  // What was noted is set back, as if it had been killed between the response and the note.
+  await first.end("SIGKILL");
+  const again = place.start("listen", "--webhook", "Pay", "--to", target.url, "--since", "1h");
+  await again.printed(/Pay {2}200/);
+  await post(2);
+  await again.printed(/(Pay {2}200[\s\S]*){2}/);
+  await again.end();
+  const { items } = await dev.events();
+  assert.deepEqual(
+    items.map(({ name, data, duplicates }) => [name, data, duplicates]),
+    [
+      ["pay/came", { n: 1 }, 2],
+      ["pay/came", { n: 2 }, 0],
+    ],
+  );
+  const records = (await (await fetch(`${dev.url}/v1/webhooks/${data.id}/requests`)).json()) as { data: unknown[] };
+  assert.equal(records.data.length, 4, "each arrival is on record all the same");
+});
 
-testOnOneStore("raw webhook requests reach a dev server's webhook of the same name, with its own transform", async (t) => {
+test("raw webhook requests reach a dev server's webhook of the same name, with its own transform", async (t) => {
   const { place, rest } = await setUp(t);
   const dev = await startTarget(t);
   const hook = await rest("POST", "/webhooks", { name: "Pay", transform: "() => ({ name: 'old/name', data: {} })" });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test, testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
 const SOURCE = "// Mine\nfunction transform(evt) {\n  return { name: 'a', data: evt };\n}\n";
@@ -38,7 +38,7 @@ test("what the server has becomes files that say the same", async (t) => {
   for (const command of ["plan", "pull"]) assert.equal((await place.webhooks(command)).code, 0, command);
 });
 
-testOnOneStore("local work is shown and left alone; --force takes the server's version, and keeps fixtures", async (t) => {
+test("local work is shown and left alone; --force takes the server's version, and keeps fixtures", async (t) => {
   const { rest, variables } = await startServer(t);
   const place = workingFolder(t, variables);
   await place.webhooks("new", "--from", "stripe");
@@ -71,7 +71,7 @@ testOnOneStore("local work is shown and left alone; --force takes the server's v
   assert.equal((await place.webhooks("pull")).code, 0);
 });
 
-testOnOneStore("an id that was missing is recorded; one that is another server's is replaced only with --force", async (t) => {
+test("an id that was missing is recorded; one that is another server's is replaced only with --force", async (t) => {
   const { rest, variables } = await startServer(t);
   const place = workingFolder(t, variables);
   const text = '{ "name": "A",   "enabled": true }\n';

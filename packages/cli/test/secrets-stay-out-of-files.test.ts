@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
 const WEBHOOK = "webhooks/github/webhook.json";
 const SECRET = "the secret that GitHub was given";
 
-testOnOneStore("from a provider of the catalogue to a verified webhook, and back", async (t) => {
+test("from a provider of the catalogue to a verified webhook, and back", async (t) => {
   const server = await startServer(t);
   const bare = workingFolder(t, server.variables);
   const made = await bare.webhooks("new", "--provider", "github");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test as testOnce } from "node:test";
-import { test, testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
 import { createProgressBar } from "../src/command-line/progress-bar.ts";
 import { printable } from "../src/command-line/terminal-text.ts";
@@ -11,7 +11,7 @@ import { startServer, workingFolder } from "./support/working-folder.ts";
 const line = (n: number) => JSON.stringify({ name: "send/test", data: { n } });
 const lines = (count: number, from = 0) => Array.from({ length: count }, (_, i) => line(from + i)).join("\n");
 
-testOnOneStore("one event from flags, its numbers as written", async (t) => {
+test("one event from flags, its numbers as written", async (t) => {
   const { rest, variables, url } = await startServer(t);
   const place = workingFolder(t, variables);
   const flags = ["--name", "shop/order", "--data", '{"n":12345678901234567890.10}', "--id", "o-1", "--ts", "2026-01-02T03:04:05Z"];
@@ -50,7 +50,7 @@ test("it says how many of the events were duplicates", async (t) => {
   assert.deepEqual([accepted, duplicates], [2, 2]);
 });
 
-testOnOneStore("long input is cut by bytes as well, also where the environment takes less", async (t) => {
+test("long input is cut by bytes as well, also where the environment takes less", async (t) => {
   const { rest, variables } = await startServer(t);
   const place = workingFolder(t, variables);
   const big = Array.from({ length: 30 }, (_, n) => JSON.stringify({ name: "send/big", data: { n, text: "x".repeat(50_000) } })).join("\n");
@@ -77,7 +77,7 @@ test("requests that are turned away, or whose responses are lost, store nothing 
   assert.match(sent.stderr, /Full\. \(overloaded\) Retrying in 0 s\./);
 });
 
-testOnOneStore("a bad event stops it with its place; what was accepted before is told, its own request is not sent", async (t) => {
+test("a bad event stops it with its place; what was accepted before is told, its own request is not sent", async (t) => {
   const { rest, variables } = await startServer(t);
   const place = workingFolder(t, variables);
   place.write("events.ndjson", `${lines(5)}\n{"name":"","data":[]}\n${lines(5, 6)}`);
@@ -92,7 +92,7 @@ testOnOneStore("a bad event stops it with its place; what was accepted before is
   assert.equal(JSON.parse(stdout).accepted, 0);
 });
 
-testOnOneStore("when no response comes back at all, it says that it cannot know", async (t) => {
+test("when no response comes back at all, it says that it cannot know", async (t) => {
   const { variables, url, rest } = await startServer(t);
   const proxy = await unsteadyProxy(t, url, ["none", "answer lost"]);
   const place = workingFolder(t, { ...variables, INLET_BASE_URL: proxy.url });

@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type TestContext, test as testOnce } from "node:test";
 import { fileURLToPath } from "node:url";
-import { testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 import { startDev, workingFolder } from "./support/working-folder.ts";
 
@@ -129,7 +129,7 @@ testOnce("the files compile against every SDK, which then knows the events", asy
   }
 });
 
-testOnOneStore("check fails when the file is missing or out of date", async (t) => {
+test("check fails when the file is missing or out of date", async (t) => {
   const { url, place } = await setUp(t);
   const check = () => place.inlet(["types", "check", "--out", "events.ts"]);
   assert.deepEqual([(await check()).code, /does not exist/.test((await check()).stdout)], [1, true]);
@@ -141,7 +141,7 @@ testOnOneStore("check fails when the file is missing or out of date", async (t) 
   assert.deepEqual([code, /is out of date/.test(stdout)], [1, true]);
 });
 
-testOnOneStore("push declares the Standard Schemas of a client as JSON Schema", async (t) => {
+test("push declares the Standard Schemas of a client as JSON Schema", async (t) => {
   const { url, place } = await setUp(t);
   symlinkSync(join(ROOT, "node_modules"), join(place.folder, "node_modules"));
   writeFileSync(

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { before, describe, type TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { runsOf, startApp } from "../../server/test/support/app.ts";
-import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { openPage } from "./support/browser.ts";
 import { API_KEY, startTestService, type TestService } from "./support/service.ts";

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { before, type TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { TAIL_MAX } from "../src/events/event-tail.ts";
 import { startShopApp } from "./support/app.ts";

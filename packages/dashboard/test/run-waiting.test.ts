@@ -2,7 +2,7 @@
 
 import { before } from "node:test";
 import type { Browser } from "playwright-core";
-import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startShopApp } from "./support/app.ts";
 import { openPage } from "./support/browser.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import type { Browser } from "playwright-core";
-import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { openPage } from "./support/browser.ts";
 import { startTestService } from "./support/service.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";

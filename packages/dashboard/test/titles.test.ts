@@ -2,7 +2,7 @@
 
 import { before } from "node:test";
 import type { Browser } from "playwright-core";
-import { testOnOneStore as test } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { openPage } from "./support/browser.ts";
 import { startTestService } from "./support/service.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";

@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { json } from "node:stream/consumers";
 import { type TestContext, test as testOnce } from "node:test";
-import { testOnOneStore } from "../../server/test/support/both-stores.ts";
+import { test } from "../../server/test/support/both-stores.ts";
 import { startTestService, type TestService } from "../../server/test/support/service.ts";
 import { driveRun } from "./drive-run.ts";
 import { type RecordingService, startRecordingService } from "./recording-service.ts";
@@ -62,7 +62,7 @@ testOnce("node-shop: an order is sent, shipped, invoiced and announced", async (
   assert.deepEqual([bad.status, bad.calls.length], ["failed", 1]);
 });
 
-testOnOneStore("express-webhook-signature: what the provider signed is booked, what someone forged fails without retry", async (t) => {
+test("express-webhook-signature: what the provider signed is booked, what someone forged fails without retry", async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   const url = await start(t, "express-webhook-signature", service.url);
   assert.equal((await service.rest("POST", "/apps", { body: { url } })).status, 201);
@@ -96,7 +96,7 @@ async function ended(service: TestService, eventId: string): Promise<EndedRun> {
   }
 }
 
-testOnOneStore("alerts-to-slack: an alert that a rule raises is posted, and so is its end; a post that fails is tried again", async (t) => {
+test("alerts-to-slack: an alert that a rule raises is posted, and so is its end; a post that fails is tried again", async (t) => {
   const texts: string[] = [];
   const channel = createServer(async (request, response) => {
     texts.push(((await json(request)) as { text: string }).text);
@@ -122,7 +122,7 @@ testOnOneStore("alerts-to-slack: an alert that a rule raises is posted, and so i
   assert.match(texts[2] ?? "", /^Resolved in dev: Nobody subscribes, raised since \d{4}-/);
 });
 
-testOnOneStore("approvals-to-slack: the link is posted to Slack and by email, whoever opens it decides, and the run goes on", async (t) => {
+test("approvals-to-slack: the link is posted to Slack and by email, whoever opens it decides, and the run goes on", async (t) => {
   const posted = new Map<string, { text: string; to?: string; subject?: string }>();
   const sink = createServer(async (request, response) => {
     posted.set(request.url ?? "", (await json(request)) as { text: string });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Browser, Page } from "playwright-core";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { openPage } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";
 import { API_KEY, startTestService } from "../support/service.ts";

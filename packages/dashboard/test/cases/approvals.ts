@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
 import { runsOf, startApp } from "../../../server/test/support/app.ts";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { assertAccessible } from "../support/axe.ts";
 import { openPage } from "../support/browser.ts";
 import { POLLED_WITHIN_MS, untilPolled } from "../support/polled.ts";

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test as testOnce } from "node:test";
 import type { Browser } from "playwright-core";
 import { archiveFolder, folderUrl } from "../../../server/test/support/archive-scene.ts";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { cuttingProxy } from "../../../server/test/support/cutting-proxy.ts";
 import { freshDatabase, migratedDatabase, whyNoPostgres } from "../../../server/test/support/postgres.ts";
 import { archivedEvents } from "../support/archived-events.ts";

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { Inlet, NonRetriableError } from "@inlet/sdk";
 import type { Browser } from "playwright-core";
 import { type AnyFunction, runsOf, startApp } from "../../../server/test/support/app.ts";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { openPage } from "../support/browser.ts";
 import { startTestService, temporaryFolder } from "../support/service.ts";
 import { until } from "../support/until.ts";

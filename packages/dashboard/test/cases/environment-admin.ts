@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Browser, Page } from "playwright-core";
 import { awayFromMidnight } from "../../../server/test/support/away-from-midnight.ts";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { openPage } from "../support/browser.ts";
 import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";

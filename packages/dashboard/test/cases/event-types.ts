@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { makeWebhook, post } from "../../../server/test/support/webhooks.ts";
 import { openPage } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";

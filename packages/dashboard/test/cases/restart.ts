@@ -1,7 +1,7 @@
 /** A service that stops and restarts: the page reports it, misses nothing, and needs no reload. */
 
 import type { Browser } from "playwright-core";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { startInlet } from "../../../server/test/support/process.ts";
 import { call, temporaryFolder } from "../../../server/test/support/service.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { startProvider } from "../../../server/test/support/oidc.ts";
 import { openPage } from "../support/browser.ts";

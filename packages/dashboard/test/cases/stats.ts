@@ -1,7 +1,7 @@
 /** Statistics: the volume of event types, the length and age of the queue. */
 
 import type { Browser } from "playwright-core";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { startShopApp } from "../support/app.ts";
 import { openPage } from "../support/browser.ts";

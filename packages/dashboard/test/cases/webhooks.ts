@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import type { Browser, Page } from "playwright-core";
-import { testOnOneStore as test } from "../../../server/test/support/both-stores.ts";
+import { test } from "../../../server/test/support/both-stores.ts";
 import { pagesOf, sourceOf, startProvider } from "../../../server/test/support/provider.ts";
 import { openPage } from "../support/browser.ts";
 import { call, startTestService } from "../support/service.ts";

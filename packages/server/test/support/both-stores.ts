@@ -19,8 +19,6 @@ type Rest = [Body] | [TestOptions, Body];
 const chosen = process.env.TEST_STORE as StoreKind | undefined;
 const STORES: readonly StoreKind[] = chosen ? [chosen] : ["sqlite", "postgres"];
 const skips: Record<StoreKind, string | false> = { sqlite: false, postgres: whyNoPostgres() ?? false };
-/** In days since 1970, UTC. */
-const TODAY = Math.floor(Date.now() / 86_400_000);
 /** Subtests and everything else that a test begins belong to its store, too. */
 const storeOfTest = new AsyncLocalStorage<StoreKind>();
 
@@ -28,13 +26,6 @@ export function test(name: string, body: Body): void;
 export function test(name: string, options: TestOptions, body: Body): void;
 export function test(name: string, ...rest: Rest): void {
   for (const store of STORES) addTest(store, name, rest);
-}
-
-/** For tests that cost too much to run twice, such as those of a browser: half of them on each engine, and the next day on the other one. */
-export function testOnOneStore(name: string, body: Body): void;
-export function testOnOneStore(name: string, options: TestOptions, body: Body): void;
-export function testOnOneStore(name: string, ...rest: Rest): void {
-  addTest(onlyStore((name.length + TODAY) % 2 === 0 ? "sqlite" : "postgres"), name, rest);
 }
 
 /** For what another test does on the embedded store. Where there is no PostgreSQL, this one does it there, too. */

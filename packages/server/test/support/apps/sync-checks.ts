@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { fastify } from "fastify";
-import { testOnOneStore as test } from "../both-stores.ts";
+import { test } from "../both-stores.ts";
 import { clockBeforeMinute } from "../held-clock.ts";
 import { onEnd } from "../on-end.ts";
 import { endedRun, isEnded, runDetails, runsOfEvent, runsOfFunction, until } from "../runs.ts";

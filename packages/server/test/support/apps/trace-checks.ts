@@ -1,7 +1,7 @@
 /** With a published SDK: one trace leads from the sender's `traceparent` through the service into the app's own spans. */
 
 import assert from "node:assert/strict";
-import { testOnOneStore as test } from "../both-stores.ts";
+import { test } from "../both-stores.ts";
 import { exportTo, type ReceivedSpan, startOtlpReceiver } from "../otlp-receiver.ts";
 import { endedRun, until } from "../runs.ts";
 import { EVENT_KEY, startTestService } from "../service.ts";
