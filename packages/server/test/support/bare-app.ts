@@ -114,7 +114,8 @@ export class BareApp {
       const arrived = new Promise<void>((resolve) => (this.#arrived = resolve));
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error("no call came")), deadline - Date.now());
+        // A test that has ended without this call does not keep its process.
+        timer = setTimeout(() => reject(new Error("no call came")), deadline - Date.now()).unref();
       });
       await Promise.race([arrived, late]).finally(() => clearTimeout(timer));
     }
