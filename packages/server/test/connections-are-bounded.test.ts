@@ -8,6 +8,7 @@ import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { startInlet } from "./support/process.ts";
 import { call, EVENT_KEY, startTestService, temporaryFolder } from "./support/service.ts";
+import { storeFlags } from "./support/store-flags.ts";
 
 async function connected(t: TestContext, url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
@@ -30,7 +31,8 @@ test("a connection that sends nothing is closed; one that is used is kept", asyn
 });
 
 test("one address has so many connections and no more, the log says so, and it has them again when some close", async (t) => {
-  const flags = ["--port", "0", "--data-dir", temporaryFolder(t), "--event-key", EVENT_KEY, "--address-connections", "20"];
+  const { flags: store } = await storeFlags(t, { dataDir: temporaryFolder(t) });
+  const flags = ["--port", "0", ...store, "--event-key", EVENT_KEY, "--address-connections", "20"];
   // None of them is closed because it sends nothing.
   flags.push("--first-byte-timeout", "10m");
   const inlet = await startInlet(t, ["start", ...flags]);

@@ -11,7 +11,9 @@ import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { BareApp } from "./support/bare-app.ts";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
-import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, temporaryFolder } from "./support/service.ts";
+import { openPatientStore } from "./support/postgres.ts";
+import { PATIENT_DATABASE_TIMEOUT } from "./support/process.ts";
+import { API_KEY, call, databaseOfTest, EVENT_KEY, SIGNING_KEY, startTestService, temporaryFolder } from "./support/service.ts";
 
 const HASH_OF_NOTHING = createHash("sha256").digest("hex");
 const REGISTRATION = { url: "http://127.0.0.1:1/api", appName: "thief", functions: [], v: "0.1", deployType: "ping", sdk: "js:v3" };
@@ -63,14 +65,18 @@ test("REST takes no key text from the caller: what it makes is whole", async (t)
 
 test("a stored signing key that is not hexadecimal opens nothing, by no hash, and is replaced", async (t) => {
   const dataDir = temporaryFolder(t);
-  const store = openSqliteStore({ folder: dataDir, onFault: () => undefined, onRecovery: () => undefined });
+  const url = await databaseOfTest(t, dataDir);
+  const store = url
+    ? await openPatientStore({ url })
+    : openSqliteStore({ folder: dataDir, onFault: () => undefined, onRecovery: () => undefined });
   const home = { environmentId: null, role: null, environments: null, eventNames: null, ips: null, createdAt: 1 };
   for (const text of ["my-signing-key", "signkey-prod-secret", "0zz"])
     await store.keyInsert({ ...adoptKey("signing", text).key, kind: "signing", name: text, ...home });
   await store.stop();
 
   const flags = ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, "--event-key", EVENT_KEY, "--api-key", API_KEY];
-  const service = await startService(readConfig("start", flags, {}), { log: pino({ level: "silent" }) });
+  const variables = { INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT, ...(url && { INLET_DATABASE_URL: url }) };
+  const service = await startService(readConfig("start", flags, variables), { log: pino({ level: "silent" }) });
   onEnd(t, () => service.stop());
   for (const bearer of [HASH_OF_NOTHING, `signkey-prod-${HASH_OF_NOTHING}`, "my-signing-key", "signkey-prod-secret"]) {
     const { status, body } = await register(service.url, bearer);

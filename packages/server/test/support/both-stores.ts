@@ -5,13 +5,12 @@
  * TEST_STORE=sqlite or TEST_STORE=postgres runs only that half, and everything that runs on one engine on that one.
  */
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import { test as nodeTest, type TestContext, type TestOptions } from "node:test";
+import { type StoreKind, storeOfTest } from "./current-store.ts";
 import { whyNoPostgres } from "./postgres.ts";
 
 export { suite } from "node:test";
-
-export type StoreKind = "sqlite" | "postgres";
+export type { StoreKind } from "./current-store.ts";
 
 type Body = (t: TestContext, store: StoreKind) => Promise<void> | void;
 type Rest = [Body] | [TestOptions, Body];
@@ -19,8 +18,6 @@ type Rest = [Body] | [TestOptions, Body];
 const chosen = process.env.TEST_STORE as StoreKind | undefined;
 const STORES: readonly StoreKind[] = chosen ? [chosen] : ["sqlite", "postgres"];
 const skips: Record<StoreKind, string | false> = { sqlite: false, postgres: whyNoPostgres() ?? false };
-/** Subtests and everything else that a test begins belong to its store, too. */
-const storeOfTest = new AsyncLocalStorage<StoreKind>();
 
 export function test(name: string, body: Body): void;
 export function test(name: string, options: TestOptions, body: Body): void;
@@ -43,9 +40,4 @@ function addTest(store: StoreKind, name: string, rest: Rest): void {
   const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
   const skip = options.skip || skips[store];
   void nodeTest(`${name} [${store}]`, { ...options, skip }, (t) => storeOfTest.run(store, () => body(t as TestContext, store)));
-}
-
-/** Of the test that calls this; the embedded one in a test that is not for both. */
-export function currentStore(): StoreKind {
-  return storeOfTest.getStore() ?? "sqlite";
 }

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { currentStore } from "./current-store.ts";
 import { onEnd } from "./on-end.ts";
 
 /** The variable by which a run of many files tells them of a bundle of the command (scripts/bundle-program.ts). */
@@ -50,6 +51,7 @@ export interface Ended {
  * looks for no apps on the usual ports: whatever else runs on this machine may use them. `bin` is another command.
  */
 export async function startInlet(t: TestContext, argv: string[], env: Record<string, string> = {}, bin = INLET_BIN): Promise<InletProcess> {
+  checkStore(argv, env);
   const usual = {
     INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT,
     INLET_DATABASE_CONNECTIONS: FEW_DATABASE_CONNECTIONS,
@@ -64,6 +66,12 @@ export async function startInlet(t: TestContext, argv: string[], env: Record<str
     inlet.child.once("exit", (code) => reject(new Error(`inlet ended with code ${code} before it listened:\n${inlet.stderr()}`)));
   });
   return { ...inlet, url };
+}
+
+/** A test for both engines that starts the embedded store twice would prove nothing of PostgreSQL. */
+function checkStore(argv: readonly string[], env: Record<string, string>): void {
+  if (currentStore() === "sqlite" || argv.includes("--database-url") || "INLET_DATABASE_URL" in env) return;
+  throw new Error("this test is for both engines, and its process opens the embedded store: give it the flags of storeFlags(t, …)");
 }
 
 /** Runs `inlet <argv>` to its end. */

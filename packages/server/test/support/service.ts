@@ -9,7 +9,7 @@ import { readConfig } from "../../src/config/config.ts";
 import type { Mode } from "../../src/config/settings.ts";
 import type { TelemetrySettings } from "../../src/observe/telemetry/telemetry-settings.ts";
 import { type Service, startService } from "../../src/service.ts";
-import { currentStore } from "./both-stores.ts";
+import { currentStore } from "./current-store.ts";
 import { onEnd } from "./on-end.ts";
 import { migratedDatabase } from "./postgres.ts";
 import { FEW_DATABASE_CONNECTIONS, PATIENT_DATABASE_TIMEOUT } from "./process.ts";

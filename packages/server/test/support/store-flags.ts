@@ -1,7 +1,7 @@
 /** The flags by which a process opens the store of its test. */
 
 import type { TestContext } from "node:test";
-import { currentStore } from "./both-stores.ts";
+import { currentStore } from "./current-store.ts";
 import { inDatabase, migratedDatabase } from "./postgres.ts";
 import { until } from "./runs.ts";
 
