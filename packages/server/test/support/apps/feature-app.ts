@@ -273,7 +273,7 @@ function parallelFunctions(define: Define, journal: Journal): unknown[] {
     define("racing", async ({ step }) => {
       const winner = await Promise.race([
         step.run("quick", () => "quick"),
-        step.waitForEvent("never", { event: "app/never", timeout: "2s" }).then(() => "slow"),
+        step.waitForEvent("late", { event: "app/late", timeout: "1h", match: "data.key" }).then(() => "slow"),
       ]);
       return { winner, after: await step.run("after", () => "done") };
     }),
