@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
+import { startTestService } from "../../server/test/support/service.ts";
 import { assertAccessible } from "./support/axe.ts";
 import { openPage } from "./support/browser.ts";
 import { startDemo } from "./support/demo.ts";
 import { routesOf } from "./support/routes.ts";
-import { startTestService } from "./support/service.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 

@@ -8,8 +8,8 @@ import type { Browser, Page } from "playwright-core";
 import { runsOf, startApp } from "../../server/test/support/app.ts";
 import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
+import { API_KEY, startTestService, type TestService } from "../../server/test/support/service.ts";
 import { openPage } from "./support/browser.ts";
-import { API_KEY, startTestService, type TestService } from "./support/service.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 

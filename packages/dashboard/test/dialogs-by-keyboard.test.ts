@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { before } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { test } from "../../server/test/support/both-stores.ts";
+import { startTestService } from "../../server/test/support/service.ts";
 import { openPage } from "./support/browser.ts";
-import { startTestService } from "./support/service.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 

@@ -4,9 +4,9 @@ import { before } from "node:test";
 import type { Browser } from "playwright-core";
 import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
+import { startTestService } from "../../server/test/support/service.ts";
 import { startShopApp } from "./support/app.ts";
 import { openPage } from "./support/browser.ts";
-import { startTestService } from "./support/service.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 

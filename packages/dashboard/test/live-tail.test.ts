@@ -8,10 +8,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
+import { startTestService, type TestService } from "../../server/test/support/service.ts";
 import { TAIL_MAX } from "../src/events/event-tail.ts";
 import { startShopApp } from "./support/app.ts";
 import { openPage } from "./support/browser.ts";
-import { startTestService, type TestService } from "./support/service.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 

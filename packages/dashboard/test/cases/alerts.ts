@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import type { Browser, Page } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
+import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";
-import { API_KEY, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 async function signIn(page: Page, key: string): Promise<void> {

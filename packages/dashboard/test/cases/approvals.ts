@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
 import { runsOf, startApp } from "../../../server/test/support/app.ts";
 import { test } from "../../../server/test/support/both-stores.ts";
+import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { assertAccessible } from "../support/axe.ts";
 import { openPage } from "../support/browser.ts";
 import { POLLED_WITHIN_MS, untilPolled } from "../support/polled.ts";
-import { API_KEY, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 export function approvalCases(browser: () => Browser): void {

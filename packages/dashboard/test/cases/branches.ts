@@ -8,9 +8,9 @@ import { archiveFolder, folderUrl } from "../../../server/test/support/archive-s
 import { test } from "../../../server/test/support/both-stores.ts";
 import { cuttingProxy } from "../../../server/test/support/cutting-proxy.ts";
 import { freshDatabase, migratedDatabase, whyNoPostgres } from "../../../server/test/support/postgres.ts";
+import { call, startTestService } from "../../../server/test/support/service.ts";
 import { archivedEvents } from "../support/archived-events.ts";
 import { openPage } from "../support/browser.ts";
-import { call, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const skip = whyNoPostgres() ?? false;

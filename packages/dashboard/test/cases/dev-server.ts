@@ -9,8 +9,8 @@ import { Inlet, NonRetriableError } from "@inlet/sdk";
 import type { Browser } from "playwright-core";
 import { type AnyFunction, runsOf, startApp } from "../../../server/test/support/app.ts";
 import { test } from "../../../server/test/support/both-stores.ts";
+import { startTestService, temporaryFolder } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
-import { startTestService, temporaryFolder } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const DEFAULT_URL = "http://localhost:8288";

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import type { Browser, Page } from "playwright-core";
 import { awayFromMidnight } from "../../../server/test/support/away-from-midnight.ts";
 import { test } from "../../../server/test/support/both-stores.ts";
+import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
-import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 /** In the names of everything that the admin must not see. */

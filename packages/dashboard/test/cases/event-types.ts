@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
+import { startTestService } from "../../../server/test/support/service.ts";
 import { makeWebhook, post } from "../../../server/test/support/webhooks.ts";
 import { openPage } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";
-import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const NAME = "shop/order.created";

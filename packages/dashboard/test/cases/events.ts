@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
+import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
-import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 export function eventCases(browser: () => Browser): void {

@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
+import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
-import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const FIRST_LOAD_BYTES_MAX = 250 * 1024;

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
+import { call, startTestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";
 import { openPage } from "../support/browser.ts";
-import { call, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 export function keyboardCases(browser: () => Browser): void {

@@ -5,9 +5,9 @@ import type { TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
+import { startTestService, type TestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";
 import { openPage } from "../support/browser.ts";
-import { startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const CUSTOMERS = ["ada", "grace", "edsger"];

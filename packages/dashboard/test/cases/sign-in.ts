@@ -5,8 +5,8 @@ import type { Browser } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { startProvider } from "../../../server/test/support/oidc.ts";
+import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
-import { API_KEY, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const REFUSED = { allow: /40[13]/ };

@@ -5,8 +5,8 @@ import { createHmac } from "node:crypto";
 import type { Browser, Page } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { pagesOf, sourceOf, startProvider } from "../../../server/test/support/provider.ts";
+import { call, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
-import { call, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 /** Chromium adds style attributes to edited content. The content policy blocks them, and the editor does not need them. */

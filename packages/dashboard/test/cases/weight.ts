@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../../server/test/support/on-end.ts";
+import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 import { startDemo } from "../support/demo.ts";
-import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const COLD_REQUESTS_MAX = 25;

@@ -10,8 +10,7 @@ import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { startTestService, type TestService, temporaryFolder } from "../../../server/test/support/service.ts";
 import { startShopApp, VALID_CARD } from "../support/app.ts";
-import { launchBrowser } from "../support/browser.ts";
-import { newContext } from "../support/context.ts";
+import { launchBrowser, newContext } from "../support/browser.ts";
 import { type DemoPage, startDemo } from "../support/demo.ts";
 import { until } from "../support/until.ts";
 

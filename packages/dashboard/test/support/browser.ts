@@ -5,11 +5,9 @@
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium as playwright } from "playwright-core";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { chromiumPath } from "./chromium.ts";
-import { newContext } from "./context.ts";
-import { borrowTab } from "./shared-tab.ts";
 
 /** Nothing listens where pages look for a dev server, whatever else runs on this machine. */
 const WITHOUT_DEV_SERVER = "--host-resolver-rules=MAP localhost:8288 127.0.0.1:1";
@@ -23,7 +21,8 @@ const ARGUMENTS = [
   "--font-render-hinting=none",
 ];
 
-const EMPTY = "about:blank";
+/** How long a page may take to show the expected content on a busy machine. */
+const PATIENCE_MS = 300_000;
 
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = await chromiumPath();
@@ -38,25 +37,29 @@ export interface PageOptions extends BrowserContextOptions {
   language?: string;
 }
 
-/**
- * A page without cookies and storage. It is the tab that tests of this process share, which keeps what it has compiled, unless that is in
- * use, or the test needs a context of its own: with options, or to be set up while the page is still empty (`about:blank`).
- */
+/** A page in a new context: no cookies, no storage. */
 export async function openPage(t: TestContext, browser: Browser, address: string, options: PageOptions = {}): Promise<Page> {
   const { allow, language, ...contextOptions } = options;
-  const isPlain = address !== EMPTY && language === undefined && Object.keys(contextOptions).length === 0;
-  const page = (isPlain && (await borrowTab(t, browser, address))) || (await newTab(t, browser, contextOptions, language));
+  const context = await newContext(browser, contextOptions);
+  onEnd(t, () => context.close());
+  if (language) await context.addInitScript(`Object.defineProperty(Navigator.prototype, "language", { get: () => "${language}" })`);
+  const page = await context.newPage();
   const complaints = collectComplaints(page, allow);
   onEnd(t, () => assert.deepEqual(complaints, [], "the page reported errors"));
   await page.goto(address);
   return page;
 }
 
-async function newTab(t: TestContext, browser: Browser, options: BrowserContextOptions, language: string | undefined): Promise<Page> {
-  const context = await newContext(browser, options);
-  onEnd(t, () => context.close());
-  if (language) await context.addInitScript(`Object.defineProperty(Navigator.prototype, "language", { get: () => "${language}" })`);
-  return context.newPage();
+/** Without animations, which take most of the time of a machine that has to draw them itself. */
+export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext({
+    locale: "en-GB",
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+    ...options,
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
 }
 
 function collectComplaints(page: Page, allow: RegExp | undefined): string[] {

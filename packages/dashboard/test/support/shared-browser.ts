@@ -1,15 +1,11 @@
-/** One browser for all tests of a process, because starting one is slow. */
+/** One browser for all tests of a process, because starting one is slow. Each page has a context of its own. */
 
 import { after, before, describe } from "node:test";
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "./browser.ts";
-import { closeTab } from "./shared-tab.ts";
 
 let launched: Promise<Browser> | null = null;
-after(async () => {
-  await closeTab();
-  await (await launched)?.close();
-});
+after(async () => (await launched)?.close());
 
 /** Is closed when all tests of the process have ended. */
 export function sharedBrowser(): Promise<Browser> {
