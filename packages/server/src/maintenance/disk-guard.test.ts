@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pino } from "pino";
 import { DiskGuard } from "./disk-guard.ts";
+import { isOverBudget } from "./keep-disk-budget.ts";
 
 const MB = 1_000_000;
 
@@ -36,6 +37,16 @@ test("requests are refused before they could pass the limit, and accepted again 
   await guard.measure();
   await guard.measure();
   assert.equal(acceptedBy(guard), 17);
+});
+
+test("a request that the last tenth of the budget has no room for makes the oldest go", async () => {
+  const used = 89 * MB;
+  const guard = guardOf({ file: used });
+  await guard.measure();
+  assert.equal(isOverBudget(used, 100 * MB, guard.isRefusing), false);
+  assert.equal(guard.reserve(7 * MB)?.code, "disk_full");
+  assert.equal(isOverBudget(used, 100 * MB, guard.isRefusing), true);
+  assert.equal(isOverBudget(79 * MB, 100 * MB, guard.isRefusing), false, "not more than brings room");
 });
 
 test("what is accepted asks for a measurement before the room is used up", async () => {

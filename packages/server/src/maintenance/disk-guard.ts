@@ -16,6 +16,8 @@ const FULL_ABOVE = 1.05;
 const MEASURE_AFTER_SHARE = 0.25;
 /** A refused request asks for a measurement, at most this often. */
 const AGAIN_AFTER_MS = 100;
+/** Whoever was refused may try again within this time. */
+const REFUSING_MS = 60_000;
 /** A byte that is accepted is written to the log and to the file, each with what surrounds it. */
 const BYTES_PER_BYTE = 2.5;
 const BYTES_PER_REQUEST = 2_048;
@@ -35,6 +37,7 @@ export class DiskGuard {
   #acceptedBefore = 0;
   #measuring: Promise<void> | null = null;
   #measuredAt = Number.NEGATIVE_INFINITY;
+  #refusedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #onUsed: ((usedBytes: number) => void) | null = null;
 
@@ -58,6 +61,11 @@ export class DiskGuard {
     this.#onUsed = listener;
   }
 
+  /** Somebody was refused a short time ago. */
+  get isRefusing(): boolean {
+    return performance.now() - this.#refusedAt < REFUSING_MS;
+  }
+
   /** Null: there is room for a request of this size. */
   reserve(bytes: number): Refusal | null {
     const cost = bytes * BYTES_PER_BYTE + BYTES_PER_REQUEST;
@@ -65,6 +73,7 @@ export class DiskGuard {
     const isFull = expected > this.#roomBytes;
     if (isFull ? performance.now() - this.#measuredAt > AGAIN_AFTER_MS : expected > this.#roomBytes * MEASURE_AFTER_SHARE)
       void this.measure();
+    if (isFull) this.#refusedAt = performance.now();
     if (isFull) return new Refusal("disk_full", "The store has reached its disk budget (--disk-budget). Nothing was stored.");
     this.#accepted += cost;
     return null;

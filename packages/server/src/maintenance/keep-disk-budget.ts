@@ -1,6 +1,6 @@
 /**
  * Sweeper: keeps the store within `--disk-budget`. Beyond nine tenths of it, the oldest events, ended runs and webhook requests are removed,
- * one slice of time after the other, until the store is at four fifths. State of unfinished runs is kept: if nothing else is left, the log
+ * one slice of time after the other, until the store is at four fifths; while requests are refused for want of room, as soon as it is beyond that. State of unfinished runs is kept: if nothing else is left, the log
  * says so. The guard (disk-guard.ts) wakes it as soon as it measures that much.
  *
  * SQLite reuses the space of removed rows, and PostgreSQL does after vacuuming. A PostgreSQL database shrinks only when whole partitions are
@@ -13,7 +13,7 @@ import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 const EVERY_MS = 5_000;
 /** Beyond this share of the budget, the oldest go. */
-export const BEGIN_ABOVE = 0.9;
+const BEGIN_ABOVE = 0.9;
 const END_BELOW = 0.8;
 const SLICES = 50;
 const SLICE_MS_MIN = 100;
@@ -39,17 +39,25 @@ export interface ArchivingParts {
 export interface KeepDiskBudgetParts extends SweeperSettings, Partial<ArchivingParts> {
   store: BudgetStore;
   budgetBytes: number;
+  /** Requests are refused for want of room, which one larger than the last tenth of the budget would be for ever. */
+  isRefusing?(): boolean;
   now(): number;
 }
 
-export function keepDiskBudget({ store, budgetBytes, now, archive = null, ...parts }: KeepDiskBudgetParts): Sweeper {
+/** Whether something has to go. */
+export function isOverBudget(usedBytes: number, budgetBytes: number, isRefusing: boolean): boolean {
+  return usedBytes > budgetBytes * (isRefusing ? END_BELOW : BEGIN_ABOVE);
+}
+
+export function keepDiskBudget(given: KeepDiskBudgetParts): Sweeper {
+  const { store, budgetBytes, now, archive = null, isRefusing = () => false, ...parts } = given;
   return new Sweeper({
     everyMs: EVERY_MS,
     ...parts,
     what: "what exceeds the disk budget",
     async removeSome() {
       const usedBytes = await store.retentionUsedBytes();
-      if (usedBytes <= budgetBytes * BEGIN_ABOVE) return 0;
+      if (!isOverBudget(usedBytes, budgetBytes, isRefusing())) return 0;
       const { removedUntil, leftBytes } = await shrink(store, budgetBytes * END_BELOW, now, archive);
       const facts = { budgetBytes, usedBytes, leftBytes, removedUntil: removedUntil && new Date(removedUntil).toISOString() };
       if (leftBytes > budgetBytes * BEGIN_ABOVE && archive?.failure)

@@ -19,7 +19,7 @@ import { expireReconciliations } from "../maintenance/expire-reconciliations.ts"
 import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
-import { type ArchivingParts, BEGIN_ABOVE, keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
+import { type ArchivingParts, isOverBudget, keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
 import { keepStoredBytes } from "../maintenance/keep-stored-bytes.ts";
 import { maintainPartitions } from "../maintenance/maintain-partitions.ts";
 import { createKeptScopes } from "../maintenance/retention-rules.ts";
@@ -65,8 +65,9 @@ export function createMaintenance({
   const swept = { store, log, leadership: createSweepLeadership(store, now), now, ...(everyMs !== undefined && { everyMs }) };
   const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
   const kept = createKeptScopes({ store, installation, now, isArchived: archive !== null });
-  const keepBudget = budgetBytes === null ? null : keepDiskBudget({ ...swept, budgetBytes, archive });
-  disk?.whenUsed((usedBytes) => usedBytes > (budgetBytes ?? 0) * BEGIN_ABOVE && keepBudget?.wake());
+  const isRefusing = () => disk?.isRefusing ?? false;
+  const keepBudget = budgetBytes === null ? null : keepDiskBudget({ ...swept, budgetBytes, archive, isRefusing });
+  disk?.whenUsed((usedBytes) => isOverBudget(usedBytes, budgetBytes ?? 0, isRefusing()) && keepBudget?.wake());
   return [
     expireDedupKeys({ ...swept, seenUntil: () => dedupWindow.duplicateSince(now()) }),
     expireWebhookRequests({ ...swept, scopes: kept.requests }),
