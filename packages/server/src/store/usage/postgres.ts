@@ -59,9 +59,11 @@ export function usageStore(database: Database): UsageStore {
 const USED = (figure: "accepted" | "bytes") =>
   `SELECT coalesce(sum(${figure}), 0)::bigint AS used FROM usage_hours WHERE environment_id = $1 AND kind = 'environment' AND at >= $2`;
 
-/** What the units of a group add, in their transaction. Only figures of this path of this process wait for it. */
+/** What the units of a group have added so far, in their transaction. Only figures of this path of this process wait for it. */
 export function writeUsage(writes: PendingWrites): void {
-  if (writes.usage.size > 0) writes.send(ADD, FIRST_WRITER + WRITERS[writes.path], ...valuesOf(writes.usage.hours()));
+  if (writes.usage.size === 0) return;
+  writes.send(ADD, FIRST_WRITER + WRITERS[writes.path], ...valuesOf(writes.usage.hours()));
+  writes.usage.clear();
 }
 
 async function listUsage(database: Database, { environmentIds, kind, from, to, intervalMs }: UsageListParams): Promise<UsageHour[]> {

@@ -13,6 +13,7 @@ import type { PendingWrites } from "../../postgres/pending-writes.ts";
 import type { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { addEntry, startRun } from "../../runs/postgres/start-runs.ts";
 import { addBatch } from "../../usage/policy.ts";
+import { writeUsage } from "../../usage/postgres.ts";
 import { recordRequests } from "../../webhook-requests/postgres/webhook-requests.ts";
 import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";
 import type { InternedNumbers } from "./interned-ids.ts";
@@ -46,6 +47,9 @@ export async function appendEvents(writes: PendingWrites, interned: InternedNumb
   await findPresentIds(writes, all);
   await claimDedupKeys(writes, all);
   findRepeatedIds(all);
+  for (const group of candidates) noteUsage(writes, group);
+  // Sent along with the events, where nothing else is written after them: the figures alone would take a round trip more.
+  if (!all.some(({ event }) => event.runs?.length)) writeUsage(writes);
   const awaited = await store(
     writes,
     interned,
@@ -54,7 +58,6 @@ export async function appendEvents(writes: PendingWrites, interned: InternedNumb
   const firsts = all.flatMap(({ outcome }) => (outcome.kind === "duplicate" ? [outcome.first] : []));
   countDuplicates(writes, firsts);
   const results = candidates.map(resultOf);
-  for (const group of candidates) noteUsage(writes, group);
   recordRequests(
     writes,
     appendings.flatMap(({ batch }, index) => {
