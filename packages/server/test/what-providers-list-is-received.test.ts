@@ -147,6 +147,31 @@ test("an item is known by its own id, else by its body, also if the request itse
   assert.deepEqual(payloads.find(({ raw }) => raw === "plain")?.evt, {});
 });
 
+test("an item that was refused and replayed is known by its own id, and replaying its request as well makes no second event", async (t) => {
+  const service = await startTestService(t, {});
+  const items = [1, 2, 3].map((n) => ({ body: { n: Math.min(n, 2) }, id: `item ${n}` }));
+  const provider = await startProvider(t, pagesOf(items, 3));
+  const webhook = await makeWebhook(service, "() => { throw new Error('broken'); }", {
+    reconcile: { source: sourceOf(provider, "page.items") },
+  });
+  assert.equal((await post(webhook.url, { n: 1 })).status, 400);
+  assert.deepEqual(counts(await passOf(service, webhook)), [3, 0, 0, 3]);
+  assert.deepEqual(counts(await passOf(service, webhook)), [3, 0, 0, 3]);
+  const refused: { id: string }[] = await requestsOf(service, webhook);
+  assert.equal(refused.length, 3, "the request, and the items of which no request was received");
+  const replayed = () => Promise.all(refused.map(({ id }) => service.rest("POST", `/webhooks/${webhook.id}/requests/${id}/replay`)));
+  await replayed();
+  const again: { id: string }[] = await requestsOf(service, webhook);
+  assert.equal(again.length, 6, "a replay that was refused is a request of its own");
+
+  await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { transform: WITHOUT_ID } });
+  refused.splice(0, refused.length, ...again.slice(0, 3));
+  for (const answer of await replayed()) assert.equal(answer.status, 201, answer.text);
+  assert.equal((await eventsOf(service)).length, 3);
+  assert.deepEqual(counts(await passOf(service, webhook)), [3, 3, 0, 0]);
+  assert.equal((await eventsOf(service)).length, 3);
+});
+
 testOnSqlite(
   "429 and 503 with Retry-After are waited for; any other fault ends the pass at once, and what came before is taken in",
   async (t) => {

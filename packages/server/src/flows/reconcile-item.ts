@@ -119,7 +119,10 @@ async function knownEvent(
   return stored?.id ?? null;
 }
 
-/** A refused item is listed again by each pass: it is recorded once for each version of the transform. */
+/**
+ * A refused item is listed again by each pass: it is recorded once for each version of the transform, under its key, so that a replay is
+ * known as the item. One whose request was received and refused is on record already: replaying both would make two events.
+ */
 async function refuseOnce(
   parts: ReconcileItemParts,
   { seen }: Received,
@@ -128,11 +131,12 @@ async function refuseOnce(
   refused: Refusal,
 ): Promise<TakenItem> {
   const { webhook } = seen;
-  const bodyKey = bodyKeyOf(item.body);
-  const key = { environmentId: webhook.environmentId, webhookId: webhook.id, bodyKey };
-  const before = await parts.store.webhookRequestWithBody({ ...key, isAccepted: false, isReceived: false });
+  const bodyKey = ownKey(webhook, item);
+  const ofWebhook = { environmentId: webhook.environmentId, webhookId: webhook.id, isAccepted: false };
+  const before = await parts.store.webhookRequestWithBody({ ...ofWebhook, bodyKey, isReceived: false });
   const isRecorded = before?.outcome === refused.code && before.transformVersion === webhook.version;
-  if (!isRecorded) {
+  const received = { ...ofWebhook, bodyKey: bodyKeyOf(item.body), isReceived: true };
+  if (!isRecorded && (await parts.store.webhookRequestWithBody(received)) === null) {
     const recorded = await refuse(parts, seen, transformed, { refused, bodyKey });
     if (recorded.status >= SERVER_FAULTS) throw new Error(recorded.message);
   }

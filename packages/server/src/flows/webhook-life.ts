@@ -113,11 +113,15 @@ async function toEvent(
   authentication: Authentication,
   verifiedAt: number | null,
 ): Promise<ReceiveOutcome> {
-  const { seen } = received;
+  const { seen, request } = received;
   const { webhook } = seen;
-  const { transformed, made } = await examine(parts, received, authentication);
-  if (made instanceof Refusal) return refuse(parts, seen, transformed, { refused: made, verifiedAt });
+  const { transformed, made: examined } = await examine(parts, received, authentication);
+  if (examined instanceof Refusal) {
+    const bodyKey = request.itemKey ?? (transformed.body ? bodyKeyOf(transformed.body.raw) : null);
+    return refuse(parts, seen, transformed, { refused: examined, verifiedAt, bodyKey });
+  }
   const { answer } = webhook;
+  const made = { ...examined, event: { ...examined.event, dedupId: examined.event.dedupId ?? request.itemKey ?? null } };
   const kept = await storeMade(parts, received, { transformed, made }, verifiedAt);
   return kept instanceof Refusal || !answer ? kept : { ...kept, answer };
 }

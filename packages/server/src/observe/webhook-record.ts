@@ -41,7 +41,7 @@ export interface Ending {
   deliveredTo: EnvironmentId;
   /** See the contract. */
   verifiedAt?: number | null;
-  /** Of an event without a dedup id. */
+  /** See the contract. */
   bodyKey?: string | null;
 }
 

@@ -28,6 +28,8 @@ export interface InboundRequest {
   receipt?: { at: number; wasVerified: boolean };
   /** It was found in what the provider lists, or is the replay of one that was: it is not verified. */
   isReconciled?: boolean;
+  /** For the replay of a listed item that was refused: by what it is known. It becomes the dedup id of an event that has none. */
+  itemKey?: string;
   /** How many events the body holds, once they are known to be valid. */
   eventCount?: number;
   /** While traces are exported. */

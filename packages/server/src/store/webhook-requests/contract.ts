@@ -34,7 +34,10 @@ export interface NewWebhookRequest {
   verifiedAt: number | null;
   /** It was not received, but found in what the provider lists. */
   isReconciled: boolean;
-  /** A hash of the body, if its event has no dedup id, or if it was listed and refused: such an item may be known by its body only. Null otherwise. */
+  /**
+   * A hash of the body, if its event has no dedup id or the transform refused it: a listed item may be known by its body only. Of a listed
+   * item that was refused, the key by which it is known. Null otherwise.
+   */
   bodyKey: string | null;
 }
 

@@ -153,7 +153,8 @@ CREATE TABLE webhook_versions (
 
 -- `environment_id` is the webhook's own, which leads the key; `delivered_to` is the environment of the event, such as a branch.
 -- `verified_at` is the time of receipt against which the age of a signature was checked; null if nothing was verified.
--- `body_key` is a hash of the body, set if the request made an event that has no dedup id: a listed item may be known by its body only.
+-- `body_key` is a hash of the body, set if the request made an event that has no dedup id or the transform refused it: a listed item may be
+-- known by its body only. Of a listed item that was refused, it is the key by which the item is known.
 CREATE TABLE webhook_requests (
   sequence          INTEGER PRIMARY KEY,
   environment_id    INTEGER NOT NULL,
