@@ -1,13 +1,21 @@
 /**
  * Raises and resolves alerts: evaluates every rule at intervals, on one node of a cluster. A change is an internal event,
- * `inlet/alert.raised` or `inlet/alert.resolved`, which functions subscribe to. Its dedup id contains the rule's change counter: after a
- * crash between storing the event and recording the change, the same change is not reported twice. Whatever ends a raised alert resolves
- * it, with a reason: the measurement, or that the rule was disabled or deleted, or its environment archived.
+ * `inlet/alert.raised` or `inlet/alert.resolved`, which functions subscribe to. It is stored in the transaction that changes the rule, or
+ * deletes it: each change is reported once, and no alert outlives its rule. Whatever ends a raised alert resolves it, with a reason: the
+ * measurement, or that the rule was disabled or deleted, or its environment archived.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import { type AlertRule, type AlertStore, type AuditStore, type Environment, ruleMeasure } from "../store/contract/index.ts";
+import {
+  type AlertRule,
+  type AlertStore,
+  type AuditStore,
+  type ClaimedEntry,
+  type Environment,
+  type EventBatch,
+  ruleMeasure,
+} from "../store/contract/index.ts";
 import type { Measured } from "./measure.ts";
 
 export interface AlertEvent {
@@ -21,8 +29,10 @@ export interface AlertEvent {
 export interface AlertWatchParts {
   store: AlertStore & Pick<AuditStore, "auditAppend">;
   measure(rule: AlertRule): Promise<Measured>;
-  /** Stores the event and starts its functions. */
-  emit(event: AlertEvent): Promise<void>;
+  /** The event as it is stored, with the functions that it starts. */
+  internal(event: AlertEvent): EventBatch;
+  /** Runs what is leased to this node. */
+  take(leased: readonly ClaimedEntry[]): void;
   environment(id: EnvironmentId): Pick<Environment, "name" | "archivedAt"> | undefined;
   /** Whether this node has the leadership. */
   takeLeadership(forMs: number): Promise<boolean>;
@@ -66,9 +76,15 @@ export class AlertWatch {
     await this.#polling;
   }
 
-  /** Resolves the raised alert of a rule that is about to be deleted. */
-  async resolveDeleted(rule: AlertRule): Promise<void> {
-    await this.#change(rule, { to: "rule_deleted", value: rule.value ?? 0, at: this.#parts.now() });
+  /** Deletes a rule and resolves its alert, if that is raised. False if the alert has changed since the rule was read. */
+  async remove(rule: AlertRule): Promise<boolean> {
+    const { store, take, now } = this.#parts;
+    const change: Change = { to: "rule_deleted", value: rule.value ?? 0, at: now() };
+    const event = rule.raisedAt === null ? null : this.#eventOf(rule, change);
+    const { isDone, leased } = await store.alertRuleDelete({ ...rule, event });
+    take(leased);
+    if (isDone && event) await this.#audit(rule, change);
+    return isDone;
   }
 
   async #poll(): Promise<void> {
@@ -107,18 +123,16 @@ export class AlertWatch {
   }
 
   async #change(rule: AlertRule, change: Change): Promise<void> {
-    const { store } = this.#parts;
+    const { store, take } = this.#parts;
     const { id, environmentId, changes } = rule;
-    const isRaise = change.to === "raised";
-    await this.#emit(rule, change);
-    const state = isRaise ? { raisedAt: change.at, value: change.value } : { raisedAt: null, value: null };
-    if (await store.alertChange({ environmentId, id, changes, ...state })) return this.#audit(rule, change);
-    // A rule deleted since it was read: whoever was told of the alert is told of its end.
-    const isDeleted = isRaise && !(await store.alertRuleList()).some((known) => known.id === id);
-    if (isDeleted) await this.#emit({ ...rule, raisedAt: change.at, changes: changes + 1 }, { ...change, to: "rule_deleted" });
+    const state = change.to === "raised" ? { raisedAt: change.at, value: change.value } : { raisedAt: null, value: null };
+    const event = this.#eventOf(rule, change);
+    const { isDone, leased } = await store.alertChange({ environmentId, id, changes, ...state, event });
+    take(leased);
+    if (isDone) await this.#audit(rule, change);
   }
 
-  #emit(rule: AlertRule, { to, value, at }: Change): Promise<void> {
+  #eventOf(rule: AlertRule, { to, value, at }: Change): EventBatch {
     const { id, environmentId, changes } = rule;
     const data = {
       rule: { id, name: rule.name, ...ruleMeasure(rule) },
@@ -127,8 +141,8 @@ export class AlertWatch {
       since: new Date(rule.raisedAt ?? at).toISOString(),
       ...(to !== "raised" && { reason: to }),
     };
-    const event = to === "raised" ? "inlet/alert.raised" : "inlet/alert.resolved";
-    return this.#parts.emit({ environmentId, name: event, dedupId: `${id} ${changes}`, data: JSON.stringify(data) });
+    const name = to === "raised" ? "inlet/alert.raised" : "inlet/alert.resolved";
+    return this.#parts.internal({ environmentId, name, dedupId: `${id} ${changes}`, data: JSON.stringify(data) });
   }
 
   async #audit({ id, environmentId, name, threshold }: AlertRule, { to, value, at }: Change): Promise<void> {

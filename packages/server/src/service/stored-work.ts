@@ -4,12 +4,12 @@ import { type EventIdGenerator, type FunctionNo, isEventId, type RunId } from "@
 import type { SignalsRoutesParts } from "../api/runs/signals-routes.ts";
 import { internalBatch } from "../execute/steps/end-events.ts";
 import type { SendingRun } from "../flows/event-life.ts";
-import type { ClaimedEntry, Environment, Lease, Store } from "../store/contract/index.ts";
+import type { ClaimedEntry, Environment, EventBatch, Lease, Store } from "../store/contract/index.ts";
 import type { Planning } from "./function-planning.ts";
 
 export interface StoredWork {
-  /** Stores an internal event, with what it starts. */
-  emit(event: { environmentId: Environment["id"]; name: string; dedupId: string; data: string }): Promise<void>;
+  /** An internal event with what it starts, to be stored. This node takes what is leased to it then. */
+  internal(event: { environmentId: Environment["id"]; name: string; dedupId: string; data: string }): EventBatch;
   signals: SignalsRoutesParts["signals"];
   /** The run of this environment that sends an event. */
   sendingRun(environmentId: Environment["id"], runId: string): Promise<SendingRun | null>;
@@ -27,11 +27,10 @@ interface StoredWorkParts extends Pick<Planning, "plan"> {
 export function storedWork(parts: StoredWorkParts): StoredWork {
   const { store, plan, lease, take, eventIds, functionId, now } = parts;
   return {
-    async emit({ environmentId, name, dedupId, data }) {
+    internal({ environmentId, name, dedupId, data }) {
       const at = now();
       const event = plan(environmentId, { id: eventIds.next(at), name, ts: at, dedupId, data, extras: null }, at);
-      const { leased } = await store.eventAppend({ ...internalBatch(environmentId, at, [event]), lease: lease() });
-      take(leased);
+      return { ...internalBatch(environmentId, at, [event]), lease: lease() };
     },
     signals: {
       async send({ id: environmentId }, signal, data) {

@@ -23,7 +23,8 @@ export interface AlertsRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
   store: AlertStore & Pick<Store, "storeDatabases" | "storeDatabaseOf">;
-  alerts: { resolveDeleted(rule: AlertRule): Promise<void> };
+  /** False if the alert has changed since the rule was read. */
+  alerts: { remove(rule: AlertRule): Promise<boolean> };
   silences: CheckRuleParts["silences"];
   directory: { webhooks: CheckRuleParts["webhooks"] };
   newId(): string;
@@ -141,14 +142,11 @@ async function removeRule(parts: Parts, request: FastifyRequest<ById>) {
   return { data: { id: rule.id } };
 }
 
-/** An alert that is raised is resolved first. Tried again if the alert changes in between. */
+/** Resolves its alert, if that is raised. Tried again if the alert changes in between. */
 export async function removeAlertRule(parts: Pick<Parts, "store" | "alerts">, environment: Environment, id: string): Promise<AlertRule> {
-  const { id: environmentId } = environment;
   for (;;) {
     const rule = await findRule(parts, environment, id);
-    if (rule.raisedAt !== null) await parts.alerts.resolveDeleted(rule);
-    const changes = rule.changes + (rule.raisedAt === null ? 0 : 1);
-    if (await parts.store.alertRuleDelete({ environmentId, id, changes })) return rule;
+    if (await parts.alerts.remove(rule)) return rule;
   }
 }
 

@@ -2,6 +2,8 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { ActivitySubject } from "../activity/contract.ts";
+import type { EventBatch } from "../events/contract.ts";
+import type { ClaimedEntry } from "../queue/contract.ts";
 
 export const ALERT_KINDS = [
   "failure_rate",
@@ -63,16 +65,20 @@ export interface AlertStore {
   alertRuleInsert(rule: AlertRule): Promise<void>;
   /** Returns false if there is no such rule. */
   alertRuleUpdate(params: AlertRuleFields & { environmentId: EnvironmentId; id: string; updatedAt: number }): Promise<boolean>;
-  /** Returns false if there is no such rule, or its alert has changed since `changes` was read. */
-  alertRuleDelete(params: { environmentId: EnvironmentId; id: string; changes: number }): Promise<boolean>;
-  /** Raises or resolves the alert. Returns false if it has changed since `changes` was read. */
-  alertChange(params: {
-    environmentId: EnvironmentId;
-    id: string;
-    changes: number;
-    raisedAt: number | null;
-    value: number | null;
-  }): Promise<boolean>;
+  /** Stores the event that resolves its alert, if that is raised, in the same transaction. */
+  alertRuleDelete(params: AlertRuleVersion & { event: EventBatch | null }): Promise<AlertChanged>;
+  /** Raises or resolves the alert, and stores the event that says so in the same transaction. */
+  alertChange(params: AlertRuleVersion & Pick<AlertRule, "raisedAt" | "value"> & { event: EventBatch }): Promise<AlertChanged>;
+}
+
+/** A rule whose alert has not changed since `changes` was read. */
+export type AlertRuleVersion = Pick<AlertRule, "environmentId" | "id" | "changes">;
+
+export interface AlertChanged {
+  /** False: there is no such rule any more, or its alert has changed since. Nothing was stored. */
+  isDone: boolean;
+  /** What the event starts, leased as its batch says. */
+  leased: ClaimedEntry[];
 }
 
 /** What a rule measures, as people and functions see it. */

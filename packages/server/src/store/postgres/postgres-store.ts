@@ -142,7 +142,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...runStore({ database, writer: decisions, notify, compileWhere, box, watch: (listener) => notifications.runs.add(listener) }),
     ...failureStateStore(database),
     ...savedFilterStore(database),
-    ...alertStore(database),
+    ...alertStore({ ...parts, database }),
     ...mirrorStore(database),
     ...jobStore({ database, notify }),
     ...reconciliationStore(database),

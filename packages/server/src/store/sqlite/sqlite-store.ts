@@ -112,7 +112,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...runStore(db, { ...parts, writer, reader, box }),
     ...failureStateStore(db, writer),
     ...savedFilterStore(db, writer),
-    ...alertStore(db, writer),
+    ...alertStore(db, { ...parts, writer }),
     ...mirrorStore(db, writer),
     ...jobStore(db, { writer, startRuns: parts.startRuns }),
     ...reconciliationStore(db, writer),

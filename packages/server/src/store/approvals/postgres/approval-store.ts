@@ -8,8 +8,9 @@ import type { EnvironmentId } from "@inlet/protocol";
 import type { ApprovalListParams, ApprovalStore } from "../../contract/index.ts";
 import { Conditions } from "../../postgres/conditions.ts";
 import type { Database } from "../../postgres/database.ts";
+import type { WriteWithEventParts } from "../../postgres/write-with-event.ts";
 import { type ApprovalRow, approvalPage, endedCondition, statusCondition, toApproval } from "../rows.ts";
-import { decideApproval, requestApproval, type WriteApprovalParts } from "./write-approvals.ts";
+import { decideApproval, requestApproval } from "./write-approvals.ts";
 
 const GET = "SELECT * FROM approvals WHERE environment_id = $1 AND approval_id = $2";
 const FIND = "SELECT * FROM approvals WHERE (environment_id, approval_id) IN (SELECT environment_id, $1::text FROM environments)";
@@ -18,11 +19,7 @@ const COUNT_OPEN = `
   FROM (SELECT FROM approvals WHERE environment_id = $1 AND status = 'open' AND expires_at > $2 LIMIT $3) AS counted`;
 const OF_RUN = "SELECT * FROM approvals WHERE environment_id = $1 AND run_id = $2 ORDER BY approval_id";
 
-export interface ApprovalStoreParts extends WriteApprovalParts {
-  database: Database;
-}
-
-export function approvalStore(parts: ApprovalStoreParts): ApprovalStore {
+export function approvalStore(parts: WriteWithEventParts): ApprovalStore {
   const { database } = parts;
   return {
     approvalRequest: (params) => requestApproval(parts, params),
