@@ -12,6 +12,8 @@ export interface RunAdvancesParts {
   store: Pick<Store, "runAdvance" | "queueRemove">;
   functionOf: FunctionOf;
   endEvents: EndEvents;
+  /** Called when the first call of a run was made and this is stored: a call that is made again, for want of a result, counts once. */
+  onStart(run: RunRecord): void;
   /** Called when a run has ended and this is stored. */
   onEnd(run: RunRecord, end: RunEnd): void;
   /** Null: traces are not exported. */
@@ -68,13 +70,16 @@ export class RunAdvances {
   }
 
   /** The state can be read only now: what it takes to tell of the change is read before it is stored. */
-  #telling(state: RunState, { end, steps = [] }: RunChange, callTrace: string | undefined): () => void {
-    const { tracing, onEnd } = this.#parts;
+  #telling(state: RunState, { startedAt, end, steps = [] }: RunChange, callTrace: string | undefined): () => void {
+    const { tracing, onStart, onEnd } = this.#parts;
     const ended = tracing ? steps.filter(({ endedAt }) => endedAt !== null) : [];
     const trace = ended.length > 0 ? (callTrace ?? state.events()[0]?.trace) : undefined;
+    const { run } = state;
+    const isStart = startedAt !== undefined && run.startedAt === null;
     return () => {
-      if (ended.length > 0) tracing?.steps(state.run, ended, trace);
-      if (end) onEnd(state.run, end);
+      if (ended.length > 0) tracing?.steps(run, ended, trace);
+      if (isStart) onStart(run);
+      if (end) onEnd(run, end);
     };
   }
 }

@@ -22,8 +22,6 @@ export interface RunCallsParts extends FunctionCallsParts {
   /** The lane in which a call has to wait since its function was limited; null: it is in the right one. */
   limitedLane(entry: ClaimedEntry): string | null;
   functionOf: FunctionOf;
-  /** Called when the first call of a run is made. */
-  onStart(entry: ClaimedEntry): void;
   /** Called when a call was made and its result is stored. */
   onCall(entry: ClaimedEntry, result: CallResult): void;
   /** Null: traces are not exported. */
@@ -61,7 +59,7 @@ export class RunCalls {
   }
 
   async work(entry: ClaimedEntry, runNo: RunNo, signal: AbortSignal): Promise<void> {
-    const { store, functionOf, limitedLane, onStart } = this.#parts;
+    const { store, functionOf, limitedLane } = this.#parts;
     const { runs, poison, untilWritten, release, isStopping } = this.#node;
     const { environmentId, stepId } = entry;
     const [context, request] = await Promise.all([
@@ -73,12 +71,10 @@ export class RunCalls {
     const target = functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return runs.fail(entry, runNo, "Its app was removed.");
     if (target.isPaused || limitedLane(entry) !== null) return this.#setAside(entry, runNo);
-    const isFirst = context.run.startedAt === null;
-    if (isFirst) await this.#begin(entry, runNo, target);
+    if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
     const call = await poison.guard(entry, "calling", async () => {
       // It may have been paused or limited while the start was stored: nothing is awaited between this and the call.
       if (functionOf(entry.functionNo)?.isPaused || limitedLane(entry) !== null) return null;
-      if (isFirst) onStart(entry);
       return this.#ask({ entry, context, target }, request, signal);
     });
     if (!call) return this.#setAside(entry, runNo);

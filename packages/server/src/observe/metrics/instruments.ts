@@ -26,7 +26,7 @@ export function createInstruments(registry: Registry) {
     queueAge: gauge("inlet_queue_age_seconds", "How long the oldest call that has not begun has been due.", perFunction),
     calls: counter("inlet_calls_total", "Calls to apps, by outcome.", ["environment", "function", "outcome"]),
     callRetries: counter("inlet_call_retries_total", "Calls to apps that were retries.", perFunction),
-    runsStarted: counter("inlet_runs_started_total", "Runs whose first call was made.", perFunction),
+    runsStarted: counter("inlet_runs_started_total", "Runs whose first call was made and recorded.", perFunction),
     runsEnded: counter("inlet_runs_ended_total", "Runs that ended, by status.", ["environment", "function", "status"]),
     runDuration: histogram("inlet_run_duration_seconds", "Time from the creation of a run to its end.", RUN_SECONDS),
     loopDelay: histogram("inlet_event_loop_delay_seconds", "How late timers of the process are.", SECONDS),
