@@ -50,6 +50,11 @@ export class QuotaLeases {
     for (const [quota, held] of this.#held) if (held.period === periodOf(quota, at)) held.left += amountOf(quota, unused);
   }
 
+  /** Resolves when everything that was asked for has its response. */
+  async idle(): Promise<void> {
+    await this.#last;
+  }
+
   /** Gives the store back what is left, so that other nodes can use it. */
   async release(): Promise<void> {
     const { store, environmentId } = this.#parts;

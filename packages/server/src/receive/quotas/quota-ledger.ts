@@ -3,6 +3,7 @@
  * out to be a duplicate or was not stored. A request is refused only after the requests before it are settled: their duplicates use no quota.
  *
  * A process that uses the store alone knows all usage, and a quota is exact. Nodes that share a store lease parts of each quota (quota-leases.ts).
+ * A node that is left alone reads what was used while none of its requests is in progress: each is in what it reads, or comes after it.
  */
 
 import { DAY_MS, type EnvironmentId, type Refusal } from "@inlet/protocol";
@@ -37,6 +38,10 @@ export interface QuotaTaken {
 interface Tracked {
   use: QuotaUse;
   leases: QuotaLeases;
+  /** `use` is all there is: no other node uses the quotas. */
+  isAlone: boolean;
+  /** While what was used is read. Nothing is reserved meanwhile. */
+  reading: Promise<void> | null;
 }
 
 export class QuotaLedger {
@@ -54,7 +59,7 @@ export class QuotaLedger {
   /** Reads what was used today. Before the first request. */
   async load(): Promise<void> {
     if (this.#parts.store.storeIsShared) await this.#countNodes();
-    await this.#readToday();
+    await this.#readToday(this.#parts.directory.environments().map(({ id }) => id));
   }
 
   start(): void {
@@ -82,13 +87,15 @@ export class QuotaLedger {
 
   async take(request: QuotaRequest): Promise<QuotaTaken | Refusal> {
     const environment = this.#parts.directory.environment(request.environmentId);
-    const { use } = this.#of(request.environmentId);
+    const tracked = this.#of(request.environmentId);
+    const { use } = tracked;
     const limits = environment && REFUSING.some((quota) => environment.quotas[quota] !== null) ? environment.quotas : null;
-    if (!limits) return this.#reserved(request, request);
     let wanted: Amount = request;
     let { countNew } = request;
     for (;;) {
-      const isAlone = this.#nodes <= 1;
+      if (tracked.reading) await tracked.reading;
+      if (!limits) return this.#reserved(request, request);
+      const { isAlone } = tracked;
       const taken = isAlone ? this.#reserveAlone(request, limits, wanted) : await this.#reserveLeased(request, limits, wanted);
       if (!Array.isArray(taken)) return taken;
       if (use.hasUnsettled) await use.settled();
@@ -132,7 +139,7 @@ export class QuotaLedger {
     const known = this.#tracked.get(environmentId);
     if (known) return known;
     const leases = new QuotaLeases({ store: this.#parts.store, environmentId, nodes: () => this.#nodes });
-    const tracked = { use: new QuotaUse(), leases };
+    const tracked = { use: new QuotaUse(), leases, isAlone: this.#nodes <= 1, reading: null };
     this.#tracked.set(environmentId, tracked);
     return tracked;
   }
@@ -144,18 +151,35 @@ export class QuotaLedger {
     return this.#counting;
   }
 
-  /** A node that is left alone knows what the others used from the store. */
   async #countNodes(): Promise<void> {
     const { nodes } = await this.#parts.store.storeReport();
     const alive = nodes.filter(({ isGone }) => !isGone).length;
-    if (alive <= 1 && this.#nodes > 1) await this.#readToday();
+    const all = this.#parts.directory.environments().map(({ id }) => ({ id, tracked: this.#of(id) }));
     this.#nodes = Math.max(1, alive);
+    if (alive > 1) for (const tracked of this.#tracked.values()) tracked.isAlone = false;
+    else for (const { id, tracked } of all) if (!tracked.isAlone) await this.#becomeAlone(id, tracked);
   }
 
-  async #readToday(): Promise<void> {
-    const { store, directory, now } = this.#parts;
+  /** A node that is left alone knows what the others used from the store. */
+  async #becomeAlone(environmentId: EnvironmentId, tracked: Tracked): Promise<void> {
+    const { use, leases } = tracked;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    tracked.reading = promise;
+    try {
+      await leases.idle();
+      while (use.hasUnsettled) await use.settled();
+      await this.#readToday([environmentId]);
+      await leases.release();
+      tracked.isAlone = true;
+    } finally {
+      tracked.reading = null;
+      resolve();
+    }
+  }
+
+  async #readToday(environmentIds: readonly EnvironmentId[]): Promise<void> {
+    const { store, now } = this.#parts;
     const from = dayOf(now()) * DAY_MS;
-    const environmentIds = directory.environments().map(({ id }) => id);
     const used = await store.usageList({ environmentIds, kind: "environment", from, to: from + DAY_MS, intervalMs: DAY_MS });
     for (const { environmentId, figures } of used) {
       this.#of(environmentId).use.setDay(from, { events: figures.accepted, bytes: figures.bytes });

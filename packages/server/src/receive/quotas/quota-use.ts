@@ -38,7 +38,7 @@ export class QuotaUse {
     return this.#used;
   }
 
-  /** What the store has counted on this day; requests in progress are added. */
+  /** What the store has counted on this day. No request is in progress. */
   setDay(now: number, counted: Amount): void {
     this.#day = dayOf(now);
     this.#used = { ...counted };

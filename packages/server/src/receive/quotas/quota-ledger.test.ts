@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type EnvironmentId, Refusal } from "@inlet/protocol";
+import { pino } from "pino";
+import type { Environment, StoreTopic } from "../../store/contract/index.ts";
+import { noUsage } from "../../store/usage/contract.ts";
+import { grantLease, type LeasedOfQuota } from "../../store/usage/policy.ts";
+import { QuotaLedger, type QuotaLedgerParts, type QuotaTaken } from "./quota-ledger.ts";
+
+const NOON = Date.UTC(2030, 5, 15, 12);
+const LIMIT = 20;
+const environmentId = 1 as EnvironmentId;
+
+/** A node with a quota of 20 events per day, in a store that counts what `accept` stores. */
+function sharedLedger() {
+  const quotas = { eventsPerSecond: null, eventsPerDay: LIMIT, bytesPerDay: null, callsAtOnce: null, storedBytes: null };
+  const environment = { id: environmentId, name: "production", quotas } as Environment;
+  const state = { nodes: 2, stored: 0, leased: null as LeasedOfQuota | null, changed: (_: StoreTopic): void => undefined };
+  const store = {
+    storeIsShared: true,
+    storeReport: async () => ({ nodes: Array.from({ length: state.nodes }, () => ({ isGone: false })) }),
+    storeWatch: (listener: (topic: StoreTopic) => void) => {
+      state.changed = listener;
+      return () => undefined;
+    },
+    usageList: async () => {
+      const figures = { ...noUsage(), accepted: state.stored };
+      return [{ environmentId, kind: "environment" as const, subject: "", at: NOON, figures }];
+    },
+    quotaLease: async (asked: Parameters<typeof grantLease>[2]) => {
+      const granted = grantLease(state.leased, state.stored, asked);
+      state.leased = granted;
+      return granted;
+    },
+    quotaRelease: async ({ unused }: { unused: number }) => {
+      if (state.leased) state.leased.leased -= unused;
+    },
+  } as unknown as QuotaLedgerParts["store"];
+  const directory = { environment: () => environment, environments: () => [environment] };
+  const ledger = new QuotaLedger({ store, directory, log: pino({ level: "silent" }), now: () => NOON });
+  const take = (events = 1) => ledger.take({ environmentId, at: NOON, events, bytes: 0, countNew: null });
+  const reserve = async (events?: number) => {
+    const taken = await take(events);
+    if (taken instanceof Refusal) throw taken;
+    return taken;
+  };
+  const settle = (taken: QuotaTaken, events: number) => {
+    state.stored += events;
+    taken.settle(events);
+  };
+  return { ledger, state, take, reserve, settle };
+}
+
+test("a node that is left alone counts each request in progress once: the quota is exact", async () => {
+  const { ledger, state, take, reserve, settle } = sharedLedger();
+  await ledger.load();
+  ledger.start();
+  const [kept, duplicate, failed] = [await reserve(3), await reserve(), await reserve(2)];
+  state.nodes = 1;
+  state.changed("directory");
+  // The store has the first, and the others do not know yet that they are a duplicate, and not stored.
+  settle(kept, 3);
+  const during = take();
+  await new Promise(setImmediate);
+  settle(duplicate, 0);
+  settle(failed, 0);
+  const taken = await during;
+  assert.ok(!(taken instanceof Refusal));
+  settle(taken, 1);
+  for (;;) {
+    const more = await take();
+    if (more instanceof Refusal) break;
+    settle(more, 1);
+  }
+  assert.equal(state.stored, LIMIT);
+  state.nodes = 2;
+  state.changed("directory");
+  await new Promise(setImmediate);
+  assert.ok((await take()) instanceof Refusal, "what was leased before is not used on top");
+  await ledger.stop();
+});
