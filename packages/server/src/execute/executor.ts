@@ -219,10 +219,17 @@ export class Executor {
     });
     await Promise.all([this.#scheduler.stop(), this.#resumptions.stop(), this.#timers.stop()]);
     await Promise.all(this.#timersInWork.values());
-    cancelCut();
     this.#renewals.stop();
-    await this.#release(this.#scheduler.held());
+    await this.#releaseHeld();
+    cancelCut();
     await caller.stop();
+  }
+
+  /** Calls that wait keep their order only if all of them can be claimed by the next node. */
+  async #releaseHeld(): Promise<void> {
+    const { store, clock } = this.#parts;
+    const entries = this.#scheduler.held();
+    if (entries.length > 0) await this.#untilWritten(() => store.queueRelease({ entries, now: clock.now() })).catch(() => undefined);
   }
 
   /** A stop is not a crash: unfinished entries can be claimed at once, by any node. */

@@ -55,14 +55,18 @@ class Bench {
       const free = ({ id, cap }: LimitRule) => cap - (this.#slots.get(counted(id)) ?? 0);
       const room = Math.min(limit, ...limits.map(free));
       const waiting = this.store.get(lane) ?? [];
-      const claimed = waiting.splice(0, room);
+      const claimed = waiting.splice(0, room).map((one) => ({ ...one, leasedUntil: this.now + 1_000_000 }));
       for (const { id } of limits) this.#add(lane, id, claimed.length);
       return { claimed, more: waiting.length > 0, fullLimits: limits.filter((rule) => free(rule) <= 0).map(({ id }) => id) };
     },
     databaseOf: (lane) => this.databases[lane] ?? 0,
     rulesOf: (lane) => ({ limits: this.limits[lane] ?? [], app: this.apps[lane] ?? { id: "app", cap: 100 } }),
     release: async (entries) => {
-      for (const one of entries) this.store.set(one.lane, [...(this.store.get(one.lane) ?? []), one]);
+      for (const one of entries)
+        this.store.set(
+          one.lane,
+          [...(this.store.get(one.lane) ?? []), one].sort((a, b) => a.rank - b.rank),
+        );
     },
     limitsOf: ({ lane }) => this.limits[lane] ?? [],
     takeSlots: async (calls) => {
@@ -231,15 +235,38 @@ test("a full lane looks again by itself: the node that held the slots may have d
   assert.deepEqual(bench.underWay, ["a2"]);
 });
 
-test("an entry whose lease is over is not worked on, and one whose lease is lost is told", async () => {
+test("entries whose leases are over are claimed again, in their order, and a call whose lease is lost is told", async () => {
   const bench = new Bench();
   bench.apps = { a: { id: "x", cap: 1 } };
   bench.scheduler.take([entry("a", 1), entry("a", 2, 2, 50), entry("a", 3), entry("a", 4)]);
   bench.now = 50;
-  bench.scheduler.drop(new Set(["a1", "a3"] as LeaseId[]));
-  assert.deepEqual(bench.aborted, ["a1"]);
   await bench.finish("a1");
-  assert.deepEqual(bench.begun, ["a1", "a4"]);
+  assert.deepEqual([bench.begun, bench.claimed], [["a1", "a2"], ["a"]]);
+  bench.scheduler.drop(new Set(["a2", "a3"] as LeaseId[]));
+  assert.deepEqual(bench.aborted, ["a2"]);
+  await settled();
+  await bench.finish("a2");
+  await bench.finish("a3");
+  await bench.finish("a4");
+  assert.deepEqual(
+    [bench.begun, bench.claimed],
+    [
+      ["a1", "a2", "a3", "a4"],
+      ["a", "a"],
+    ],
+  );
+  assert.deepEqual([bench.scheduler.held().length, bench.scheduler.roomIn("a")], [0, 1_000], "the lane is forgotten");
+});
+
+test("what is lost while the node stops is returned first", async () => {
+  const bench = new Bench();
+  bench.apps = { a: { id: "x", cap: 1 } };
+  bench.scheduler.take([entry("a", 1), entry("a", 2)]);
+  const stopped = bench.scheduler.stop();
+  bench.scheduler.drop(new Set(["a2"] as LeaseId[]));
+  await bench.finish("a1");
+  await stopped;
+  assert.deepEqual([bench.scheduler.held(), bench.store.get("a")?.map(({ no }) => no)], [[], [2]]);
 });
 
 test("a lane that is done leaves nothing behind", async () => {

@@ -177,7 +177,7 @@ export class Scheduler {
     this.#takingSlots = taking;
   }
 
-  /** The lane has a limit of which these hold no slots: they have to be claimed again. */
+  /** They have to be claimed again. */
   #giveBack(lane: Lane, returned: ReadonlySet<ClaimedEntry>): void {
     const entries = lane.waiting.filter((entry) => returned.has(entry));
     if (entries.length === 0) return;
@@ -202,20 +202,21 @@ export class Scheduler {
     return [...[...this.#inWork.values()].map(({ entry }) => entry), ...[...this.#lanes.values()].flatMap(({ waiting }) => waiting)];
   }
 
-  /** Leases that were lost: waiting entries are dropped, calls in progress are aborted. */
+  /**
+   * Leases that were lost, or could not be renewed in time: calls in progress are aborted. Waiting entries are returned, with all that wait
+   * in their lane, so that none overtakes them: those that no other node has are claimed again at once, in their order.
+   */
   drop(lost: ReadonlySet<LeaseId>): void {
     for (const id of lost) this.#inWork.get(id)?.lease.abort();
-    for (const lane of this.#lanes.values()) {
-      lane.waiting = lane.waiting.filter(({ leaseId }) => !lost.has(leaseId));
-      this.#forget(lane);
-    }
+    for (const lane of this.#lanes.values())
+      if (lane.waiting.some(({ leaseId }) => lost.has(leaseId))) this.#giveBack(lane, new Set(lane.waiting));
   }
 
   /** Claims nothing more, and waits for work in progress, including claims, so that `held` is complete afterwards. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const lane of this.#lanes.values()) this.#unblock(lane);
-    await Promise.all([...this.#working, ...this.#claiming]);
+    while (this.#working.size + this.#claiming.size > 0) await Promise.all([...this.#working, ...this.#claiming]);
   }
 
   #lane(key: string): Lane {
@@ -242,9 +243,11 @@ export class Scheduler {
         lane.app.blocked.add(lane);
         return;
       }
-      const entry = lane.waiting.shift() as ClaimedEntry;
+      const entry = lane.waiting[0] as ClaimedEntry;
       // Another node may hold it now.
-      if (entry.leasedUntil > this.#parts.clock.now()) this.#begin(lane, entry);
+      if (entry.leasedUntil <= this.#parts.clock.now()) return this.#giveBack(lane, new Set(lane.waiting));
+      lane.waiting.shift();
+      this.#begin(lane, entry);
     }
     void this.#refill(lane);
   }
