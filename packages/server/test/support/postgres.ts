@@ -17,6 +17,8 @@ export const OWN_LOCKS =
 
 const TEMPLATE_LOCK = 1;
 const DAY_MS = 86_400_000;
+/** As a service without settings keeps its data. */
+const KEPT_MS = { events: 30 * DAY_MS, runs: 30 * DAY_MS, requests: 30 * DAY_MS };
 /** By day (UTC): partitions of a database begin with the day on which it was migrated, and a run of tests may go on past midnight. */
 const templates = new Map<number, Promise<string>>();
 
@@ -42,7 +44,10 @@ export async function freshDatabase(t: TestContext): Promise<string> {
   return addressOf(name);
 }
 
-/** The same with the schema in it: a copy of a database that was migrated once, which takes less time than to migrate. */
+/**
+ * The same with the schema and the partitions of the next days in it: a copy of a database that was made once, which takes less time than
+ * to migrate it and to create its partitions.
+ */
 export async function migratedDatabase(t: TestContext): Promise<string> {
   const today = Math.floor(Date.now() / DAY_MS);
   const template = templates.get(today) ?? (process.env[SHARED_POSTGRES] ? sharedTemplate(`inlet_template_${today}`) : migrateOne());
@@ -65,6 +70,7 @@ export function openPatientStore(
 async function migrateOne(name?: string): Promise<string> {
   const created = await createDatabase("template0", name);
   const store = await openPatientStore({ url: await addressOf(created) });
+  await store.retentionMaintain({ now: Date.now(), keptMs: KEPT_MS });
   await store.stop();
   return created;
 }

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { awayFromMidnight } from "../../../../test/support/away-from-midnight.ts";
-import { inDatabase, migratedDatabase, OWN_LOCKS, openPatientStore, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import {
+  freshDatabase,
+  inDatabase,
+  migratedDatabase,
+  OWN_LOCKS,
+  openPatientStore,
+  whyNoPostgres,
+} from "../../../../test/support/postgres.ts";
 import {
   advance,
   beginOne,
@@ -92,7 +99,7 @@ test("rows that move into their partition are read and written by others meanwhi
 
 test("partitions are made ahead; what came before its partition was made moves into it", { skip }, async (t) => {
   await awayFromMidnight();
-  const url = await migratedDatabase(t);
+  const url = await freshDatabase(t);
   const scene = await makeScene(await open(t, url));
   const [today, far] = [Date.now(), Date.now() + 40 * DAY_MS];
   await appendAt(scene, today);
@@ -111,7 +118,7 @@ test("partitions are made ahead; what came before its partition was made moves i
 
 test("partitions are made in spite of those who use the tables in another order, and none of them is ended for it", { skip }, async (t) => {
   await awayFromMidnight();
-  const url = await migratedDatabase(t);
+  const url = await freshDatabase(t);
   const { store } = await makeScene(await open(t, url));
   const today = Date.now();
   await inDatabase(url, async (other) => {
