@@ -5,7 +5,7 @@ import { before } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { test } from "../../server/test/support/both-stores.ts";
 import { startTestService } from "../../server/test/support/service.ts";
-import { openPage } from "./support/browser.ts";
+import { openPage, visit } from "./support/browser.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
@@ -19,10 +19,6 @@ async function openDialog(page: Page, button: string): Promise<void> {
   await page.getByRole("button", { name: button, exact: true }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
-}
-
-async function go(page: Page, path: string): Promise<void> {
-  await page.goto(new URL(path, page.url()).href);
 }
 
 test("dialogs take what is typed, and Enter submits it", async (t) => {
@@ -49,13 +45,13 @@ test("dialogs take what is typed, and Enter submits it", async (t) => {
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Typed key created" }).waitFor();
 
-  await go(page, "/env/dev/environments");
+  await visit(page, "/env/dev/environments");
   await openDialog(page, "Branch environment");
   await page.keyboard.type("typed/branch");
   await page.keyboard.press("Enter");
   await page.getByRole("cell", { name: "typed/branch" }).first().waitFor();
 
-  await go(page, "/env/dev/alerts");
+  await visit(page, "/env/dev/alerts");
   await openDialog(page, "New rule");
   await page.keyboard.type("Typed rule");
   await page.keyboard.press("Enter");
@@ -66,7 +62,7 @@ test("dialogs take what is typed, and Enter submits it", async (t) => {
   await until("the dialog to close", async () => (await page.getByRole("dialog").count()) === 0);
   assert.equal((await service.rest("GET", "/alert-rules")).body.data.length, 1);
 
-  await go(page, "/env/dev/apps");
+  await visit(page, "/env/dev/apps");
   await openDialog(page, "Sync an app");
   await page.keyboard.type("http://127.0.0.1:9/typed");
   assert.equal(await page.getByLabel("URL of the app's endpoint").inputValue(), "http://127.0.0.1:9/typed");

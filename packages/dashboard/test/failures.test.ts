@@ -6,7 +6,7 @@ import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { startShopApp } from "./support/app.ts";
-import { openPage } from "./support/browser.ts";
+import { openPage, visit } from "./support/browser.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
@@ -39,11 +39,11 @@ test("a rerun run leaves its failure, and says what it was rerun as; failures ar
   await page.getByText("3 runs in total").waitFor();
 
   const first = (await failed(6)).at(-1);
-  await page.goto(`${service.url}/env/dev/runs/${first.id}`);
+  await visit(page, `/env/dev/runs/${first.id}`);
   await page.getByRole("heading", { name: "The run failed, and was rerun" }).or(page.getByText("The run failed, and was rerun")).waitFor();
   await page.getByText("Rerun as").waitFor();
 
-  await page.goto(`${service.url}/env/dev/failures`);
+  await visit(page, "/env/dev/failures");
   await group.getByText("3 rerun").waitFor();
   await group.getByRole("button", { name: "Rerun 3 runs" }).waitFor();
   await group.getByRole("button", { name: "Resolve" }).click();

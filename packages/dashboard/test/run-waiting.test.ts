@@ -6,7 +6,7 @@ import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { startShopApp } from "./support/app.ts";
-import { openPage } from "./support/browser.ts";
+import { openPage, visit } from "./support/browser.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
@@ -34,7 +34,7 @@ test("a run says that its function is paused, or that its key is on hold and by 
   const page = await openPage(t, browser, `${service.url}/env/dev/runs/${held}`);
   await page.getByText('its key "ada" is on hold since').waitFor();
   await page.getByRole("link", { name: failed }).waitFor();
-  await page.goto(`${service.url}/env/dev/runs/${paused}`);
+  await visit(page, `/env/dev/runs/${paused}`);
   await page.getByText("its function is paused").waitFor();
   await service.rest("POST", "/functions/shop-charge/resume");
   await page.getByText("its function is paused").waitFor({ state: "detached" });

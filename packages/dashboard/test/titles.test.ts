@@ -4,7 +4,7 @@ import { before } from "node:test";
 import type { Browser } from "playwright-core";
 import { test } from "../../server/test/support/both-stores.ts";
 import { startTestService } from "../../server/test/support/service.ts";
-import { openPage } from "./support/browser.ts";
+import { openPage, visit } from "./support/browser.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
@@ -28,7 +28,7 @@ test("titles name the event, and the list again when it is closed", async (t) =>
     ["/env/dev/functions/none", "Function none not found in dev", "Go to Functions", "Functions · dev · Inlet"],
     ["/env/nowhere/events", "There is no environment nowhere", "Go to dev", "Overview · dev · Inlet"],
   ] as const) {
-    await page.goto(`${service.url}${path}`);
+    await visit(page, path);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     await page.getByRole("main").getByRole("link", { name: lead, exact: true }).click();

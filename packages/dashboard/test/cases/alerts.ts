@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { Browser, Page } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
@@ -49,8 +49,8 @@ export function alertCases(browser: () => Browser): void {
     await until("the alert", async () => (await service.rest("GET", "/alerts")).body.data.length === 1);
 
     for (const path of ["runs", "events"]) {
-      await page.goto(`${service.url}/env/production/${path}`);
-      await page.getByRole("alert").getByText("An alert is raised: Nobody listens.").waitFor();
+      await visit(page, `/env/production/${path}`);
+      await untilPolled(page.getByRole("alert").getByText("An alert is raised: Nobody listens."));
     }
     await page.getByRole("link", { name: "Show alerts" }).click();
     await untilPolled(row.getByText("Raised", { exact: true }));

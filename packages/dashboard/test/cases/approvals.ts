@@ -9,7 +9,7 @@ import { runsOf, startApp } from "../../../server/test/support/app.ts";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { assertAccessible } from "../support/axe.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { POLLED_WITHIN_MS, untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
@@ -65,7 +65,7 @@ export function approvalCases(browser: () => Browser): void {
     await dialog.getByRole("button", { name: "Reject", exact: true }).click();
     await until("the decision", async () => (await third.output()).decision === "rejected");
 
-    await page.goto(`${service.url}/env/production/approvals`);
+    await visit(page, "/env/production/approvals");
     await page.getByRole("button", { name: "All", exact: true }).click();
     await page.getByRole("row").filter({ hasText: "Deploy v3?" }).getByText("Rejected").waitFor();
     const { key } = (await service.rest("POST", "/keys", { body: { kind: "api", name: "viewer", role: "viewer" } })).body.data;

@@ -10,7 +10,7 @@ import { cuttingProxy } from "../../../server/test/support/cutting-proxy.ts";
 import { freshDatabase, migratedDatabase, whyNoPostgres } from "../../../server/test/support/postgres.ts";
 import { call, startTestService } from "../../../server/test/support/service.ts";
 import { archivedEvents } from "../support/archived-events.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -51,7 +51,7 @@ export function branchCases(browser: () => Browser): void {
     await page.getByRole("listitem").filter({ hasText: "to/cart" }).waitFor();
     await page.getByText("1 event in total").waitFor();
 
-    await page.goto(`${service.url}/env/branch/webhooks/${made.body.data.id}?tab=drill`);
+    await visit(page, `/env/branch/webhooks/${made.body.data.id}?tab=drill`);
     await page.getByText("No drill yet").waitFor();
     await page.getByRole("button", { name: "Start drill" }).click();
     // The transform gives no id, and the webhook verifies nothing: copies and forged requests become events.

@@ -10,7 +10,7 @@ import type { Browser } from "playwright-core";
 import { type AnyFunction, runsOf, startApp } from "../../../server/test/support/app.ts";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { startTestService, temporaryFolder } from "../../../server/test/support/service.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
 const DEFAULT_URL = "http://localhost:8288";
@@ -18,7 +18,7 @@ const NOT_THERE = /ERR_CONNECTION_REFUSED/;
 const TS = 1_700_000_000_000;
 
 export function devServerCases(browser: () => Browser): void {
-  test("an event is sent to a dev server without its ts and appears there", async (t) => {
+  test("an event is sent to a dev server without its ts; an unreachable one is reported before and after sending", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const devServer = await startTestService(t, { mode: "dev", flags: ["--allow-origin", service.url] });
     const sent = `{"name":"shop/order.created","id":"order-1","ts":${TS},"v":"2","data":{"total":12345678901234567890}}`;
@@ -43,12 +43,17 @@ export function devServerCases(browser: () => Browser): void {
     assert.notEqual(event.ts, TS, "it has the current time on the dev server");
     assert.match(there.text, /"total":12345678901234567890\}/);
 
-    const seen = await openPage(t, browser(), `${devServer.url}/env/dev/events`);
-    await seen.getByRole("listitem").filter({ hasText: "shop/order.created" }).waitFor();
-
     await page.reload();
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     assert.equal(await address.inputValue(), devServer.url, "the URL is stored");
+
+    await devServer.stop();
+    await address.fill("not an address");
+    await until("the button to be disabled", () => dialog.getByRole("button", { name: "Send" }).isDisabled());
+    await address.fill(devServer.url);
+    await dialog.getByText("Not reachable").waitFor();
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await dialog.getByRole("alert").getByText("did not accept it").waitFor();
   });
 
   test("a dev server that does not allow this origin refuses the event, and the dialog says how to allow it", async (t) => {
@@ -64,22 +69,6 @@ export function devServerCases(browser: () => Browser): void {
     await dialog.getByRole("button", { name: "Send" }).click();
     await dialog.getByRole("alert").getByText(`--allow-origin ${service.url}`).waitFor();
     assert.deepEqual((await devServer.rest("GET", "/events")).body.data, []);
-  });
-
-  test("an unreachable dev server is reported before and after sending", async (t) => {
-    const service = await startTestService(t, { mode: "dev" });
-    const gone = await startTestService(t, { mode: "dev" });
-    await gone.stop();
-    const [id] = (await service.send({ name: "a/b", data: {} })).body.ids;
-    const page = await openPage(t, browser(), `${service.url}/env/dev/events/${id}`, { allow: NOT_THERE });
-    await page.getByRole("button", { name: "Send to Dev Server" }).click();
-    const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
-    await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill("not an address");
-    await until("the button to be disabled", () => dialog.getByRole("button", { name: "Send" }).isDisabled());
-    await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill(gone.url);
-    await dialog.getByText("Not reachable").waitFor();
-    await dialog.getByRole("button", { name: "Send" }).click();
-    await dialog.getByRole("alert").getByText("did not accept it").waitFor();
   });
 
   test("a failed run is sent to a dev server, where it stops at the same step", async (t) => {
@@ -111,16 +100,18 @@ export function devServerCases(browser: () => Browser): void {
   test("a run that is copied as a test fails as it did, and passes when the code is mended", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     await startApp(t, service, () => [failing()], { isDev: true });
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const page = await openPage(t, browser(), `${service.url}/env/dev/runs`, { allow: NOT_THERE, permissions });
     const copied = async (parts: number) => {
       const [id] = (await service.send({ name: "shop/payment.due", data: { parts } })).body.ids;
       const [run] = await runsOf(service, id);
-      const page = await openPage(t, browser(), `${service.url}/env/dev/runs/${run.id}`, {
-        allow: NOT_THERE,
-        permissions: ["clipboard-read", "clipboard-write"],
-      });
+      await visit(page, `/env/dev/runs/${run.id}`);
       await page.getByRole("button", { name: "Copy as test" }).click();
-      await page.getByText("Copied as a test").waitFor();
-      return (await page.evaluate("navigator.clipboard.readText()")) as string;
+      await page.getByText("Copied as a test").first().waitFor();
+      return until("the test of this run", async () => {
+        const text = (await page.evaluate("navigator.clipboard.readText()")) as string;
+        return text.includes(run.id) && text;
+      });
     };
     const folder = temporaryFolder(t);
     symlinkSync(fileURLToPath(new URL("../../../../node_modules", import.meta.url)), join(folder, "node_modules"));

@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { awayFromMidnight } from "../../../server/test/support/away-from-midnight.ts";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { startTestService } from "../../../server/test/support/service.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
 /** In the names of everything that the admin must not see. */
@@ -107,7 +107,7 @@ export function environmentAdminCases(browser: () => Browser): void {
     await open("Settings");
     await page.getByText("Head of payments").first().waitFor();
     await assertNothingHidden(page);
-    await page.goto(`${service.url}/env/hidden-team/events`);
+    await visit(page, "/env/hidden-team/events");
     await page.getByRole("heading", { name: "There is no environment hidden-team" }).waitFor();
   });
 }

@@ -5,7 +5,7 @@ import type { Browser } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { makeWebhook, post } from "../../../server/test/support/webhooks.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
@@ -39,7 +39,7 @@ export function eventTypeCases(browser: () => Browser): void {
     await untilPolled(schema.getByText("1 event did not match"));
   });
 
-  test("a webhook and an event type show their usual rhythm once it is known", async (t) => {
+  test("a webhook and an event type show their usual rhythm once it is known; the tester marks an event that would be refused", async (t) => {
     let aheadMs = -16 * DAY_MS;
     const service = await startTestService(t, { mode: "dev", now: () => Date.now() + aheadMs });
     const webhook = await makeWebhook(service, `function transform(evt) { return { name: "${NAME}", data: evt }; }`);
@@ -50,20 +50,17 @@ export function eventTypeCases(browser: () => Browser): void {
     const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${webhook.id}?tab=requests`);
     const rhythm = page.getByRole("region", { name: "Usual rhythm" });
     for (const path of [null, `event-types/${encodeURIComponent(NAME)}`]) {
-      if (path !== null) await page.goto(`${service.url}/env/dev/${path}`);
+      if (path !== null) await visit(page, `/env/dev/${path}`);
       await rhythm.getByRole("img", { name: /^Activity by hour of the week/ }).waitFor();
       await rhythm.getByText("16.0 days").waitFor();
     }
-    await page.goto(`${service.url}/env/dev/event-types/shop%2Fnew`);
+    await visit(page, "/env/dev/event-types/shop%2Fnew");
     await rhythm.getByText("It is known after two weeks of activity").waitFor();
-  });
 
-  test("the tester marks an event that would be refused", async (t) => {
-    const service = await startTestService(t, { mode: "dev" });
     const body = { schema: { type: "object", required: ["orderId"] }, mode: "refuse" };
     await service.rest("PUT", `/event-types/${encodeURIComponent(NAME)}`, { body });
-    const webhook = await makeWebhook(service, `function transform(evt) { return { name: "${NAME}", data: {} }; }`);
-    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${webhook.id}`);
+    const refused = await makeWebhook(service, `function transform(evt) { return { name: "${NAME}", data: {} }; }`);
+    await visit(page, `/env/dev/webhooks/${refused.id}`);
     await page.getByText("This event would be refused").waitFor();
     await page.getByText("data/orderId is required").waitFor();
   });

@@ -1,16 +1,16 @@
 /** Keyboard, time zone, and what is in the address. */
 
 import assert from "node:assert/strict";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { call, startTestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
 export function keyboardCases(browser: () => Browser): void {
-  test("the palette opens pages, functions, event types and environments, does things, and finds any id", async (t) => {
+  test("the palette opens pages, functions, event types and environments, does things, and finds any id; times are exact on a phone", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const app = await startShopApp(service.url);
     onEnd(t, () => app.stop());
@@ -57,6 +57,9 @@ export function keyboardCases(browser: () => Browser): void {
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Next row of a list").waitFor();
     await page.keyboard.press("Escape");
     await until("the help to close", async () => (await page.getByRole("dialog").count()) === 0);
+
+    await service.send({ name: "a/b", data: {} });
+    await showTimes(page);
   });
 
   test("j, k, Enter and Escape move through a list; times are shown in UTC when asked for", async (t) => {
@@ -99,36 +102,35 @@ export function keyboardCases(browser: () => Browser): void {
     await page.getByRole("button", { name: /^Times in UTC/ }).waitFor();
     await row(0).getByText("31 Jan, 23:30:15").waitFor();
   });
+}
 
-  test("the span of the overview is in its address, and exact times are shown on a phone", async (t) => {
-    const service = await startTestService(t, { mode: "dev" });
-    await service.send({ name: "a/b", data: {} });
-    const page = await openPage(t, browser(), `${service.url}/env/dev?span=1h`);
-    assert.equal(await page.getByRole("button", { name: "1h", exact: true }).getAttribute("aria-pressed"), "true");
-    await page.getByRole("button", { name: "7d", exact: true }).click();
-    await page.waitForURL("**/env/dev?span=7d");
-    await page.goto(`${service.url}/env/dev/event-types`);
-    await page
-      .getByText("just now")
-      .or(page.getByText(/\d (?:s|min) ago/))
-      .first()
-      .waitFor();
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page
-      .locator("time")
-      .getByText(/^(?:\d\d \w{3}, )?\d\d:\d\d:\d\d$/)
-      .first()
-      .waitFor();
-    await page.keyboard.press("/");
-    await page.keyboard.type("a text that is to be seen while it is typed");
-    const search = page.getByRole("searchbox", { name: /^Find an event/ });
-    assert.ok(((await search.boundingBox())?.width ?? 0) > 300, "what is typed is seen");
-    await search.blur();
-    const cell = page.getByRole("link", { name: "a/b" });
-    assert.ok(((await cell.boundingBox())?.x ?? 999) < 390, "readable without scrolling");
-    assert.equal(
-      await page.evaluate("document.querySelector('.table-wrap').scrollWidth <= document.querySelector('.table-wrap').clientWidth"),
-      true,
-    );
-  });
+/** The span of the overview is in its address, and exact times are shown on a phone. */
+async function showTimes(page: Page): Promise<void> {
+  await visit(page, "/env/dev?span=1h");
+  assert.equal(await page.getByRole("button", { name: "1h", exact: true }).getAttribute("aria-pressed"), "true");
+  await page.getByRole("button", { name: "7d", exact: true }).click();
+  await page.waitForURL("**/env/dev?span=7d");
+  await visit(page, "/env/dev/event-types");
+  await page
+    .getByText("just now")
+    .or(page.getByText(/\d (?:s|min) ago/))
+    .first()
+    .waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page
+    .locator("time")
+    .getByText(/^(?:\d\d \w{3}, )?\d\d:\d\d:\d\d$/)
+    .first()
+    .waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("a text that is to be seen while it is typed");
+  const search = page.getByRole("searchbox", { name: /^Find an event/ });
+  assert.ok(((await search.boundingBox())?.width ?? 0) > 300, "what is typed is seen");
+  await search.blur();
+  const cell = page.getByRole("link", { name: "a/b" });
+  assert.ok(((await cell.boundingBox())?.x ?? 999) < 390, "readable without scrolling");
+  assert.equal(
+    await page.evaluate("document.querySelector('.table-wrap').scrollWidth <= document.querySelector('.table-wrap').clientWidth"),
+    true,
+  );
 }

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { startTestService } from "../../../server/test/support/service.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 
 /** What the page downloads. */
 async function exportOf(page: Page, format: string): Promise<string> {
@@ -43,7 +43,8 @@ export function keyCases(browser: () => Browser): void {
     await page.getByRole("cell", { name: "Checkout" }).waitFor({ state: "detached" });
 
     const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Deploys", role: "admin" } });
-    await page.reload();
+    await visit(page, "/env/dev/apps");
+    await visit(page, "/env/dev/keys");
     await page.getByRole("button", { name: "Change Deploys" }).click();
     await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("Reports");
     await dialog.getByRole("textbox", { name: "Environments" }).fill("dev, staging-*");

@@ -7,7 +7,8 @@ import { test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { startTestService, type TestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
+import { dragOverChart } from "../support/chart.ts";
 import { until } from "../support/until.ts";
 
 const CUSTOMERS = ["ada", "grace", "edsger"];
@@ -25,110 +26,106 @@ async function startFailures(t: TestContext): Promise<TestService> {
   return service;
 }
 
-async function drag(page: Page, from: number, to: number): Promise<void> {
-  const chart = page.locator(".events-chart .u-over");
-  await chart.hover();
-  const { width } = (await chart.boundingBox()) ?? assert.fail("the chart is there");
-  await chart.hover({ position: { x: width * from, y: 10 } });
-  await page.mouse.down();
-  await chart.hover({ position: { x: width * to, y: 10 } });
-  await page.mouse.up();
-}
-
 export function listCases(browser: () => Browser): void {
-  test("runs are told apart in the list, chosen, and rerun or cancelled together", async (t) => {
-    const service = await startFailures(t);
-    const page = await openPage(t, browser(), `${service.url}/env/dev/runs`);
-    for (const title of ["Status", "Function and run ID", "Event", "Error", "Attempts", "Duration", "Created"])
-      await page.locator(".list-columns").getByText(title, { exact: true }).waitFor();
-    const row = page.getByRole("listitem").filter({ hasText: "grace" });
-    const { id, failedAttempts } = (await service.rest("GET", "/runs?status=failed")).body.data[1];
-    // The step failed once, and the function with it: nothing was attempted twice.
-    assert.equal((await service.rest("GET", `/runs/${id}`)).body.data.attempts.length, 2);
-    assert.equal(failedAttempts, 1);
-    await row.getByText("NonRetriableError: The card was declined").waitFor();
-    await row.getByText(`${failedAttempts} failed`).waitFor();
-    await row.getByText(/^\d+ ms$|^\d+\.\d+ s$/).waitFor();
-    await row.getByText(id).waitFor();
-
-    // By keyboard: j moves to a row, x marks it.
-    await page.keyboard.press("j");
-    await page.getByRole("listitem").first().locator("a:focus").waitFor();
-    await page.keyboard.press("x");
-    const bar = page.getByRole("region", { name: "Selected runs" });
-    await bar.getByText("1 run selected").waitFor();
-    await page.keyboard.press("j");
-    await page.getByRole("listitem").nth(1).locator("a:focus").waitFor();
-    await page.keyboard.press("x");
-    await bar.getByText("2 runs selected").waitFor();
-    await bar.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("dialog", { name: "Cancel runs" }).getByText("c_81").waitFor();
-    await page.getByRole("dialog").getByRole("button", { name: "Cancel 1 run" }).click();
-    await page.waitForURL("**/jobs/*");
-    await page.goto(`${service.url}/env/dev/runs`);
-    await page
-      .getByRole("listitem")
-      .filter({ hasText: /Cancelled\s*Remind/ })
-      .waitFor();
-
-    for (const customer of ["ada", "grace"]) await page.getByRole("listitem").filter({ hasText: customer }).getByRole("checkbox").check();
-    await bar.getByRole("button", { name: "Rerun" }).click();
-    await page.getByRole("dialog", { name: "Rerun runs" }).getByText("Filter: 2 selected runs").waitFor();
-    await page.getByRole("dialog").getByRole("button", { name: "Rerun 2 runs" }).click();
-    await page.waitForURL("**/jobs/*");
-    await page.getByRole("region", { name: "Progress" }).getByText("2 of 2").waitFor();
-    assert.equal((await service.rest("GET", "/jobs")).body.data.length, 2, "each is one job");
-    await until("five failures", async () => (await service.rest("GET", "/runs?status=failed")).body.data.length === 5);
-  });
-
-  test("runs are filtered by a typed time range, by the chart, and by saved filters", async (t) => {
-    const service = await startFailures(t);
-    const page = await openPage(t, browser(), `${service.url}/env/dev/runs?status=failed`);
-    await page.getByText("3 runs in total").waitFor();
-    await page.getByRole("button", { name: "Saved filters" }).click();
-    await page.getByRole("textbox", { name: "Name of the filter" }).fill("What failed");
-    await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("button", { name: "What failed", exact: true }).waitFor();
-    const documentation = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Documentation" });
-    assert.equal(await documentation.getAttribute("href"), "/docs");
-    assert.equal((await service.rest("GET", "/saved-filters?list=runs")).body.data[0].name, "What failed");
-    await page.keyboard.press("Escape");
-
-    await page.getByRole("combobox", { name: "Time range" }).selectOption("From … to …");
-    const from = page.getByLabel(/^From/);
-    await from.fill("2020-01-01T00:00:00");
-    await from.press("Enter");
-    await page.waitForURL(/from=15778\d+/);
-    await page.getByText("3 runs in total").waitFor();
-    await page.getByLabel(/^To/).fill("2020-02-01T00:00:00");
-    await page.getByLabel(/^To/).press("Enter");
-    await page.getByText("No run matches these filters").waitFor();
-    await page.getByRole("button", { name: "Clear" }).click();
-    await page.getByText("4 runs in total").waitFor();
-
-    await drag(page, 0.25, 0.5);
-    await page.waitForURL(/from=\d+&to=\d+/);
-    await page.getByText("No run matches these filters").waitFor();
-
-    await page.reload();
-    await page.getByRole("button", { name: "Saved filters" }).click();
-    await page.getByRole("button", { name: "What failed", exact: true }).click();
-    await page.waitForURL(/\/runs\?status=failed$/);
-    await page.getByText("3 runs in total").waitFor();
-  });
-
-  test("events show the outcome of their runs; internal events appear when asked for", async (t) => {
+  test("events show the outcome of their runs; runs are filtered, told apart in the list, chosen, and rerun or cancelled together", async (t) => {
     const service = await startFailures(t);
     await service.send({ name: "nobody/cares", data: {} });
     const page = await openPage(t, browser(), `${service.url}/env/dev/events`);
-    await page.getByRole("listitem").filter({ hasText: "grace" }).getByText("Runs: 1 failed").waitFor();
-    await page.getByRole("listitem").filter({ hasText: "shop/cart.left" }).getByText("Runs: 1 waiting").waitFor();
-    await page.getByRole("listitem").filter({ hasText: "nobody/cares" }).getByText("no runs").waitFor();
-    await page.getByText("5 events in total").waitFor();
-    assert.equal(await page.getByText("inlet/function.failed").count(), 0);
-    await page.getByRole("checkbox", { name: "Internal events" }).check();
-    await page.waitForURL(/internal=true/);
-    await page.getByRole("listitem").filter({ hasText: "inlet/function.failed" }).first().waitFor();
-    await page.getByText("8 events in total").waitFor();
+    await showOutcomes(page);
+    await visit(page, "/env/dev/runs?status=failed");
+    await filterRuns(page, service);
+    await visit(page, "/env/dev/runs");
+    await chooseRuns(page, service);
   });
+}
+
+/** Internal events appear when asked for. */
+async function showOutcomes(page: Page): Promise<void> {
+  await page.getByRole("listitem").filter({ hasText: "grace" }).getByText("Runs: 1 failed").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "shop/cart.left" }).getByText("Runs: 1 waiting").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "nobody/cares" }).getByText("no runs").waitFor();
+  await page.getByText("5 events in total").waitFor();
+  assert.equal(await page.getByText("inlet/function.failed").count(), 0);
+  await page.getByRole("checkbox", { name: "Internal events" }).check();
+  await page.waitForURL(/internal=true/);
+  await page.getByRole("listitem").filter({ hasText: "inlet/function.failed" }).first().waitFor();
+  await page.getByText("8 events in total").waitFor();
+}
+
+/** By a typed time range, by the chart, and by saved filters. */
+async function filterRuns(page: Page, service: TestService): Promise<void> {
+  await page.getByText("3 runs in total").waitFor();
+  await page.getByRole("button", { name: "Saved filters" }).click();
+  await page.getByRole("textbox", { name: "Name of the filter" }).fill("What failed");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "What failed", exact: true }).waitFor();
+  const documentation = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Documentation" });
+  assert.equal(await documentation.getAttribute("href"), "/docs");
+  assert.equal((await service.rest("GET", "/saved-filters?list=runs")).body.data[0].name, "What failed");
+  await page.keyboard.press("Escape");
+
+  await page.getByRole("combobox", { name: "Time range" }).selectOption("From … to …");
+  const from = page.getByLabel(/^From/);
+  await from.fill("2020-01-01T00:00:00");
+  await from.press("Enter");
+  await page.waitForURL(/from=15778\d+/);
+  await page.getByText("3 runs in total").waitFor();
+  await page.getByLabel(/^To/).fill("2020-02-01T00:00:00");
+  await page.getByLabel(/^To/).press("Enter");
+  await page.getByText("No run matches these filters").waitFor();
+  await page.getByRole("button", { name: "Clear" }).click();
+  await page.getByText("4 runs in total").waitFor();
+
+  await dragOverChart(page, 0.25, 0.5);
+  await page.waitForURL(/from=\d+&to=\d+/);
+  await page.getByText("No run matches these filters").waitFor();
+
+  await page.reload();
+  await page.getByRole("button", { name: "Saved filters" }).click();
+  await page.getByRole("button", { name: "What failed", exact: true }).click();
+  await page.waitForURL(/\/runs\?status=failed$/);
+  await page.getByText("3 runs in total").waitFor();
+}
+
+async function chooseRuns(page: Page, service: TestService): Promise<void> {
+  for (const title of ["Status", "Function and run ID", "Event", "Error", "Attempts", "Duration", "Created"])
+    await page.locator(".list-columns").getByText(title, { exact: true }).waitFor();
+  const row = page.getByRole("listitem").filter({ hasText: "grace" });
+  const { id, failedAttempts } = (await service.rest("GET", "/runs?status=failed")).body.data[1];
+  // The step failed once, and the function with it: nothing was attempted twice.
+  assert.equal((await service.rest("GET", `/runs/${id}`)).body.data.attempts.length, 2);
+  assert.equal(failedAttempts, 1);
+  await row.getByText("NonRetriableError: The card was declined").waitFor();
+  await row.getByText(`${failedAttempts} failed`).waitFor();
+  await row.getByText(/^\d+ ms$|^\d+\.\d+ s$/).waitFor();
+  await row.getByText(id).waitFor();
+
+  // By keyboard: j moves to a row, x marks it.
+  await page.keyboard.press("j");
+  await page.getByRole("listitem").first().locator("a:focus").waitFor();
+  await page.keyboard.press("x");
+  const bar = page.getByRole("region", { name: "Selected runs" });
+  await bar.getByText("1 run selected").waitFor();
+  await page.keyboard.press("j");
+  await page.getByRole("listitem").nth(1).locator("a:focus").waitFor();
+  await page.keyboard.press("x");
+  await bar.getByText("2 runs selected").waitFor();
+  await bar.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog", { name: "Cancel runs" }).getByText("c_81").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel 1 run" }).click();
+  await page.waitForURL("**/jobs/*");
+  await visit(page, "/env/dev/runs");
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: /Cancelled\s*Remind/ })
+    .waitFor();
+
+  for (const customer of ["ada", "grace"]) await page.getByRole("listitem").filter({ hasText: customer }).getByRole("checkbox").check();
+  await bar.getByRole("button", { name: "Rerun" }).click();
+  await page.getByRole("dialog", { name: "Rerun runs" }).getByText("Filter: 2 selected runs").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Rerun 2 runs" }).click();
+  await page.waitForURL("**/jobs/*");
+  await page.getByRole("region", { name: "Progress" }).getByText("2 of 2").waitFor();
+  assert.equal((await service.rest("GET", "/jobs")).body.data.length, 2, "each is one job");
+  await until("five failures", async () => (await service.rest("GET", "/runs?status=failed")).body.data.length === 5);
 }

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { startTestService, type TestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";
 import { until } from "../support/until.ts";
 
@@ -30,7 +30,7 @@ async function untilFailed(service: TestService, failures: number): Promise<void
 }
 
 export function repairCases(browser: () => Browser): void {
-  test("a job is counted by a dry run before it can be started, shows its progress, and leads to its runs", async (t) => {
+  test("a job is counted by a dry run before it can be started, shows its progress, and leads to its runs; an admin erases what a filter names", async (t) => {
     const service = await startFailures(t);
     const page = await openPage(t, browser(), `${service.url}/env/dev/runs?status=failed`);
     await page.getByText("3 runs in total").waitFor();
@@ -53,7 +53,7 @@ export function repairCases(browser: () => Browser): void {
     await page.getByRole("link", { name: "Jobs", exact: true }).click();
     await page.getByRole("row").filter({ hasText: "Rerun runs" }).getByText("status failed").waitFor();
 
-    await page.goto(`${service.url}/env/dev/events?name=never%2Fsent`);
+    await visit(page, "/env/dev/events?name=never%2Fsent");
     await page.getByText("No event matches these filters").waitFor();
     await page.getByRole("button", { name: "All of this list" }).click();
     await page.getByRole("menuitem", { name: "Replay all events of this list" }).click();
@@ -65,51 +65,13 @@ export function repairCases(browser: () => Browser): void {
       ["jobs", "runs.rerun"],
       ["functions", "shop-charge"],
     ] as const) {
-      await page.goto(`${service.url}/env/dev/${list}`);
+      await visit(page, `/env/dev/${list}`);
       await page.getByRole("button", { name: "Export" }).click();
       const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "As JSON lines" }).click()]);
       assert.equal(download.suggestedFilename(), `${list}-dev.jsonl`);
       assert.ok(readFileSync(await download.path(), "utf8").includes(part), list);
     }
-  });
-
-  test("an admin erases what a filter names, after a count and a confirmation", async (t) => {
-    const service = await startTestService(t, { mode: "dev" });
-    await service.send(["jane@example.com", "joe@example.com"].map((mail) => ({ name: "shop/signed.up", data: { mail } })));
-    const page = await openPage(t, browser(), `${service.url}/env/dev/events`);
-    await page.getByRole("button", { name: "All of this list" }).click();
-    await page.getByRole("menuitem", { name: "Replay all events of this list" }).waitFor();
-    assert.equal(await page.getByRole("menuitem", { name: "Erase" }).count(), 0, "without a filter it would be everything");
-    await page.goto(`${service.url}/env/dev/events?q=jane`);
-    await page.getByRole("button", { name: "All of this list" }).click();
-    await page.getByRole("menuitem", { name: "Erase all events of this list" }).click();
-    const dialog = page.getByRole("dialog", { name: "Erase events" });
-    const erase = dialog.getByRole("button", { name: "Erase 1 event" });
-    await erase.waitFor();
-    await dialog.getByRole("textbox").fill("production");
-    assert.ok(await erase.isDisabled(), "another environment");
-    await dialog.getByRole("textbox").fill("dev");
-    await erase.click();
-    await page.waitForURL("**/jobs/*");
-    await page.locator(".page-head").getByText("Completed").waitFor();
-    const { text } = await service.rest("GET", "/events");
-    assert.deepEqual([text.includes("jane@"), text.includes("joe@")], [false, true]);
-
-    const [, one] = (await service.send(["ann@example.com", "joe@example.com"].map((mail) => ({ name: "shop/left", data: { mail } })))).body
-      .ids;
-    await page.goto(`${service.url}/env/dev/events/${one}`);
-    await page.getByRole("button", { name: "More actions" }).click();
-    await page.getByRole("menuitem", { name: "Erase" }).click();
-    await dialog.getByRole("textbox").fill("dev");
-    await erase.click();
-    await page.waitForURL("**/jobs/*");
-    await page.locator(".page-head").getByText("Completed").waitFor();
-    const left = await service.rest("GET", "/events?name=shop/*");
-    assert.deepEqual(
-      [left.text.includes("ann@"), left.text.split("joe@").length - 1],
-      [true, 1],
-      "one event, and no other with the same data",
-    );
+    await eraseFiltered(page, service);
   });
 
   test("a function shows its figures, is invoked, and gets events replayed; the figures are those of the lists", async (t) => {
@@ -138,15 +100,15 @@ export function repairCases(browser: () => Browser): void {
     const timeline = page.getByRole("region", { name: "Timeline" });
     await timeline.locator(".card-head").getByText("Failed execution", { exact: true }).waitFor();
     assert.equal(await timeline.getByText("Retry wait").count(), 0, "what must not be retried is not waited for");
-    await page.goto(`${service.url}/env/dev/runs?status=failed`);
+    await visit(page, "/env/dev/runs?status=failed");
     await page.getByRole("listitem").first().locator(".run-attempts").getByText("1 failed", { exact: true }).waitFor();
-    await page.goto(`${service.url}/env/dev/functions/shop-charge?span=1h`);
+    await visit(page, "/env/dev/functions/shop-charge?span=1h");
     await page.getByRole("button", { name: "Replay events" }).click();
     await page.getByRole("button", { name: "Replay 3 events" }).click();
     await page.waitForURL("**/jobs/*");
     await untilFailed(service, 2 * FAILURES + 1);
 
-    await page.goto(`${service.url}/env/dev?span=1h`);
+    await visit(page, "/env/dev?span=1h");
     const tile = async (label: string) =>
       Number(await page.locator(".tile").filter({ hasText: label }).locator(".tile-value").textContent());
     const length = async (path: string) => (await service.rest("GET", `${path}limit=100`)).body.data.length;
@@ -163,9 +125,9 @@ export function repairCases(browser: () => Browser): void {
     await until("the end of the first wait", async () => (await waiting()) === 0);
     await service.send({ name: "shop/cart.left", data: { cart: "c_82" } });
     await until("a wait", async () => (await waiting()) === 1);
-    await page.goto(`${service.url}/env/dev/event-types/shop%2Forder.created`);
+    await visit(page, "/env/dev/event-types/shop%2Forder.created");
     await page.getByRole("link", { name: "Remind of the cart: 1 run" }).waitFor();
-    await page.goto(`${service.url}/env/dev/event-types/shop%2Fpayment.due`);
+    await visit(page, "/env/dev/event-types/shop%2Fpayment.due");
     await page.getByRole("region", { name: "Samples" }).getByText("tok_visa").first().waitFor();
   });
 
@@ -178,7 +140,8 @@ export function repairCases(browser: () => Browser): void {
     await page.getByRole("dialog").getByRole("button", { name: "Rerun 3 runs" }).click();
     await page.waitForURL("**/jobs/*");
     await untilFailed(service, 2 * FAILURES);
-    await page.goto(`${service.url}/env/dev/failures`);
+    await visit(page, "/env/dev/failures");
+    await group.getByText("3 rerun").waitFor();
     await group.getByRole("button", { name: "Rerun 3 runs" }).waitFor();
     await group.getByRole("link", { name: /The card was declined/ }).click();
     await page.getByText("6 runs in total").waitFor();
@@ -188,10 +151,10 @@ export function repairCases(browser: () => Browser): void {
     await where.fill("data.n >=");
     await page.getByRole("alert").waitFor();
 
-    await page.goto(`${service.url}/env/dev/events?where=data.n+%3D%3D+2`);
+    await visit(page, "/env/dev/events?where=data.n+%3D%3D+2");
     await page.getByText("1 event in total").waitFor();
     await service.send({ name: "nobody/cares", data: {} });
-    await page.goto(`${service.url}/env/dev/events`);
+    await visit(page, "/env/dev/events");
     await page.getByRole("combobox", { name: "Match" }).selectOption("Without a match");
     await page.getByText("1 event in total").waitFor();
     await page.getByRole("listitem").getByText("nobody/cares").waitFor();
@@ -230,7 +193,7 @@ export function repairCases(browser: () => Browser): void {
     await untilPolled(page.getByRole("button", { name: "Pause" }));
     assert.equal(await page.getByRole("region", { name: "Keys on hold" }).count(), 0, "this function has no order");
 
-    await page.goto(`${service.url}/env/dev/functions/shop-deliver`);
+    await visit(page, "/env/dev/functions/shop-deliver");
     const holds = page.getByRole("region", { name: "Keys on hold" });
     await holds.getByText("None. When a run fails").waitFor();
     const deliveries = [{ customer: "ada" }, { customer: "ada", address: "Baker Street" }, { customer: "grace", address: "Elm Street" }];
@@ -246,30 +209,7 @@ export function repairCases(browser: () => Browser): void {
     await until("the run that waited", async () => (await completed()) === 2);
   });
 
-  test("a run is rerun from one of its steps, keeping what came before", async (t) => {
-    const service = await startFailures(t);
-    const [id] = (await service.send({ name: "shop/month.ended", data: {} })).body.ids;
-    const run = await until("the run to end", async () => {
-      const [found] = (await service.rest("GET", `/events/${id}/runs`)).body.data;
-      return found?.status === "completed" && found;
-    });
-    const page = await openPage(t, browser(), `${service.url}/env/dev/runs/${run.id}`);
-    const timeline = page.getByRole("region", { name: "Timeline" });
-    await timeline.getByRole("button", { name: /Write an invoice × 4/ }).click();
-    await timeline
-      .getByRole("button", { name: /^Write an invoice/ })
-      .nth(2)
-      .click();
-    await timeline.getByRole("button", { name: "Rerun from this step" }).click();
-    await page.getByText("Rerun started from Write an invoice. Results before it were kept.").waitFor();
-    await until("the new run", async () => !page.url().endsWith(run.id));
-    await page.getByText("Rerun of").waitFor();
-    await page.locator(".page-head").getByText("Completed").waitFor();
-    const again = (await service.rest("GET", `/runs/${page.url().split("/").at(-1)}`)).body.data;
-    assert.equal(again.failedAttempts, 0, "the step that had to be retried was not run again");
-  });
-
-  test("two events are compared; an event is copied as a test fixture; an edited event is a new one", async (t) => {
+  test("two events are compared; an event is copied as a test fixture; an edited event is a new one; a run is rerun from one of its steps", async (t) => {
     const service = await startFailures(t);
     const [first, second] = (await service.send([1, 2].map((n) => ({ name: "shop/order.created", data: { n, same: true } })))).body.ids;
     const page = await openPage(t, browser(), `${service.url}/env/dev/events/${second}`, {
@@ -289,7 +229,7 @@ export function repairCases(browser: () => Browser): void {
     assert.match((await page.evaluate("navigator.clipboard.readText()")) as string, /runFunction\(fn, \{ event \}\)/);
 
     const [run] = (await service.rest("GET", "/runs?status=failed")).body.data;
-    await page.goto(`${service.url}/env/dev/runs/${run.id}`);
+    await visit(page, `/env/dev/runs/${run.id}`);
     await page.getByRole("button", { name: "Edit event and rerun" }).click();
     const text = page.getByRole("dialog").getByRole("textbox", { name: "Event" });
     await text.fill((await text.inputValue()).replace("tok_visa", "tok_amex"));
@@ -297,5 +237,69 @@ export function repairCases(browser: () => Browser): void {
     await untilFailed(service, FAILURES + 1);
     const [event] = (await service.rest("GET", "/events?q=tok_amex")).body.data;
     assert.notEqual(event.id, run.event.id);
+    await rerunFromStep(page, service);
   });
+}
+
+/** After a count and a confirmation. */
+async function eraseFiltered(page: Page, service: TestService): Promise<void> {
+  await service.send(["jane@example.com", "joe@example.com"].map((mail) => ({ name: "shop/signed.up", data: { mail } })));
+  await visit(page, "/env/dev/events");
+  await page.getByRole("button", { name: "All of this list" }).click();
+  await page.getByRole("menuitem", { name: "Replay all events of this list" }).waitFor();
+  assert.equal(await page.getByRole("menuitem", { name: "Erase" }).count(), 0, "without a filter it would be everything");
+  await page.keyboard.press("Escape");
+  await visit(page, "/env/dev/events?q=jane");
+  await page.getByRole("button", { name: "All of this list" }).click();
+  await page.getByRole("menuitem", { name: "Erase all events of this list" }).click();
+  const dialog = page.getByRole("dialog", { name: "Erase events" });
+  const erase = dialog.getByRole("button", { name: "Erase 1 event" });
+  await erase.waitFor();
+  await dialog.getByRole("textbox").fill("production");
+  assert.ok(await erase.isDisabled(), "another environment");
+  await dialog.getByRole("textbox").fill("dev");
+  await erase.click();
+  await page.waitForURL("**/jobs/*");
+  await page.locator(".page-head").getByText("Completed").waitFor();
+  const { text } = await service.rest("GET", "/events");
+  assert.deepEqual([text.includes("jane@"), text.includes("joe@")], [false, true]);
+
+  const [, one] = (await service.send(["ann@example.com", "joe@example.com"].map((mail) => ({ name: "shop/left", data: { mail } })))).body
+    .ids;
+  await visit(page, `/env/dev/events/${one}`);
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Erase" }).click();
+  await dialog.getByRole("textbox").fill("dev");
+  await erase.click();
+  await page.waitForURL("**/jobs/*");
+  await page.locator(".page-head").getByText("Completed").waitFor();
+  const left = await service.rest("GET", "/events?name=shop/*");
+  assert.deepEqual(
+    [left.text.includes("ann@"), left.text.split("joe@").length - 1],
+    [true, 1],
+    "one event, and no other with the same data",
+  );
+}
+
+/** What came before the step is kept. */
+async function rerunFromStep(page: Page, service: TestService): Promise<void> {
+  const [id] = (await service.send({ name: "shop/month.ended", data: {} })).body.ids;
+  const run = await until("the run to end", async () => {
+    const [found] = (await service.rest("GET", `/events/${id}/runs`)).body.data;
+    return found?.status === "completed" && found;
+  });
+  await visit(page, `/env/dev/runs/${run.id}`);
+  const timeline = page.getByRole("region", { name: "Timeline" });
+  await timeline.getByRole("button", { name: /Write an invoice × 4/ }).click();
+  await timeline
+    .getByRole("button", { name: /^Write an invoice/ })
+    .nth(2)
+    .click();
+  await timeline.getByRole("button", { name: "Rerun from this step" }).click();
+  await page.getByText("Rerun started from Write an invoice. Results before it were kept.").waitFor();
+  await until("the new run", async () => !page.url().endsWith(run.id));
+  await page.getByText("Rerun of").waitFor();
+  await page.locator(".page-head").getByText("Completed").waitFor();
+  const again = (await service.rest("GET", `/runs/${page.url().split("/").at(-1)}`)).body.data;
+  assert.equal(again.failedAttempts, 0, "the step that had to be retried was not run again");
 }

@@ -7,7 +7,7 @@ import { test } from "../../../server/test/support/both-stores.ts";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { startTestService, type TestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
 async function startShop(t: TestContext) {
@@ -34,7 +34,7 @@ export function runCases(browser: () => Browser): void {
     await page.getByRole("link", { name: "Fulfil order" }).waitFor();
 
     const [id] = (await service.send('{"name":"shop/order.created","data":{"orderId":9007199254740993}}')).body.ids;
-    await page.goto(`${service.url}/env/dev/events/${id}`);
+    await visit(page, `/env/dev/events/${id}`);
     await page.getByRole("link", { name: /Fulfil order/ }).click();
     await page.getByRole("heading", { name: "Fulfil order" }).waitFor();
     const timeline = page.getByRole("region", { name: "Timeline" });
@@ -72,7 +72,7 @@ export function runCases(browser: () => Browser): void {
     await page.waitForURL(`**/events/${id}`);
 
     const [shipped] = (await service.rest("GET", "/events?name=shop/order.shipped")).body.data;
-    await page.goto(`${service.url}/env/dev/events/${shipped.id}`);
+    await visit(page, `/env/dev/events/${shipped.id}`);
     await page.getByRole("complementary", { name: "Event" }).getByRole("link", { name: shipped.source.run }).click();
     await page.getByRole("heading", { name: "Fulfil order" }).waitFor();
   });
@@ -152,7 +152,7 @@ export function runCases(browser: () => Browser): void {
     await service.send({ name: "shop/cart.left", data: {} });
     await until("the wait", async () => (await service.rest("GET", "/runs?status=waiting")).body.data.length === 1);
     const [deletion] = (await service.send({ name: "shop/cart.deleted", data: {} })).body.ids;
-    await page.goto(`${service.url}/env/dev/events/${deletion}`);
+    await visit(page, `/env/dev/events/${deletion}`);
     await panel
       .getByRole("region", { name: "Cancelled runs" })
       .getByRole("link", { name: /Cancelled\s*Remind of the cart/ })
@@ -165,7 +165,7 @@ export function runCases(browser: () => Browser): void {
       const [run] = (await service.rest("GET", `/events/${asked}/runs`)).body.data;
       return run?.status === "sleeping" && run;
     });
-    await page.goto(`${service.url}/env/dev/runs/${asking.id}`);
+    await visit(page, `/env/dev/runs/${asking.id}`);
     await page.getByRole("button", { name: /^Until tomorrow/ }).click();
     await page.getByRole("button", { name: "Wake now" }).click();
     await page.getByRole("button", { name: /^Until tomorrow\s*woke/ }).waitFor();
@@ -181,7 +181,7 @@ export function runCases(browser: () => Browser): void {
     await page.getByText("9007199254740993").first().waitFor();
 
     await service.send({ name: "shop/payment.due", data: {} });
-    await page.goto(`${service.url}/env/dev/runs`);
+    await visit(page, "/env/dev/runs");
     await page
       .getByRole("listitem")
       .filter({ hasText: /Failed\s*Charge card/ })

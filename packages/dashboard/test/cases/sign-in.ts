@@ -99,24 +99,21 @@ export function signInCases(browser: () => Browser): void {
     await again.getByRole("alert").getByText("login link was used before").waitFor();
   });
 
-  test("a read-only key gets no buttons for changes", async (t) => {
+  test("a read-only key gets no buttons for changes; a key restricted to an environment opens that environment", async (t) => {
     const service = await startTestService(t);
-    const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Looker", role: "read" } });
+    await service.rest("POST", "/environments", { body: { name: "staging" } });
+    const makeKey = async (body: object) => (await service.rest("POST", "/keys", { body: { kind: "api", ...body } })).body.data.key;
     const page = await openPage(t, browser(), `${service.url}/login`, REFUSED);
-    await page.getByLabel("API key").fill(made.body.data.key);
+    await page.getByLabel("API key").fill(await makeKey({ name: "Looker", role: "read" }));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "production" }).waitFor();
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByRole("cell", { name: "Looker" }).waitFor();
     assert.equal(await page.getByRole("button", { name: /Revoke|New/ }).count(), 0);
-  });
 
-  test("a key restricted to an environment opens that environment", async (t) => {
-    const service = await startTestService(t);
-    await service.rest("POST", "/environments", { body: { name: "staging" } });
-    const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Staging only", environments: ["staging"] } });
-    const page = await openPage(t, browser(), `${service.url}/login`, REFUSED);
-    await page.getByLabel("API key").fill(made.body.data.key);
+    await page.getByRole("button", { name: "Your session" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByLabel("API key").fill(await makeKey({ name: "Staging only", environments: ["staging"] }));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL("**/env/staging");
     await page.getByRole("link", { name: "Events", exact: true }).click();

@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { pagesOf, sourceOf, startProvider } from "../../../server/test/support/provider.ts";
 import { call, startTestService } from "../../../server/test/support/service.ts";
-import { openPage } from "../support/browser.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
 /** Chromium adds style attributes to edited content. The content policy blocks them, and the editor does not need them. */
@@ -47,13 +47,13 @@ export function webhookCases(browser: () => Browser): void {
     await page.getByRole("link", { name: "View event" }).click();
     await page.getByText("Found in what the provider lists").waitFor();
 
-    await page.goto(`${service.url}/env/dev/jobs`);
+    await visit(page, "/env/dev/jobs");
     await page.getByRole("link", { name: "Check what the provider lists" }).waitFor();
     const everyJob = page.waitForRequest((request) => /\/v1\/jobs\?/.test(request.url()) && !request.url().includes("scheduled"));
     await page.getByRole("checkbox", { name: "Show scheduled reconciliations" }).check();
     await everyJob;
 
-    await page.goto(`${service.url}/env/dev/webhooks/${id}?tab=reconcile`);
+    await visit(page, `/env/dev/webhooks/${id}?tab=reconcile`);
     await page.getByRole("link", { name: "Show the job" }).waitFor();
     const form = page.getByRole("form", { name: "Reconciliation" });
     await form.getByRole("combobox", { name: "Compare with the list of" }).selectOption("shopify");
