@@ -1,5 +1,5 @@
 /**
- * Writers of an environment that never pause, whichever database it is in, and what they know to be committed: numbers that are counted
+ * Writers of an environment that never stop, whichever database it is in, and what they know to be committed: numbers that are counted
  * up, entries that replace each other under a unique index, and events with new names.
  */
 
@@ -12,6 +12,8 @@ import { MOVED, type MoveScene } from "./move-scene.ts";
 
 const WRITERS = 4;
 const KEYS = 10;
+/** Between two writes of a writer, and before it asks again where its environment is. Four that write without it take most of the processor from the move. */
+const PAUSE_MS = 5;
 
 export interface Writers {
   /** How often a write was refused. */
@@ -75,8 +77,8 @@ export function startWriters({ databases, placeOf }: MoveScene): Writers {
         if (!(error instanceof EnvironmentMoved)) throw error;
         refused++;
         place = await placeOf();
-        await pause(5);
       }
+      await pause(PAUSE_MS);
     }
   }
 
@@ -86,7 +88,7 @@ export function startWriters({ databases, placeOf }: MoveScene): Writers {
     refusals: () => refused,
     async more(times) {
       const wanted = written.map((n) => n + times);
-      while (written.some((n, writer) => n < (wanted[writer] as number))) await Promise.race([pause(5), running]);
+      while (written.some((n, writer) => n < (wanted[writer] as number))) await Promise.race([pause(PAUSE_MS), running]);
     },
     async check(database) {
       isEnding = true;

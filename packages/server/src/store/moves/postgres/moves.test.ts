@@ -54,7 +54,7 @@ test("every row of an environment moves, and the old ones are gone", { skip }, a
   assert.equal(triggers?.count, 0, "ordinary writes pay nothing after a move");
 });
 
-test("writers that never pause lose nothing, there and back again", { skip }, async (t) => {
+test("writers that never stop lose nothing, there and back again", { skip }, async (t) => {
   const scene = await makeMoveScene(t);
   const writers = startWriters(scene);
   await writers.more(10);
