@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "./support/both-stores.ts";
+import { onOneService } from "./support/one-service.ts";
 import { EVENT_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 const DAY_MS = 86_400_000;
@@ -19,16 +20,48 @@ async function idOf(service: TestService, event: object, key = EVENT_KEY, header
 
 const event = (id: string, n = 0, name = "shop/order.created") => ({ name, data: { n }, id });
 
-test("a duplicate is answered with the first event's id, whatever its payload or name", async (t) => {
-  const service = await startTestService(t);
-  const first = await idOf(service, event("order-1", 1));
-  assert.equal(await idOf(service, event("order-1", 2)), first);
-  assert.equal(await idOf(service, event("order-1", 3, "shop/other")), first);
-  const list = await service.rest("GET", "/events?id=order-1");
-  assert.equal(list.body.data.length, 1);
-  assert.equal(list.body.data[0].data.n, 1, "the first payload stays");
-  assert.equal(list.body.data[0].duplicates, 2, "suppressed duplicates are counted");
-});
+test(
+  "ids of events",
+  onOneService({
+    "a duplicate is answered with the first event's id, whatever its payload or name": async (service) => {
+      const first = await idOf(service, event("order-1", 1));
+      assert.equal(await idOf(service, event("order-1", 2)), first);
+      assert.equal(await idOf(service, event("order-1", 3, "shop/other")), first);
+      const list = await service.rest("GET", "/events?id=order-1");
+      assert.equal(list.body.data.length, 1);
+      assert.equal(list.body.data[0].data.n, 1, "the first payload stays");
+      assert.equal(list.body.data[0].duplicates, 2, "suppressed duplicates are counted");
+    },
+
+    "two equal ids in one array: the first wins": async (service) => {
+      const { body } = await service.send([event("twin", 1), event("other", 2), event("twin", 3)]);
+      assert.equal(body.ids[0], body.ids[2]);
+      assert.notEqual(body.ids[0], body.ids[1]);
+      const list = await service.rest("GET", "/events?id=twin");
+      assert.deepEqual([list.body.data.length, list.body.data[0].data.n, list.body.data[0].duplicates], [1, 1, 1]);
+    },
+
+    "of concurrent requests with one id exactly one wins": async (service) => {
+      const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => idOf(service, event("race", n))));
+      assert.equal(new Set(ids).size, 1);
+      const { body } = await service.rest("GET", "/events?id=race");
+      assert.deepEqual([body.data.length, body.data[0].duplicates], [1, 99]);
+    },
+
+    "each environment has its own ids": async (service) => {
+      await service.rest("POST", "/environments", { body: { name: "staging", kind: "custom" } });
+      const created = await service.rest("POST", "/keys", { body: { kind: "event", name: "s" }, headers: { "x-service-env": "staging" } });
+      const here = await idOf(service, event("same"));
+      const there = await idOf(service, event("same"), created.body.data.key);
+      assert.notEqual(here, there);
+    },
+
+    "events without an id are never duplicates": async (service) => {
+      const same = { name: "a/b", data: { same: true } };
+      assert.notEqual(await idOf(service, same), await idOf(service, same));
+    },
+  }),
+);
 
 test("the window ends 24 h after the first event, to the millisecond, and is not extended by duplicates", async (t) => {
   const clock = heldClock();
@@ -60,23 +93,6 @@ test("the window is a setting", async (t) => {
   assert.notEqual(await idOf(service, event("short")), first);
 });
 
-test("two equal ids in one array: the first wins", async (t) => {
-  const service = await startTestService(t);
-  const { body } = await service.send([event("twin", 1), event("other", 2), event("twin", 3)]);
-  assert.equal(body.ids[0], body.ids[2]);
-  assert.notEqual(body.ids[0], body.ids[1]);
-  const list = await service.rest("GET", "/events?id=twin");
-  assert.deepEqual([list.body.data.length, list.body.data[0].data.n, list.body.data[0].duplicates], [1, 1, 1]);
-});
-
-test("of concurrent requests with one id exactly one wins", async (t) => {
-  const service = await startTestService(t);
-  const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => idOf(service, event("race", n))));
-  assert.equal(new Set(ids).size, 1);
-  const { body } = await service.rest("GET", "/events?id=race");
-  assert.deepEqual([body.data.length, body.data[0].duplicates], [1, 99]);
-});
-
 test("ids are remembered across restarts", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestService(t, { dataDir });
@@ -84,19 +100,4 @@ test("ids are remembered across restarts", async (t) => {
   await before.stop();
   const after = await startTestService(t, { dataDir });
   assert.equal(await idOf(after, event("restart")), first);
-});
-
-test("each environment has its own ids", async (t) => {
-  const service = await startTestService(t);
-  await service.rest("POST", "/environments", { body: { name: "staging", kind: "custom" } });
-  const created = await service.rest("POST", "/keys", { body: { kind: "event", name: "s" }, headers: { "x-service-env": "staging" } });
-  const here = await idOf(service, event("same"));
-  const there = await idOf(service, event("same"), created.body.data.key);
-  assert.notEqual(here, there);
-});
-
-test("events without an id are never duplicates", async (t) => {
-  const service = await startTestService(t);
-  const same = { name: "a/b", data: { same: true } };
-  assert.notEqual(await idOf(service, same), await idOf(service, same));
 });

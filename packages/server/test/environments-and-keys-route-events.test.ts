@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "./support/both-stores.ts";
+import { onOneService } from "./support/one-service.ts";
 import { type Answer, startTestService, type TestService } from "./support/service.ts";
 
 const EVENT = { name: "shop/order.created", data: {} };
@@ -21,37 +22,97 @@ async function eventsIn(service: TestService, environment: string): Promise<numb
   return (await service.rest("GET", "/events", { headers: { "x-service-env": environment } })).body.data.length;
 }
 
-test("a branch key needs the name of an existing branch, in either header", async (t) => {
-  const service = await startTestService(t);
-  const { key } = await makeKey(service, "branch");
-  await service.rest("POST", "/environments", { body: { name: "feature/cart", kind: "branch" } });
-  await service.rest("POST", "/environments", { body: { name: "staging", kind: "custom" } });
-  const send = (headers: Record<string, string>) => service.send(EVENT, { key, headers });
+test(
+  "keys send into their environments",
+  onOneService({
+    "a branch key needs the name of an existing branch, in either header": async (service) => {
+      const { key } = await makeKey(service, "branch");
+      const inProduction = await eventsIn(service, "production");
+      await service.rest("POST", "/environments", { body: { name: "feature/cart", kind: "branch" } });
+      await service.rest("POST", "/environments", { body: { name: "staging", kind: "custom" } });
+      const send = (headers: Record<string, string>) => service.send(EVENT, { key, headers });
 
-  assert.deepEqual(code(await send({})), [400, "environment_missing"]);
-  assert.deepEqual(code(await send({ "x-service-env": "feature/none" })), [404, "environment_not_found"]);
-  assert.deepEqual(code(await send({ "x-service-env": "staging" })), [404, "environment_not_found"]);
-  assert.deepEqual(code(await send({ "x-service-env": "production" })), [404, "environment_not_found"]);
-  assert.equal((await send({ "x-service-env": "feature/cart" })).status, 200);
-  assert.equal((await send({ "x-inngest-env": "feature/cart" })).status, 200);
-  assert.equal((await send({ "x-service-env": "feature/cart", "x-inngest-env": "ignored" })).status, 200);
-  assert.equal(await eventsIn(service, "feature/cart"), 3);
-  assert.equal(await eventsIn(service, "production"), 0);
+      assert.deepEqual(code(await send({})), [400, "environment_missing"]);
+      assert.deepEqual(code(await send({ "x-service-env": "feature/none" })), [404, "environment_not_found"]);
+      assert.deepEqual(code(await send({ "x-service-env": "staging" })), [404, "environment_not_found"]);
+      assert.deepEqual(code(await send({ "x-service-env": "production" })), [404, "environment_not_found"]);
+      assert.equal((await send({ "x-service-env": "feature/cart" })).status, 200);
+      assert.equal((await send({ "x-inngest-env": "feature/cart" })).status, 200);
+      assert.equal((await send({ "x-service-env": "feature/cart", "x-inngest-env": "ignored" })).status, 200);
+      assert.equal(await eventsIn(service, "feature/cart"), 3);
+      assert.equal(await eventsIn(service, "production"), inProduction);
 
-  await service.rest("POST", "/environments/feature%2Fcart/archive");
-  assert.deepEqual(code(await send({ "x-service-env": "feature/cart" })), [404, "environment_not_found"]);
-  assert.equal(await eventsIn(service, "feature/cart"), 3, "an archived environment keeps its events");
-  await service.rest("POST", "/environments/feature%2Fcart/unarchive");
-  assert.equal((await send({ "x-service-env": "feature/cart" })).status, 200);
-});
+      await service.rest("POST", "/environments/feature%2Fcart/archive");
+      assert.deepEqual(code(await send({ "x-service-env": "feature/cart" })), [404, "environment_not_found"]);
+      assert.equal(await eventsIn(service, "feature/cart"), 3, "an archived environment keeps its events");
+      await service.rest("POST", "/environments/feature%2Fcart/unarchive");
+      assert.equal((await send({ "x-service-env": "feature/cart" })).status, 200);
+    },
 
-test("a key of one environment sends only there", async (t) => {
-  const service = await startTestService(t);
-  assert.equal((await service.send(EVENT, { headers: { "x-service-env": "production" } })).status, 200);
-  const forbidden = await service.send(EVENT, { headers: { "x-service-env": "feature/cart" } });
-  assert.deepEqual(code(forbidden), [403, "environment_forbidden"]);
-  assert.match(forbidden.body.error, /x-service-env: branch/, "the response says how to get a branch key");
-});
+    "a key of one environment sends only there": async (service) => {
+      assert.equal((await service.send(EVENT, { headers: { "x-service-env": "production" } })).status, 200);
+      const forbidden = await service.send(EVENT, { headers: { "x-service-env": "feature/none" } });
+      assert.deepEqual(code(forbidden), [403, "environment_forbidden"]);
+      assert.match(forbidden.body.error, /x-service-env: branch/, "the response says how to get a branch key");
+    },
+
+    "a key is shown once, listed by prefix, and stops working when revoked": async (service) => {
+      const { id, key } = await makeKey(service, "production");
+      assert.equal((await service.send(EVENT, { key })).status, 200);
+      const listed = await service.rest("GET", "/keys?kind=event");
+      assert.ok(!listed.text.includes(key));
+      const row = listed.body.data.find((candidate: { id: string }) => candidate.id === id);
+      assert.ok(key.startsWith(row.prefix) && row.prefix.length < 12);
+
+      const overlap = await makeKey(service, "production");
+      assert.equal((await service.rest("DELETE", `/keys/${id}`)).status, 200);
+      assert.deepEqual(code(await service.send(EVENT, { key })), [401, "event_key_invalid"]);
+      assert.equal((await service.send(EVENT, { key: overlap.key })).status, 200, "the other key goes on");
+      assert.deepEqual(code(await service.rest("DELETE", `/keys/${id}`)), [404, "key_not_found"]);
+      const events = await service.rest("GET", `/events?source=${id}`);
+      assert.equal(events.body.data[0].source.name, "for production", "its events still name their source");
+    },
+
+    "lists of names and addresses on a key": async (service) => {
+      const send = async (extra: object, name = "shop/order.created") => {
+        const { key } = await makeKey(service, "production", extra);
+        return code(await service.send({ name, data: {} }, { key }));
+      };
+      const names = (mode: string, ...list: string[]) => ({ eventNames: { mode, list } });
+      const ips = (mode: string, ...list: string[]) => ({ ips: { mode, list } });
+      const fine = [200, undefined];
+      assert.deepEqual(await send(names("allow", "shop/*")), fine);
+      assert.deepEqual(await send(names("allow", "shop/order.created")), fine);
+      assert.deepEqual(await send(names("allow", "other/*")), [403, "event_name_denied"]);
+      assert.deepEqual(await send(names("allow", "shop/order")), [403, "event_name_denied"]);
+      assert.deepEqual(await send(names("deny", "shop/*")), [403, "event_name_denied"]);
+      assert.deepEqual(await send(names("deny", "other/*")), fine);
+      assert.deepEqual(await send(names("allow", "*")), fine);
+      assert.deepEqual(await send(ips("allow", "127.0.0.1")), fine);
+      assert.deepEqual(await send(ips("allow", "127.0.0.0/8", "::1/128")), fine);
+      assert.deepEqual(await send(ips("allow", "10.0.0.0/8", "2001:db8::/32")), [403, "ip_denied"]);
+      assert.deepEqual(await send(ips("deny", "127.0.0.1/32")), [403, "ip_denied"]);
+      const batch = await makeKey(service, "production", names("allow", "shop/*"));
+      const refused = await service.send([EVENT, { name: "other/x", data: {} }], { key: batch.key });
+      assert.deepEqual(refused.body.details[0].index, 1);
+    },
+
+    "bad lists are refused when the key is made": async (service) => {
+      const create = (extra: object) => service.rest("POST", "/keys", { body: { kind: "event", name: "k", ...extra } });
+      const bad = [
+        { ips: { mode: "allow", list: ["300.1.1.1"] } },
+        { ips: { mode: "allow", list: ["10.0.0.0/33"] } },
+        { ips: { mode: "maybe", list: [] } },
+        { eventNames: { mode: "allow", list: ["inngest/x"] } },
+        { eventNames: ["shop/*"] },
+        { role: "admin" },
+        { kind: "other" },
+        { name: "" },
+      ];
+      for (const extra of bad) assert.deepEqual(code(await create(extra)), [400, "request_invalid"], JSON.stringify(extra));
+    },
+  }),
+);
 
 test("a placeholder key on a dev server may name any existing environment", async (t) => {
   const service = await startTestService(t, { mode: "dev" });
@@ -98,65 +159,6 @@ test("environments and keys come in pages", async (t) => {
   const keys = (await service.rest("GET", "/keys?kind=event&limit=2")).body;
   const rest = (await service.rest("GET", `/keys?kind=event&limit=2&cursor=${keys.page.next}`)).body;
   assert.deepEqual([keys.data.length, rest.data.length, rest.page.next], [2, 2, null]);
-});
-
-test("a key is shown once, listed by prefix, and stops working when revoked", async (t) => {
-  const service = await startTestService(t);
-  const { id, key } = await makeKey(service, "production");
-  assert.equal((await service.send(EVENT, { key })).status, 200);
-  const listed = await service.rest("GET", "/keys?kind=event");
-  assert.ok(!listed.text.includes(key));
-  const row = listed.body.data.find((candidate: { id: string }) => candidate.id === id);
-  assert.ok(key.startsWith(row.prefix) && row.prefix.length < 12);
-
-  const overlap = await makeKey(service, "production");
-  assert.equal((await service.rest("DELETE", `/keys/${id}`)).status, 200);
-  assert.deepEqual(code(await service.send(EVENT, { key })), [401, "event_key_invalid"]);
-  assert.equal((await service.send(EVENT, { key: overlap.key })).status, 200, "the other key goes on");
-  assert.deepEqual(code(await service.rest("DELETE", `/keys/${id}`)), [404, "key_not_found"]);
-  const events = await service.rest("GET", `/events?source=${id}`);
-  assert.equal(events.body.data[0].source.name, "for production", "its events still name their source");
-});
-
-test("lists of names and addresses on a key", async (t) => {
-  const service = await startTestService(t);
-  const send = async (extra: object, name = "shop/order.created") => {
-    const { key } = await makeKey(service, "production", extra);
-    return code(await service.send({ name, data: {} }, { key }));
-  };
-  const names = (mode: string, ...list: string[]) => ({ eventNames: { mode, list } });
-  const ips = (mode: string, ...list: string[]) => ({ ips: { mode, list } });
-  const fine = [200, undefined];
-  assert.deepEqual(await send(names("allow", "shop/*")), fine);
-  assert.deepEqual(await send(names("allow", "shop/order.created")), fine);
-  assert.deepEqual(await send(names("allow", "other/*")), [403, "event_name_denied"]);
-  assert.deepEqual(await send(names("allow", "shop/order")), [403, "event_name_denied"]);
-  assert.deepEqual(await send(names("deny", "shop/*")), [403, "event_name_denied"]);
-  assert.deepEqual(await send(names("deny", "other/*")), fine);
-  assert.deepEqual(await send(names("allow", "*")), fine);
-  assert.deepEqual(await send(ips("allow", "127.0.0.1")), fine);
-  assert.deepEqual(await send(ips("allow", "127.0.0.0/8", "::1/128")), fine);
-  assert.deepEqual(await send(ips("allow", "10.0.0.0/8", "2001:db8::/32")), [403, "ip_denied"]);
-  assert.deepEqual(await send(ips("deny", "127.0.0.1/32")), [403, "ip_denied"]);
-  const batch = await makeKey(service, "production", names("allow", "shop/*"));
-  const refused = await service.send([EVENT, { name: "other/x", data: {} }], { key: batch.key });
-  assert.deepEqual(refused.body.details[0].index, 1);
-});
-
-test("bad lists are refused when the key is made", async (t) => {
-  const service = await startTestService(t);
-  const create = (extra: object) => service.rest("POST", "/keys", { body: { kind: "event", name: "k", ...extra } });
-  const bad = [
-    { ips: { mode: "allow", list: ["300.1.1.1"] } },
-    { ips: { mode: "allow", list: ["10.0.0.0/33"] } },
-    { ips: { mode: "maybe", list: [] } },
-    { eventNames: { mode: "allow", list: ["inngest/x"] } },
-    { eventNames: ["shop/*"] },
-    { role: "admin" },
-    { kind: "other" },
-    { name: "" },
-  ];
-  for (const extra of bad) assert.deepEqual(code(await create(extra)), [400, "request_invalid"], JSON.stringify(extra));
 });
 
 test("behind a trusted proxy the client's own address counts, otherwise the header is ignored", async (t) => {

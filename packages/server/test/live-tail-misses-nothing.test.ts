@@ -5,6 +5,7 @@ import type { TestContext } from "node:test";
 import { startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
+import { onOneService } from "./support/one-service.ts";
 import { API_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 interface TailedEvent {
@@ -60,34 +61,88 @@ function parseMessage(message: string): TailedEvent {
 const event = (n: number, name = "tail/event") => ({ name, data: { n } });
 const numbers = (tailed: TailedEvent[]) => tailed.map((one) => one.event.data.n);
 
-test("events arrive as they are accepted, those before the start do not", async (t) => {
-  const service = await startTestService(t);
-  await service.send(event(0));
-  const tail = await openTail(t, service);
-  for (let n = 1; n <= 5; n++) await service.send(event(n));
-  assert.deepEqual(numbers(await tail.take(5)), [1, 2, 3, 4, 5]);
-});
+test(
+  "streams of one service",
+  onOneService({
+    "events arrive as they are accepted, those before the start do not": async (service, t) => {
+      await service.send(event(0));
+      const tail = await openTail(t, service);
+      for (let n = 1; n <= 5; n++) await service.send(event(n));
+      assert.deepEqual(numbers(await tail.take(5)), [1, 2, 3, 4, 5]);
+    },
 
-test("many concurrent senders: every event exactly once", async (t) => {
-  const service = await startTestService(t);
-  const tail = await openTail(t, service);
-  await Promise.all(Array.from({ length: 40 }, (_, sender) => service.send(Array.from({ length: 25 }, (_, i) => event(sender * 25 + i)))));
-  const seen = numbers(await tail.take(1_000));
-  assert.equal(new Set(seen).size, 1_000);
-});
+    "many concurrent senders: every event exactly once": async (service, t) => {
+      const tail = await openTail(t, service);
+      await Promise.all(
+        Array.from({ length: 40 }, (_, sender) => service.send(Array.from({ length: 25 }, (_, i) => event(sender * 25 + i)))),
+      );
+      const seen = numbers(await tail.take(1_000));
+      assert.equal(new Set(seen).size, 1_000);
+    },
 
-test("a stream goes on where an earlier one was cut, by header or parameter", async (t) => {
-  const service = await startTestService(t);
-  const first = await openTail(t, service);
-  await service.send([event(1), event(2), event(3)]);
-  const [, second] = await first.take(2);
-  first.close();
-  await service.send([event(4), event(5)]);
-  const byHeader = await openTail(t, service, "", { "last-event-id": second?.id ?? "" });
-  assert.deepEqual(numbers(await byHeader.take(3)), [3, 4, 5]);
-  const byParameter = await openTail(t, service, `?after=${second?.id}`);
-  assert.deepEqual(numbers(await byParameter.take(3)), [3, 4, 5]);
-});
+    "a stream goes on where an earlier one was cut, by header or parameter": async (service, t) => {
+      const first = await openTail(t, service);
+      await service.send([event(1), event(2), event(3)]);
+      const [, second] = await first.take(2);
+      first.close();
+      await service.send([event(4), event(5)]);
+      const byHeader = await openTail(t, service, "", { "last-event-id": second?.id ?? "" });
+      assert.deepEqual(numbers(await byHeader.take(3)), [3, 4, 5]);
+      const byParameter = await openTail(t, service, `?after=${second?.id}`);
+      assert.deepEqual(numbers(await byParameter.take(3)), [3, 4, 5]);
+    },
+
+    "a tail that was cut off before the first event goes on from where it began": async (service, t) => {
+      await service.send(event(0));
+      const tail = await openTail(t, service);
+      tail.close();
+      await service.send([event(1), event(2)]);
+      const again = await openTail(t, service, `?after=${tail.place}`);
+      assert.deepEqual(numbers(await again.take(2)), [1, 2]);
+    },
+
+    "only the environment and the names asked for": async (service, t) => {
+      await service.rest("POST", "/environments", { body: { name: "staging" } });
+      const staging = await openTail(t, service, "", { "x-service-env": "staging" });
+      const named = await openTail(t, service, "?name=shop/*");
+      const key = (await service.rest("POST", "/keys", { body: { kind: "event", name: "s" }, headers: { "x-service-env": "staging" } }))
+        .body.data.key;
+      await service.send([event(1), event(2, "shop/a"), event(3, "blog/b")]);
+      await service.send(event(4), { key });
+      await service.send(event(5, "shop/c"));
+      assert.deepEqual(numbers(await staging.take(1)), [4]);
+      assert.deepEqual(numbers(await named.take(2)), [2, 5]);
+    },
+
+    "line breaks between the tokens of a payload do not break the stream": async (service, t) => {
+      const tail = await openTail(t, service);
+      await service.send('{"name":"a/b","data":{\r\n "n": \n 7\r}}');
+      assert.deepEqual(numbers(await tail.take(1)), [7]);
+    },
+
+    "what is not understood is refused": async (service) => {
+      for (const query of ["?after=x", "?colour=red"]) {
+        const { status, body } = await service.rest("GET", `/events/stream${query}`);
+        assert.deepEqual([status, body.code], [400, "request_invalid"], query);
+      }
+    },
+
+    "a stream of runs reports each run, or says that there is a gap": async (service, t) => {
+      await startApp(t, service, (inlet) => [inlet.createFunction({ id: "tailed" }, { event: "tail/event" }, () => "done")]);
+      // The runs of a paused function do not change after their start.
+      const [{ id }] = (await service.rest("GET", "/functions")).body.data;
+      await service.rest("POST", `/functions/${id}/pause`);
+      const response = await fetch(`${service.url}/v1/runs/stream`, { headers: { authorization: `Bearer ${API_KEY}` } });
+      const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+      onEnd(t, () => reader.cancel());
+      const sent = 250;
+      await service.send(Array.from({ length: sent }, (_, n) => event(n)));
+      let text = "";
+      const isComplete = () => text.split("event: run\n").length > sent || text.includes('event: gap\ndata: {"kind":"gap"}\n\n');
+      while (!isComplete()) text += (await reader.read()).value ?? assert.fail("the stream ended");
+    },
+  }),
+);
 
 test("a stream goes on after a restart of the service, which ends open streams", async (t) => {
   const dataDir = temporaryFolder(t);
@@ -103,16 +158,6 @@ test("a stream goes on after a restart of the service, which ends open streams",
   assert.deepEqual(numbers(await again.take(2)), [2, 3]);
 });
 
-test("a tail that was cut off before the first event goes on from where it began", async (t) => {
-  const service = await startTestService(t);
-  await service.send(event(0));
-  const tail = await openTail(t, service);
-  tail.close();
-  await service.send([event(1), event(2)]);
-  const again = await openTail(t, service, `?after=${tail.place}`);
-  assert.deepEqual(numbers(await again.take(2)), [1, 2]);
-});
-
 test("a tail may begin in the past, by time", async (t) => {
   let time = Date.now();
   const service = await startTestService(t, { now: () => time });
@@ -126,49 +171,4 @@ test("a tail may begin in the past, by time", async (t) => {
   assert.deepEqual(numbers(await tail.take(3)), [3, 4, 5]);
   const { status } = await service.rest("GET", "/events/stream?from=yesterday");
   assert.equal(status, 400);
-});
-
-test("only the environment and the names asked for", async (t) => {
-  const service = await startTestService(t);
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const staging = await openTail(t, service, "", { "x-service-env": "staging" });
-  const named = await openTail(t, service, "?name=shop/*");
-  const key = (await service.rest("POST", "/keys", { body: { kind: "event", name: "s" }, headers: { "x-service-env": "staging" } })).body
-    .data.key;
-  await service.send([event(1), event(2, "shop/a"), event(3, "blog/b")]);
-  await service.send(event(4), { key });
-  await service.send(event(5, "shop/c"));
-  assert.deepEqual(numbers(await staging.take(1)), [4]);
-  assert.deepEqual(numbers(await named.take(2)), [2, 5]);
-});
-
-test("line breaks between the tokens of a payload do not break the stream", async (t) => {
-  const service = await startTestService(t);
-  const tail = await openTail(t, service);
-  await service.send('{"name":"a/b","data":{\r\n "n": \n 7\r}}');
-  assert.deepEqual(numbers(await tail.take(1)), [7]);
-});
-
-test("what is not understood is refused", async (t) => {
-  const service = await startTestService(t);
-  for (const query of ["?after=x", "?colour=red"]) {
-    const { status, body } = await service.rest("GET", `/events/stream${query}`);
-    assert.deepEqual([status, body.code], [400, "request_invalid"], query);
-  }
-});
-
-test("a stream of runs reports each run, or says that there is a gap", async (t) => {
-  const service = await startTestService(t);
-  await startApp(t, service, (inlet) => [inlet.createFunction({ id: "tailed" }, { event: "tail/event" }, () => "done")]);
-  // The runs of a paused function do not change after their start.
-  const [{ id }] = (await service.rest("GET", "/functions")).body.data;
-  await service.rest("POST", `/functions/${id}/pause`);
-  const response = await fetch(`${service.url}/v1/runs/stream`, { headers: { authorization: `Bearer ${API_KEY}` } });
-  const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
-  onEnd(t, () => reader.cancel());
-  const sent = 250;
-  await service.send(Array.from({ length: sent }, (_, n) => event(n)));
-  let text = "";
-  const isComplete = () => text.split("event: run\n").length > sent || text.includes('event: gap\ndata: {"kind":"gap"}\n\n');
-  while (!isComplete()) text += (await reader.read()).value ?? assert.fail("the stream ended");
 });

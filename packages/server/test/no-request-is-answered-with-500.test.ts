@@ -5,6 +5,7 @@ import { attackInRounds, attackPlan, attackTimeoutMs, type Random } from "./supp
 import { HOSTILE_TEXTS, hostileValue, type ValueSchema } from "./support/attacks/hostile-values.ts";
 import { type Operation, operationsOf } from "./support/attacks/rest-operations.ts";
 import { test } from "./support/both-stores.ts";
+import { onOneService } from "./support/one-service.ts";
 import { call, SIGNING_KEY, startTestService } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
 
@@ -52,36 +53,38 @@ test("every route answers or refuses whatever it is sent", { timeout: attackTime
   assert.equal((await call(`${service.url}/health`)).status, 200);
 });
 
-test("a filter for a function that does not exist finds nothing", async (t) => {
-  const service = await startTestService(t);
-  for (const path of ["/runs", "/failures", "/holds"]) {
-    const { status, body } = await service.rest("GET", `${path}?function=unknown`);
-    assert.deepEqual([status, body.data], [200, []], path);
-  }
-});
+test(
+  "requests that hold what is not there, or cannot be stored",
+  onOneService({
+    "a filter for a function that does not exist finds nothing": async (service) => {
+      for (const path of ["/runs", "/failures", "/holds"]) {
+        const { status, body } = await service.rest("GET", `${path}?function=unknown`);
+        assert.deepEqual([status, body.data], [200, []], path);
+      }
+    },
 
-test("a text with U+0000 is refused or kept, on both engines alike", async (t) => {
-  const service = await startTestService(t);
-  assert.equal((await service.rest("POST", "/keys", { body: { kind: "event", name: "a\0b" } })).status, 400);
-  assert.equal((await service.rest("DELETE", "/keys/a%00b")).status, 400);
-  assert.equal((await service.rest("GET", "/events?q=%00")).status, 400);
-});
+    "a text with U+0000 is refused or kept, on both engines alike": async (service) => {
+      assert.equal((await service.rest("POST", "/keys", { body: { kind: "event", name: "a\0b" } })).status, 400);
+      assert.equal((await service.rest("DELETE", "/keys/a%00b")).status, 400);
+      assert.equal((await service.rest("GET", "/events?q=%00")).status, 400);
+    },
 
-test("so is one in a registration", async (t) => {
-  const service = await startTestService(t);
-  const usual = { url: "http://127.0.0.1:9/api", appName: "shop", sdk: "js:v3", framework: "node", functions: [] };
-  const register = async (changes: object, deepText = "") => {
-    const headers = { authorization: `Bearer ${SIGNING_KEY}` };
-    const body = JSON.stringify({ ...usual, ...changes }).replace('"deep"', deepText);
-    return (await call(`${service.url}/fn/register`, { method: "POST", headers, body })).status;
-  };
-  const given = [{ appName: "a\0b" }, { sdk: "a\0b" }, { framework: "a\0b" }, { url: "http://127.0.0.1:9/\0" }];
-  const statuses = [];
-  for (const changes of given) statuses.push(await register(changes));
-  assert.deepEqual(statuses, [200, 200, 200, 400]);
-  for (const changes of [{ appName: "a".repeat(300_000) }, { url: `http://127.0.0.1:9/${"a".repeat(300_000)}` }])
-    assert.equal(await register(changes), 400, "what is too long for an index");
-  const deep = "[".repeat(20_000) + "]".repeat(20_000);
-  for (const changes of [{ functions: [{ id: "f", steps: "deep" }] }, { unknown: "deep" }])
-    assert.equal(await register(changes, deep), 400, "what is nested very deeply");
-});
+    "so is one in a registration": async (service) => {
+      const usual = { url: "http://127.0.0.1:9/api", appName: "shop", sdk: "js:v3", framework: "node", functions: [] };
+      const register = async (changes: object, deepText = "") => {
+        const headers = { authorization: `Bearer ${SIGNING_KEY}` };
+        const body = JSON.stringify({ ...usual, ...changes }).replace('"deep"', deepText);
+        return (await call(`${service.url}/fn/register`, { method: "POST", headers, body })).status;
+      };
+      const given = [{ appName: "a\0b" }, { sdk: "a\0b" }, { framework: "a\0b" }, { url: "http://127.0.0.1:9/\0" }];
+      const statuses = [];
+      for (const changes of given) statuses.push(await register(changes));
+      assert.deepEqual(statuses, [200, 200, 200, 400]);
+      for (const changes of [{ appName: "a".repeat(300_000) }, { url: `http://127.0.0.1:9/${"a".repeat(300_000)}` }])
+        assert.equal(await register(changes), 400, "what is too long for an index");
+      const deep = "[".repeat(20_000) + "]".repeat(20_000);
+      for (const changes of [{ functions: [{ id: "f", steps: "deep" }] }, { unknown: "deep" }])
+        assert.equal(await register(changes, deep), 400, "what is nested very deeply");
+    },
+  }),
+);

@@ -11,6 +11,7 @@ import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { BareApp } from "./support/bare-app.ts";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
+import { onOneService } from "./support/one-service.ts";
 import { openPatientStore } from "./support/postgres.ts";
 import { PATIENT_DATABASE_TIMEOUT } from "./support/process.ts";
 import { API_KEY, call, databaseOfTest, EVENT_KEY, SIGNING_KEY, startTestService, temporaryFolder } from "./support/service.ts";
@@ -39,28 +40,58 @@ testOnce("a text that is no signing key is refused at start, with a sentence tha
   assert.throws(() => readConfig("start", [], { INLET_SIGNING_KEY: `${SIGNING_KEY},secret` }), ConfigInvalid, "one of several");
 });
 
-test("a worker that wants to connect is told what to do instead, if it holds the key", async (t) => {
-  const service = await startTestService(t);
-  const start = (bearer: string) =>
-    call(`${service.url}/v0/connect/start`, { method: "POST", headers: { authorization: `Bearer ${bearer}` }, body: new Uint8Array([1]) });
-  const { status, body } = await start(SIGNING_KEY);
-  assert.deepEqual([status, body.code], [501, "connect_unsupported"]);
-  assert.match(body.error, /serve\(\).*\/v1\/apps/);
-  assert.equal((await start("nonsense")).status, 401);
-});
+test(
+  "a service with a signing key",
+  onOneService({
+    "a worker that wants to connect is told what to do instead, if it holds the key": async (service) => {
+      const start = (bearer: string) =>
+        call(`${service.url}/v0/connect/start`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${bearer}` },
+          body: new Uint8Array([1]),
+        });
+      const { status, body } = await start(SIGNING_KEY);
+      assert.deepEqual([status, body.code], [501, "connect_unsupported"]);
+      assert.match(body.error, /serve\(\).*\/v1\/apps/);
+      assert.equal((await start("nonsense")).status, 401);
+    },
+
+    "REST takes no key text from the caller: what it makes is whole": async (service) => {
+      const chosen = await service.rest("POST", "/keys", { body: { kind: "signing", name: "mine", key: "my-signing-key" } });
+      assert.deepEqual([chosen.status, chosen.body.code], [400, "request_invalid"]);
+      const made = await service.rest("POST", "/keys", { body: { kind: "signing", name: "rotated" } });
+      assert.match(made.body.data.key, /^signkey-production-[0-9a-f]{64}$/);
+      assert.equal((await register(service.url, made.body.data.key)).status, 200);
+    },
+
+    "results that are handed in while a call goes on are in the audit log, once for each run": async (service, t) => {
+      const authorization = { authorization: `Bearer ${SIGNING_KEY}` };
+      const app = await BareApp.start(t);
+      await app.register(service.url, authorization);
+      await service.send({ name: "bare/begin", data: {} });
+      const { runId, dispatch, finish } = await app.next();
+      for (const id of ["a", "b"]) {
+        const body = JSON.stringify({ qi_id: dispatch, steps: [{ op: "StepRun", id, name: id, data: 1 }] });
+        const headers = { ...authorization, "content-type": "application/json" };
+        const { status } = await call(`${service.url}/v1/checkpoint/${runId}/async`, { method: "POST", body, headers });
+        assert.equal(status, 200);
+      }
+      await finish(null);
+      const { body } = await service.rest("GET", "/audit-log?action=run.*");
+      const entries = body.data.map(({ actor, target, environment, details }: Record<string, { kind?: string; id?: string }>) => [
+        actor?.kind,
+        target?.id,
+        environment,
+        details,
+      ]);
+      assert.deepEqual(entries, [["signing-key", runId, "production", { ip: "127.0.0.1" }]]);
+    },
+  }),
+);
 
 testOnce("a placeholder is refused for every kind of key", () => {
   for (const flag of ["--event-key", "--api-key", "--signing-key"])
     assert.throws(() => readConfig("start", [flag, "signkey-prod-replace-me"], {}), /is a placeholder from an example/, flag);
-});
-
-test("REST takes no key text from the caller: what it makes is whole", async (t) => {
-  const service = await startTestService(t);
-  const chosen = await service.rest("POST", "/keys", { body: { kind: "signing", name: "mine", key: "my-signing-key" } });
-  assert.deepEqual([chosen.status, chosen.body.code], [400, "request_invalid"]);
-  const made = await service.rest("POST", "/keys", { body: { kind: "signing", name: "rotated" } });
-  assert.match(made.body.data.key, /^signkey-production-[0-9a-f]{64}$/);
-  assert.equal((await register(service.url, made.body.data.key)).status, 200);
 });
 
 test("a stored signing key that is not hexadecimal opens nothing, by no hash, and is replaced", async (t) => {
@@ -95,28 +126,4 @@ test("registrations are in the audit log: by which key, from where", async (t) =
   const [{ actor, action, target, environment, details }] = body.data;
   assert.deepEqual([actor.kind, actor.name, action, target.name], ["signing-key", "configured", "app.registered", "thief"]);
   assert.deepEqual([environment, details], ["production", { url: REGISTRATION.url, ip: "127.0.0.1" }]);
-});
-
-test("results that are handed in while a call goes on are in the audit log, once for each run", async (t) => {
-  const service = await startTestService(t);
-  const authorization = { authorization: `Bearer ${SIGNING_KEY}` };
-  const app = await BareApp.start(t);
-  await app.register(service.url, authorization);
-  await service.send({ name: "bare/begin", data: {} });
-  const { runId, dispatch, finish } = await app.next();
-  for (const id of ["a", "b"]) {
-    const body = JSON.stringify({ qi_id: dispatch, steps: [{ op: "StepRun", id, name: id, data: 1 }] });
-    const headers = { ...authorization, "content-type": "application/json" };
-    const { status } = await call(`${service.url}/v1/checkpoint/${runId}/async`, { method: "POST", body, headers });
-    assert.equal(status, 200);
-  }
-  await finish(null);
-  const { body } = await service.rest("GET", "/audit-log?action=run.*");
-  const entries = body.data.map(({ actor, target, environment, details }: Record<string, { kind?: string; id?: string }>) => [
-    actor?.kind,
-    target?.id,
-    environment,
-    details,
-  ]);
-  assert.deepEqual(entries, [["signing-key", runId, "production", { ip: "127.0.0.1" }]]);
 });
