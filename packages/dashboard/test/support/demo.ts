@@ -91,18 +91,16 @@ async function makeWebhooks(service: ServiceClient) {
 /** Returns the id of an event that starts a run. */
 async function sendEvents(service: ServiceClient): Promise<string> {
   const customers = ["ada", "grace", "edsger", "barbara", "alan", "margaret"];
-  for (let n = 0; n < 48; n++) {
-    const customer = customers[n % customers.length];
-    const name = ["shop/order.paid", "user/signed.up", "billing/invoice.sent", "shop/order.paid", "cart/item.added"][n % 5];
-    await service.send({
-      name,
-      id: n % 4 === 0 ? `demo-${n}` : undefined,
-      data: { orderId: 4700 + n, customer, total: (19.9 + n * 3.7).toFixed(2), items: n % 4 },
-    });
-  }
+  const names = ["shop/order.paid", "user/signed.up", "billing/invoice.sent", "shop/order.paid", "cart/item.added"];
+  const events = Array.from({ length: 48 }, (_, n) => ({
+    name: names[n % names.length],
+    id: n % 4 === 0 ? `demo-${n}` : undefined,
+    data: { orderId: 4700 + n, customer: customers[n % customers.length], total: (19.9 + n * 3.7).toFixed(2), items: n % 4 },
+  }));
+  await service.send(events);
   await service.send({ name: "shop/order.paid", id: "demo-0", data: {} });
   await service.send({ name: "shop/payment.due", data: { orderId: 4711, card: "tok_visa" } });
-  for (const orderId of [4702, 4703, 4704, 4705]) await service.send({ name: "shop/order.created", data: { orderId, total: 42.5 } });
+  await service.send([4702, 4703, 4704, 4705].map((orderId) => ({ name: "shop/order.created", data: { orderId, total: 42.5 } })));
   await service.send({ name: "shop/cart.left", data: { cart: "c_81" } });
   const order = `{"name":"shop/order.created","id":"order-4711","data":{"orderId":4711,"ledger":9007199254740993,"total":129.95,"paid":true,"customer":{"id":"cus_8Zk","name":"Ada Lovelace","email":"ada@example.com"},"items":[{"sku":"teapot","quantity":1,"price":89},{"sku":"cup","quantity":2,"price":20.475}],"note":null},"v":"2026-11"}`;
   const { body } = await service.send(order);
