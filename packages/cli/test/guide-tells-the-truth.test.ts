@@ -13,7 +13,7 @@ function blocks(language: string): string[] {
 }
 
 function commandsIn(text: string): string[][] {
-  return [...text.matchAll(/^(?:inlet| {2}- run: npx @inlet\/cli) webhooks ([^#|\n]+)/gm)].map(([, words]) =>
+  return [...text.matchAll(/^(?:inlet| +- run: npx @inlet\/cli) webhooks ([^#|\n]+)/gm)].map(([, words]) =>
     (words ?? "").trim().split(/\s+/),
   );
 }

@@ -32,8 +32,11 @@ import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual
 
 /** Longer than anything waits: what goes on does something within this time, however many runs wait behind one another. */
 const REST_MAX_MS = 6 * 3_600_000;
-/** A machine that is starved of processor time may do nothing for minutes. */
-const REAL_REST_MAX_MS = 300_000;
+/**
+ * In real time, nothing happens any more if so many looks at the store find the same. Time says nothing: on a machine that is starved of
+ * processor time, one write takes minutes, but the looks wait as long for the same store.
+ */
+const REAL_LOOKS_MAX = 6_000;
 const REAL_LOOK_MS = 25;
 /** What was answered so long ago has been written, if the store works; a write is tried again for a while when connections break. */
 const REAL_SETTLE_MS = 1_000;
@@ -87,6 +90,8 @@ export class World {
   #asked = 0;
   #progress = 0;
   #progressAt = now();
+  /** How often the store was looked at since then. */
+  #looksSince = 0;
 
   constructor(scenario: Scenario, stores: SimStores, trace: Trace | null = null) {
     const { seed, functions, network: faults, callTimeoutMs: timeoutMs } = scenario;
@@ -192,7 +197,7 @@ export class World {
         if (await this.#isDone()) return;
         await this.#release();
       }
-      if (this.#isEndless(REST_MAX_MS)) return;
+      if (this.#isEndless()) return;
       fireNext();
       await this.#jumble();
     }
@@ -202,10 +207,17 @@ export class World {
   async #watch(): Promise<void> {
     for (;;) {
       for (const node of this.#nodes) await node.maintain();
-      if ((await this.#isDone()) || this.#isEndless(REAL_REST_MAX_MS)) return;
+      await this.#look();
+      if ((await this.#isDone()) || this.#isEndless()) return;
       await this.#release();
       await pass(REAL_LOOK_MS);
     }
+  }
+
+  /** Takes as long as the store takes to answer. */
+  async #look(): Promise<void> {
+    const process = this.#nodes.find(({ isSteady }) => isSteady)?.process;
+    if (process) await this.#stores.operator(process.store).queueLanes();
   }
 
   async #release(): Promise<void> {
@@ -233,17 +245,25 @@ export class World {
     return (await Promise.all(lists)).every(({ jobs }) => jobs.every(({ endedAt }) => endedAt !== null));
   }
 
-  #isEndless(restMs: number): boolean {
+  #isEndless(): boolean {
     const { calls, endedRuns } = this.journal;
     const progress = calls.length + endedRuns.size - this.#people.left;
-    const at = this.scenario.isRealTime ? now() : nextTimerAt();
-    if (progress !== this.#progress) this.#progressAt = now();
+    if (progress !== this.#progress) {
+      this.#progressAt = now();
+      this.#looksSince = 0;
+    }
     this.#progress = progress;
+    this.#looksSince++;
     if (calls.length > CALLS_MAX) this.journal.fault(`apps are called without end: ${CALLS_MAX} times by now`);
-    else if (at === null || at > this.#progressAt + restMs)
-      this.journal.fault("something rests for ever: see the runs that have not ended");
+    else if (this.#rests()) this.journal.fault("something rests for ever: see the runs that have not ended");
     else return false;
     return true;
+  }
+
+  #rests(): boolean {
+    if (this.scenario.isRealTime) return this.#looksSince > REAL_LOOKS_MAX;
+    const at = nextTimerAt();
+    return at === null || at > this.#progressAt + REST_MAX_MS;
   }
 
   #serve(sdk: SdkName): SimApp {

@@ -4,6 +4,7 @@
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
+import type { PoolClient } from "pg";
 import type { Database } from "../../postgres/database.ts";
 import type { MovedTable } from "./moved-tables.ts";
 import { rowJson } from "./row-text.ts";
@@ -21,16 +22,17 @@ export async function tablesThatDiffer(
   tables: readonly MovedTable[],
   environmentId: EnvironmentId,
 ): Promise<MovedTable[]> {
-  const differ: MovedTable[] = [];
-  for (const table of tables) {
-    const [here, there] = await Promise.all([sumOf(one, table, environmentId), sumOf(other, table, environmentId)]);
-    if (here.rows !== there.rows || here.sum !== there.sum) differ.push(table);
-  }
-  return differ;
+  const [here, there] = await Promise.all([sumsOf(one, tables, environmentId), sumsOf(other, tables, environmentId)]);
+  return tables.filter((_, n) => here[n]?.rows !== there[n]?.rows || here[n]?.sum !== there[n]?.sum);
+}
+
+/** Sent together, so that the hold does not last for a round trip per table. */
+function sumsOf(database: Database, tables: readonly MovedTable[], environmentId: EnvironmentId): Promise<Sum[]> {
+  return database.transaction((client) => Promise.all(tables.map((table) => sumOf(client, table, environmentId))));
 }
 
 /** Null for the sum of a table that has too many rows. The sum does not depend on their order. */
-async function sumOf(database: Database, { name, columns }: MovedTable, environmentId: EnvironmentId): Promise<Sum> {
+async function sumOf(client: PoolClient, { name, columns }: MovedTable, environmentId: EnvironmentId): Promise<Sum> {
   const few = `SELECT FROM ${name} WHERE environment_id = $1 LIMIT ${ROWS_MAX + 1}`;
   const text = `
     WITH size AS MATERIALIZED (SELECT count(*) AS rows FROM (${few}) AS counted)
@@ -38,6 +40,5 @@ async function sumOf(database: Database, { name, columns }: MovedTable, environm
       SELECT sum(('x' || left(md5(${rowJson(columns)}), 15))::bit(60)::bigint)::varchar FROM ${name} AS t
       WHERE t.environment_id = $1 AND size.rows <= ${ROWS_MAX}) AS sum
     FROM size`;
-  const [row] = await database.query<Sum>(text, [environmentId]);
-  return row as Sum;
+  return (await client.query<Sum>(text, [environmentId])).rows[0] as Sum;
 }

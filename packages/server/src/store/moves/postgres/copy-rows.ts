@@ -63,7 +63,7 @@ export interface FoundKeys {
 
 /** The rows with these keys, as they are, within the size of a batch. */
 export async function readKeys(
-  source: Database,
+  source: PoolClient,
   table: MovedTable,
   environmentId: EnvironmentId,
   keys: readonly string[],
@@ -78,7 +78,7 @@ export async function readKeys(
         FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS k(key, n)
         LEFT JOIN ${name} AS t ON ${["t.environment_id = $1", ...same].join(" AND ")} OFFSET 0) AS found) AS sized
     WHERE bytes <= ${BYTES_MAX} OR n = 1 ORDER BY n`;
-  const found = await source.query<SourceRow & { key: string }>(text, [environmentId, new PassedJson(keys)], "maintenance");
+  const { rows: found } = await source.query<SourceRow & { key: string }>(text, [environmentId, new PassedJson(keys)]);
   return { examined: found.length, rows: found.filter(({ row }) => row !== null), keys: found.map((row) => row.key) };
 }
 
@@ -88,19 +88,23 @@ export async function internRows(target: Database, table: MovedTable, rows: read
   for (const statement of interning(table)) await target.query(statement, [jsonOf(rows)], "maintenance");
 }
 
-/** Writes rows, in place of those with `keys`: a key without a row is that of a row that is gone. */
+/**
+ * Writes rows, in place of those with `keys`: a key without a row is that of a row that is gone. Every statement is sent before it returns
+ * for the first time: tables that are written at once are written in the order of the calls.
+ */
 export async function writeRows(
   client: PoolClient,
   table: MovedTable,
   environmentId: EnvironmentId,
   { rows, keys = [] }: { rows: readonly SourceRow[]; keys?: readonly string[] },
 ): Promise<void> {
-  if (keys.length > 0) await client.query(removeKeys(table), [environmentId, new PassedJson(keys), jsonOf(rows)]);
-  if (rows.length === 0) return;
   const json = jsonOf(rows);
-  if (!table.isKeyUnique) await client.query(removeSame(table), [json]);
-  for (const statement of removeConflicts(table)) await client.query(statement, [json]);
-  const { rows: written } = await client.query<{ sum: string }>(insertRows(table), [json]);
+  const removals: Promise<unknown>[] = [];
+  if (keys.length > 0) removals.push(client.query(removeKeys(table), [environmentId, new PassedJson(keys), json]));
+  if (rows.length === 0) return void (await Promise.all(removals));
+  if (!table.isKeyUnique) removals.push(client.query(removeSame(table), [json]));
+  for (const statement of removeConflicts(table)) removals.push(client.query(statement, [json]));
+  const [{ rows: written }] = await Promise.all([client.query<{ sum: string }>(insertRows(table), [json]), ...removals]);
   const sums = (those: readonly { sum: string }[]) => those.map(({ sum }) => sum).sort();
   if (sums(written).join() !== sums(rows).join()) throw new CopyDiffers(`rows of ${table.name} differ from those that were copied`);
 }

@@ -12,7 +12,7 @@ import type { MovedTable } from "./moved-tables.ts";
 
 /** Changes that are read at a time. Many concern the same few rows, which are copied once. */
 export const CHANGES_MAX = 5_000;
-/** Changed rows that are copied at a time. */
+/** Changed rows of a table that are copied at a time. */
 const KEYS_MAX = 500;
 
 const BEGIN = `
@@ -104,24 +104,34 @@ export async function copyChanges(source: MoveSide, target: MoveSide, tables: re
      ORDER BY change_no LIMIT ${CHANGES_MAX}`,
     [environmentId],
   );
-  for (const table of tables) {
-    const own = changes.filter(({ table_name }) => table_name === table.name);
-    if (own.length > 0) await copyKeys(source.database, target, table, [...new Set(own.map(({ key }) => key))]);
-  }
+  const changed = tables.map((table) => ({ table, keys: keysOf(table, changes) }));
+  for (let left: readonly ChangedKeys[] = changed; left.some(({ keys }) => keys.length > 0); )
+    left = await copyKeys(source.database, target, left);
   // A change of a row after it was read is another one.
   const text = "DELETE FROM moved_changes WHERE environment_id = $1 AND change_no = ANY ($2::bigint[])";
   if (changes.length > 0) await source.database.query(text, [environmentId, changes.map(({ change_no }) => change_no)]);
   return changes.length;
 }
 
-async function copyKeys(source: Database, target: MoveSide, table: MovedTable, keys: readonly string[]): Promise<void> {
+interface ChangedKeys {
+  table: MovedTable;
+  keys: readonly string[];
+}
+
+function keysOf({ name }: MovedTable, changes: readonly ChangeRow[]): string[] {
+  return [...new Set(changes.flatMap(({ table_name, key }) => (table_name === name ? [key] : [])))];
+}
+
+/** Some rows of every table, read and written in a few round trips, so that the copy catches up on a busy machine too. Returns what is left. */
+async function copyKeys(source: Database, target: MoveSide, changed: readonly ChangedKeys[]): Promise<ChangedKeys[]> {
   const { database, environmentId } = target;
-  for (let left = keys; left.length > 0; ) {
-    const found = await readKeys(source, table, environmentId, left.slice(0, KEYS_MAX));
-    await internRows(database, table, found.rows);
-    await writing(target, (client) => writeRows(client, table, environmentId, found));
-    left = left.slice(found.examined);
-  }
+  const some = changed.filter(({ keys }) => keys.length > 0);
+  const read = (client: PoolClient) =>
+    Promise.all(some.map(({ table, keys }) => readKeys(client, table, environmentId, keys.slice(0, KEYS_MAX))));
+  const found = (await source.transaction(read, "maintenance")).map((rows, n) => ({ ...(some[n] as ChangedKeys), found: rows }));
+  await Promise.all(found.map(({ table, found: { rows } }) => internRows(database, table, rows)));
+  await writing(target, (client) => Promise.all(found.map((one) => writeRows(client, one.table, environmentId, one.found))));
+  return found.map(({ table, keys, found: { examined } }) => ({ table, keys: keys.slice(examined) }));
 }
 
 /** What becomes visible with the switch: the job has completed. Events that the source did not count are noted. */
