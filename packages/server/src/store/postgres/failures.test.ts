@@ -23,7 +23,7 @@ async function failureOf(work: () => Promise<unknown>): Promise<Error> {
 }
 
 test("codes say what is an outage, what met another transaction, and what is our own fault", () => {
-  for (const code of ["08006", "53300", "53100", "57P01", "57P03", "58030", "25006", "55P03", "57014", "XX000"]) {
+  for (const code of ["08006", "53300", "53100", "57P01", "57P03", "58030", "25006", "25P04", "55P03", "57014", "XX000"]) {
     assert.notEqual(serverFault(withCode(code)), null, code);
   }
   for (const code of ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND"])

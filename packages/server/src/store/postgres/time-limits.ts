@@ -13,7 +13,7 @@ export type WorkKind = "work" | "read" | "maintenance" | "migration";
 export interface TimeLimits {
   /** From the beginning of the transaction to its end. Before PostgreSQL 17, only the node enforces it. */
   transactionMs: number;
-  /** One statement. */
+  /** One statement. From PostgreSQL 17 on it has no effect, being as long as the limit of the transaction, which closes the connection. */
   statementMs: number;
   /** Waiting for one lock. */
   lockMs: number;
