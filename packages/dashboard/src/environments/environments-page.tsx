@@ -17,7 +17,8 @@ import { EnvironmentRow } from "./environment-row.tsx";
 
 export function EnvironmentsPage() {
   const { env } = useParams({ from: "/env/$env" });
-  const { data, error, refetch } = useQuery(environmentsQuery);
+  // Jobs move environments, and others archive them.
+  const { data, error, refetch } = useQuery({ ...environmentsQuery, refetchInterval: 10_000 });
   const [creating, setCreating] = useState<EnvironmentKind | null>(null);
   const mayChange = useMayManage();
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;

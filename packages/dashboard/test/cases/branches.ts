@@ -164,8 +164,8 @@ export function branchCases(browser: () => Browser): void {
 
       const made = await service.rest("POST", "/environments", { body: { name: "billing", database: "eu" } });
       assert.equal(made.status, 201, made.text);
-      await page.goto(`${service.url}/env/dev/environments`);
-      await page.getByRole("row", { name: /^payments custom directory / }).waitFor();
+      await visit(page, "/env/dev/environments");
+      await page.getByRole("row", { name: /^payments custom directory / }).waitFor({ timeout: PATIENT_MS });
       proxy.close();
       await databases.getByText("eu cannot be reached. Requests for billing are refused until it can.").waitFor();
       await databases.getByRole("row", { name: /^eu Unreachable unknown billing$/ }).waitFor();
