@@ -1,10 +1,12 @@
 /** Stores that share the read thread of a process do not disturb each other, and leave no file open. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { promisify } from "node:util";
 import { type Store, StoreUnavailable } from "../contract/index.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
@@ -46,6 +48,23 @@ test("a store that was stopped can be opened and read again", async (t) => {
   const again = openSqliteStore({ folder, onFault() {}, onRecovery() {} });
   assert.deepEqual(await read(again), []);
   await again.stop();
+});
+
+test("a process that waits for nothing but a read stays alive for it, and ends when its stores have stopped", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-reader-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const program = join(folder, "read-once.mjs");
+  writeFileSync(
+    program,
+    `import { openSqliteStore } from ${JSON.stringify(import.meta.resolve("./sqlite-store.ts"))};
+    for (let n = 0; n < 2; n++) {
+      const store = openSqliteStore({ folder: ${JSON.stringify(join(folder, "store"))}, onFault() {}, onRecovery() {} });
+      console.log(JSON.stringify(await store.queueDepths()));
+      await store.stop();
+    }`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { timeout: 300_000 });
+  assert.equal(stdout, "[]\n[]\n");
 });
 
 function openStore(t: TestContext): { folder: string; store: Store } {

@@ -82,7 +82,8 @@ class ReadThread {
 
   readonly #worker = new Worker(new URL("./read-thread.ts", import.meta.url));
   readonly #readers = new Map<number, Reader>();
-  #leaving = 0;
+  /** Requests without a response: the process stays alive for them. */
+  #open = 0;
 
   static join(reader: Reader): ReadThread {
     ReadThread.#current ??= new ReadThread();
@@ -91,11 +92,14 @@ class ReadThread {
   }
 
   constructor() {
-    // Pending reads alone must not keep the process alive.
-    this.#worker.unref();
-    this.#worker.on("message", (response: ReadResponse) => this.#readers.get(response.store)?.settle(response));
+    this.#worker.on("message", (response: ReadResponse) => {
+      if (--this.#open === 0) this.#worker.unref();
+      this.#readers.get(response.store)?.settle(response);
+    });
     this.#worker.on("error", (error) => this.#lose(error.message));
     this.#worker.on("exit", () => this.#lose("the read thread ended"));
+    // Last, because listening for messages keeps the process alive, too.
+    this.#worker.unref();
   }
 
   /** Whether it reads for one store only. */
@@ -104,6 +108,7 @@ class ReadThread {
   }
 
   post(request: ReadRequest): void {
+    if (this.#open++ === 0) this.#worker.ref();
     this.#worker.postMessage(request);
   }
 
@@ -113,11 +118,8 @@ class ReadThread {
   }
 
   async leave(reader: Reader, close: () => Promise<void>): Promise<void> {
-    this.#leaving++;
-    this.#worker.ref();
     // A thread that has died has no connections.
     await close().catch(() => {});
-    if (--this.#leaving === 0) this.#worker.unref();
     this.#readers.delete(reader.store);
   }
 
