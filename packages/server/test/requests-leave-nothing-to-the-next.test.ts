@@ -49,7 +49,7 @@ function probe(random: Random, marks: string[]) {
 }
 
 test("no request finds what an earlier one left", async (t) => {
-  const runner = createTransformRunner({ limits: { timeoutMs: 20, memoryBytes: 8 * 1_048_576 }, slowMs: 10 });
+  const runner = createTransformRunner({ limits: { timeoutMs: 200, memoryBytes: 8 * 1_048_576 }, slowMs: 10 });
   t.after(() => runner.stop());
   const marks: string[] = [];
   const plan = attackPlan(150);

@@ -175,7 +175,8 @@ test(
           body: { handshake: { source: `function handshake() { ${body} }` } },
         });
         assert.equal(put.status, 200, put.text);
-        for (const method of ["GET", "POST"]) {
+        // Once is enough for what uses up its whole time.
+        for (const method of body === "for (;;);" ? ["GET"] : ["GET", "POST"]) {
           const { status, body: error } = await call(webhook.url, { method });
           assert.deepEqual([status, error.code], [400, "handshake_failed"], `${method} ${body}`);
         }

@@ -23,7 +23,7 @@ const LIMITS: SandboxLimits = {
 let module: WebAssembly.Module | null = null;
 
 export function createTransforms(isRealTime: boolean): TransformRunner {
-  const runner = isRealTime ? createTransformRunner({ quickThreads: 1 }) : runInline();
+  const runner = isRealTime ? createTransformRunner({ quickThreads: 1, limits: LIMITS }) : runInline();
   const run: TransformRunner["run"] = async (request) =>
     request.source === "" ? { ok: true, eventJson: request.evtJson, logs: [], durationMs: 0 } : runner.run(request);
   return {

@@ -22,6 +22,9 @@ const NODE_FLAGS = ["--min-semi-space-size=16"];
 /** Healthy work ends within this time on any machine. A test of what takes too long says how long that is. */
 export const PATIENT_DATABASE_TIMEOUT = "60s";
 
+/** Of CPU time: a starved host counts time that it took from this machine as if a transform had used it. */
+export const PATIENT_TRANSFORM_TIMEOUT = "2s";
+
 /**
  * A service opens as many connections as it may while it starts, and PostgreSQL spends more on each than on most tests. With four, three
  * transactions of events and runs still run side by side. Tests of PostgreSQL itself that start a service in their own process have the default.
@@ -47,13 +50,14 @@ export interface Ended {
 }
 
 /**
- * Starts `inlet <argv>` and waits for it to listen. Unless told otherwise, it is patient with its database, opens few connections to it, and
+ * Starts `inlet <argv>` and waits for it to listen. Unless told otherwise, it is patient with its database and with transforms, opens few connections to it, and
  * looks for no apps on the usual ports: whatever else runs on this machine may use them. `bin` is another command.
  */
 export async function startInlet(t: TestContext, argv: string[], env: Record<string, string> = {}, bin = INLET_BIN): Promise<InletProcess> {
   checkStore(argv, env);
   const usual = {
     INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT,
+    INLET_TRANSFORM_TIMEOUT: PATIENT_TRANSFORM_TIMEOUT,
     INLET_DATABASE_CONNECTIONS: FEW_DATABASE_CONNECTIONS,
     INLET_DISCOVER: "off",
   };

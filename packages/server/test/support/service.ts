@@ -12,7 +12,7 @@ import { type Service, startService } from "../../src/service.ts";
 import { currentStore } from "./current-store.ts";
 import { onEnd } from "./on-end.ts";
 import { migratedDatabase } from "./postgres.ts";
-import { FEW_DATABASE_CONNECTIONS, PATIENT_DATABASE_TIMEOUT } from "./process.ts";
+import { FEW_DATABASE_CONNECTIONS, PATIENT_DATABASE_TIMEOUT, PATIENT_TRANSFORM_TIMEOUT } from "./process.ts";
 
 export const EVENT_KEY = "test-event-key";
 export const API_KEY = "test-api-key";
@@ -84,6 +84,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
   ];
   const variables = {
     INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT,
+    INLET_TRANSFORM_TIMEOUT: PATIENT_TRANSFORM_TIMEOUT,
     ...(databaseUrl !== options.databaseUrl && { INLET_DATABASE_CONNECTIONS: FEW_DATABASE_CONNECTIONS }),
   };
   const service = await startService(readConfig(mode, argv, variables), {
