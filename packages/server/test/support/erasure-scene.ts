@@ -107,6 +107,7 @@ export async function personalData(t: TestContext, options: TestServiceOptions) 
     const came = await post(`${url}?who=${NEEDLE}`, { id: "twice", who: NEEDLE }, { "x-who": NEEDLE });
     assert.equal(came.status, 200, came.text);
   }
+  await refusedAndReplayed(service);
   await until("it waits for the answer", async () => {
     const runs = await runsOfFunction(service, "shop-receives");
     return runs[0]?.status === "waiting" || undefined;
@@ -116,6 +117,16 @@ export async function personalData(t: TestContext, options: TestServiceOptions) 
   for (const name of ["shop-receives", "shop-invokes"]) await endedRun(service, started, name);
   await settled(service, keyed, ids.waits);
   return { service, ids, large, other, webhooks, keyed, started };
+}
+
+/** A request that the transform refused, and that became an event later. */
+async function refusedAndReplayed(service: TestService): Promise<void> {
+  const { id, url } = await makeWebhook(service, "function transform(evt) { throw new Error(evt.who); }");
+  assert.equal((await post(url, { who: NEEDLE })).status, 400);
+  await service.rest("PUT", `/webhooks/${id}`, { body: { transform: TRANSFORM } });
+  const { body } = await service.rest("GET", `/webhooks/${id}/requests`);
+  const replayed = await service.rest("POST", `/webhooks/${id}/requests/${body.data[0].id}/replay`);
+  assert.equal(replayed.status, 201, replayed.text);
 }
 
 async function settled(service: TestService, keyed: string, waits: string): Promise<void> {

@@ -67,6 +67,39 @@ function* erasureWalk(given: readonly number[]): Generator<Asked, ErasureScope, 
   return { sequences: [...sequences], runs: [...runs.values()] };
 }
 
+/** A recorded request that led to an erased event. */
+export interface LinkedRequest {
+  environment_id: number;
+  webhook_id: string;
+  query: string;
+  body: string;
+  body_base64: string | null;
+}
+
+/** A refused request with this content is a copy of an erased one: it was replayed, sent again, or found in what the provider lists. */
+export interface RefusedCopy {
+  environmentId: number;
+  webhookId: string;
+  /** The body in both forms in which a record contains it: as base64 only if its text does not represent the bytes. */
+  text: string;
+  base64: string;
+  /** Set if the body is empty: then the content is in the query. */
+  query: string | null;
+}
+
+export function refusedCopies(linked: readonly LinkedRequest[]): RefusedCopy[] {
+  return linked.map(({ environment_id, webhook_id, query, body, body_base64 }) => {
+    const bytes = body_base64 === null ? Buffer.from(body) : Buffer.from(body_base64, "base64");
+    return {
+      environmentId: environment_id,
+      webhookId: webhook_id,
+      text: bytes.toString(),
+      base64: bytes.toString("base64"),
+      query: bytes.length === 0 ? query : null,
+    };
+  });
+}
+
 /** `deciding`: how many starts are still to be decided. */
 export function erasureOutcome({ sequences, runs }: ErasureScope, deciding: number): ErasureOutcome {
   const numbers = (wanted: (run: ErasedRun) => boolean) => runs.filter(wanted).map(({ run_no }) => run_no as RunNo);

@@ -18,8 +18,10 @@ import {
   type ErasureScope,
   erasureOutcome,
   erasureScope,
+  type LinkedRequest,
   mayErase,
   REPEATING_EVENT_NAMES,
+  refusedCopies,
 } from "./policy.ts";
 
 /** Steps that received these events, or invoked other functions with them. */
@@ -71,9 +73,15 @@ const OF_MARK = "environment_id = $1 AND function_no = $2 AND kind = $3 AND key 
 const INVOKERS = `SELECT run_no, event_id FROM steps WHERE environment_id = $1 AND event_id = ANY(${IDS}) AND kind = 'invoke'`;
 
 /** A duplicate is recorded with the id of the first event, possibly by another webhook. */
+const REQUESTS_OF = `event_id = ANY(${IDS}) AND delivered_to = $1`;
+const LINKED_REQUESTS = `
+  SELECT DISTINCT environment_id, webhook_id, query, body, body_base64 FROM webhook_requests WHERE ${REQUESTS_OF} AND body IS NOT NULL`;
 const ERASE_REQUESTS = `
-  UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'
-  WHERE event_id = ANY(${IDS}) AND delivered_to = $1`;
+  UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'`;
+const ERASE_REFUSED = `
+  ${ERASE_REQUESTS} WHERE environment_id = $1 AND webhook_id = $2 AND event_id IS NULL AND body IS NOT NULL
+    AND octet_length(coalesce(body_base64, body)) IN (octet_length($3::text), octet_length($4::text))
+    AND coalesce(body_base64 = $4, body = $3) AND ($5::text IS NULL OR query = $5)`;
 const ERASE_EVENTS = [
   `DELETE FROM idempotency_keys AS k USING events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND strpos(k.body, e.event_id) > 0`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,
@@ -182,13 +190,20 @@ export function erasureStore(database: Database): ErasureStore {
     const invoking = (await client.query<InvokerRow>(INVOKERS, [environmentId, sequences, archivedIds])).rows;
     const invokers = invoking.map(({ run_no }) => run_no);
     const runNos = runs.map(({ run_no }) => run_no);
-    await client.query(ERASE_REQUESTS, [environmentId, sequences, archivedIds]);
+    await eraseRequests(client, [environmentId, sequences, archivedIds]);
     for (const statement of ERASE_EVENTS) await client.query(statement, [environmentId, sequences]);
     await client.query(ERASE_RESULTS, [environmentId, invokers, invoking.map(({ event_id }) => event_id)]);
     await client.query(ERASE_ANSWERS, [environmentId, [...invokers, ...runNos]]);
     for (const statement of ERASE_RUNS) await client.query(statement, [environmentId, runNos]);
     const { rows } = await client.query<{ event_id: EventId }>(EVENT_IDS, [environmentId, sequences]);
     return { ...outcome, eventIds: rows.map(({ event_id }) => event_id) };
+  }
+
+  async function eraseRequests(client: PoolClient, given: readonly unknown[]): Promise<void> {
+    const linked = (await client.query<LinkedRequest>(LINKED_REQUESTS, [...given])).rows;
+    for (const { environmentId, webhookId, text, base64, query } of refusedCopies(linked))
+      await client.query(ERASE_REFUSED, [environmentId, webhookId, text, base64, query]);
+    await client.query(`${ERASE_REQUESTS} WHERE ${REQUESTS_OF}`, [...given]);
   }
 
   return {

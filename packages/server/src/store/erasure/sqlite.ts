@@ -17,8 +17,10 @@ import {
   type ErasedRun,
   erasureOutcome,
   erasureScopeNow,
+  type LinkedRequest,
   mayErase,
   REPEATING_EVENT_NAMES,
+  refusedCopies,
 } from "./policy.ts";
 
 const SETTLE_TRIES = 100;
@@ -68,12 +70,19 @@ const GATHERINGS = `
 /** Runs that invoked other functions with these events. */
 const INVOKERS = `SELECT s.run_no, s.event_id FROM ${STEPS_OF} AND s.kind = 'invoke'`;
 
+/** A duplicate is recorded with the id of the first event, possibly by another webhook. */
+const REQUESTS_OF = `
+  events AS e CROSS JOIN webhook_requests AS r ON r.event_id = e.event_id AND r.delivered_to = e.environment_id WHERE e.sequence ${AMONG}`;
+const LINKED_REQUESTS = `
+  SELECT DISTINCT r.environment_id, r.webhook_id, r.query, r.body, r.body_base64 FROM ${REQUESTS_OF} AND r.body IS NOT NULL`;
+const ERASE_REQUESTS = `
+  UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'`;
+const ERASE_REFUSED = `
+  ${ERASE_REQUESTS} WHERE environment_id = ?1 AND webhook_id = ?2 AND event_id IS NULL AND body IS NOT NULL
+    AND octet_length(coalesce(body_base64, body)) IN (octet_length(?3), octet_length(?4))
+    AND coalesce(body_base64 = ?4, body = ?3) AND (?5 IS NULL OR query = ?5)`;
 const ERASE_EVENTS = [
-  // A duplicate is recorded with the id of the first event, possibly by another webhook.
-  `UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'
-   WHERE sequence IN (
-     SELECT r.sequence FROM events AS e CROSS JOIN webhook_requests AS r ON r.event_id = e.event_id AND r.delivered_to = e.environment_id
-     WHERE e.sequence ${AMONG})`,
+  `${ERASE_REQUESTS} WHERE sequence IN (SELECT r.sequence FROM ${REQUESTS_OF})`,
   `DELETE FROM idempotency_keys WHERE EXISTS (SELECT 1 FROM events WHERE sequence ${AMONG} AND instr(idempotency_keys.body, event_id) > 0)`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE sequence ${AMONG}`,
 ];
@@ -117,6 +126,8 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
   const dropMark = db.prepare("DELETE FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
   const writeMark = db.prepare("UPDATE marks SET value = ? WHERE function_no = ? AND kind = ? AND key = ?");
   const invokersOf = db.prepare(INVOKERS);
+  const linkedRequests = db.prepare(LINKED_REQUESTS);
+  const eraseRefused = db.prepare(ERASE_REFUSED);
   const eraseEvents = ERASE_EVENTS.map((text) => db.prepare(text));
   const eraseResults = db.prepare(ERASE_RESULTS);
   const eraseResponses = db.prepare(ERASE_ANSWERS);
@@ -146,6 +157,9 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
     const invoking = invokersOf.all(JSON.stringify(sequences)) as unknown as InvokerRow[];
     const invokers = invoking.map(({ run_no }) => run_no);
     const runNos = runs.map(({ run_no }) => run_no);
+    const linked = linkedRequests.all(JSON.stringify(sequences)) as unknown as LinkedRequest[];
+    for (const { environmentId, webhookId, text, base64, query } of refusedCopies(linked))
+      eraseRefused.run(environmentId, webhookId, text, base64, query);
     for (const statement of eraseEvents) statement.run(JSON.stringify(sequences));
     eraseResults.run(JSON.stringify(invokers), JSON.stringify(invoking.map(({ event_id }) => event_id)));
     eraseResponses.run(JSON.stringify([...invokers, ...runNos]));

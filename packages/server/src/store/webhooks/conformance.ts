@@ -11,6 +11,7 @@ import {
   type Store,
   type Webhook,
   type WebhookChanges,
+  type WebhookRequest,
 } from "../contract/index.ts";
 
 function makeWebhook(store: Store, environment: Environment, id = "wh_1"): Promise<Webhook> {
@@ -81,6 +82,38 @@ export function webhookConformance(engine: Engine): void {
     await update({ reconcile, secrets: { reconcile: ["s"] } });
     const updated = await update({ reconcile: null });
     assert.deepEqual([updated?.reconcile, updated?.secrets], [null, NO_SECRETS]);
+  });
+
+  test(`${engine.name}: refused requests with the content of an erased one are erased with it, and no others`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const [webhook, other] = [await makeWebhook(store, environment), await makeWebhook(store, environment, "wh_2")];
+    const said = '{"who":"\u00e9\u0000"}';
+    const inBase64 = { body: "read in another way", bodyBase64: Buffer.from(said).toString("base64") };
+    const [text, empty] = [{ body: said }, { body: "", query: "who=one" }];
+    const accept = (n: number, changes: Partial<NewWebhookRequest>) =>
+      store.eventAppend(sampleBatch(environment, [sampleEvent()], { webhookRequest: sampleRequest(webhook, n, changes) }));
+    for (const [n, changes] of [text, inBase64, empty].entries()) await accept(n, changes);
+    const refused: [Webhook, Partial<NewWebhookRequest>, "erased" | "kept"][] = [
+      [webhook, text, "erased"],
+      [webhook, { ...text, query: "again" }, "erased"],
+      [webhook, { ...inBase64, isReconciled: true, bodyKey: "k" }, "erased"],
+      [webhook, empty, "erased"],
+      [webhook, { ...empty, query: "who=two" }, "kept"],
+      [webhook, { body: said.replace("who", "why") }, "kept"],
+      [other, text, "kept"],
+    ];
+    for (const [at, [of, changes]] of refused.entries()) await store.webhookRequestInsert(sampleRequest(of, 10 + at, changes));
+    const { events } = await store.eventList({ environmentId: environment.id, limit: 10 });
+    const sequences = events.map(({ sequence }) => sequence);
+    await store.eventErase({ environmentId: environment.id, sequences, gatheringWithout: () => null });
+    for (const [at, [of, , outcome]] of refused.entries()) {
+      const id = `req_${10 + at}` as WebhookRequestId;
+      const record = await store.webhookRequestGet({ environmentId: environment.id, webhookId: of.id, id });
+      const { body, bodyBase64, bodyKey, error, ip } = record as WebhookRequest;
+      const left = [body, bodyBase64, bodyKey, error, ip === ""];
+      assert.equal(JSON.stringify(left) === "[null,null,null,null,true]" ? "erased" : "kept", outcome, `${at}: ${left}`);
+    }
   });
 
   test(`${engine.name}: a request is found by its body: the newest of those that made an event, or were refused`, async (t) => {
