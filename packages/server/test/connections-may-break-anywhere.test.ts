@@ -136,6 +136,29 @@ test("events in a batch, some of them with an id", { skip }, async (t) => {
   }
 });
 
+test("events whose ids the sender gave are no duplicates of themselves", { skip }, async (t) => {
+  const { proxy, node } = await startWorld(t);
+  const batch = ["one", "two"].map((label) => ({ name: "break/nothing", data: { label } }));
+  const seeded = (n: number) => ({ headers: { "x-inngest-event-id-seed": `${Date.now()},${Buffer.alloc(10, n).toString("base64")}` } });
+  // On a machine that is too slow to write them again in time they are refused, and others are sent.
+  const sent = await poll(async () => {
+    const made = proxy.cut({ statement: /^COMMIT/, when: "after", following: EVENT_WRITTEN });
+    const seed = seeded(Math.floor(Math.random() * 256));
+    const { status, body } = await node.send(batch, seed);
+    await made;
+    return status === 200 ? { seed, ids: body.ids as string[] } : null;
+  }, "a batch that was written again");
+  const duplicates = async () => {
+    const found = await Promise.all(sent.ids.map((id) => node.rest("GET", `/events/${id}`)));
+    return found.map(({ body }) => body.data.duplicates);
+  };
+  const { body } = await node.rest("GET", "/usage");
+  assert.deepEqual(new Set(body.data.map(({ eventsDuplicate }: { eventsDuplicate: number }) => eventsDuplicate)), new Set([0]));
+  assert.deepEqual(await duplicates(), [0, 0]);
+  assert.deepEqual((await node.send(batch, sent.seed)).body.ids, sent.ids);
+  assert.deepEqual(await duplicates(), [1, 1], "sent again, they are");
+});
+
 test("events from which nothing follows", { skip }, async (t) => {
   const { proxy, node } = await startWorld(t);
   await send(node, { name: "break/nothing", data: {} });

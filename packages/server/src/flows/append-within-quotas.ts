@@ -12,7 +12,7 @@ export interface AppendParts {
 export async function appendWithinQuotas({ store, quotas }: AppendParts, batch: EventBatch): Promise<EventAppendResult | Refusal> {
   const taken = await quotas.take(quotaRequest(store, batch));
   if (taken instanceof Refusal) return taken;
-  let stored = 0;
+  let stored: number | "unknown" = "unknown";
   try {
     const kept = await store.eventAppend(batch);
     stored = kept.ids.length - kept.duplicates;

@@ -79,3 +79,26 @@ test("a node that is left alone counts each request in progress once: the quota 
   assert.ok((await take()) instanceof Refusal, "what was leased before is not used on top");
   await ledger.stop();
 });
+
+test("what the store has stored without saying so counts, on a node that is alone", async () => {
+  const { ledger, state, take, reserve, settle } = sharedLedger();
+  state.nodes = 1;
+  await ledger.load();
+  ledger.start();
+  const lost = await reserve(3);
+  state.stored += 3;
+  lost.settle("unknown");
+  const fill = async () => {
+    for (;;) {
+      const more = await take();
+      if (more instanceof Refusal) break;
+      settle(more, 1);
+    }
+  };
+  await fill();
+  assert.equal(state.stored, LIMIT);
+  state.changed("directory");
+  await fill();
+  assert.equal(state.stored, LIMIT, "also once what was used has been read again");
+  await ledger.stop();
+});

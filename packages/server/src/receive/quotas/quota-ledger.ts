@@ -4,6 +4,7 @@
  *
  * A process that uses the store alone knows all usage, and a quota is exact. Nodes that share a store lease parts of each quota (quota-leases.ts).
  * A node that is left alone reads what was used while none of its requests is in progress: each is in what it reads, or comes after it.
+ * A shared store may have stored what it did not confirm: then it is asked as if there were other nodes, until what was used is read again.
  */
 
 import { DAY_MS, type EnvironmentId, type Refusal } from "@inlet/protocol";
@@ -31,8 +32,8 @@ export interface QuotaRequest extends Amount {
 
 /** A reservation. It has to be settled, whatever happens. */
 export interface QuotaTaken {
-  /** How many of the events were stored. */
-  settle(stored: number): void;
+  /** How many of the events were stored. `unknown`: the store did not say. */
+  settle(stored: number | "unknown"): void;
 }
 
 interface Tracked {
@@ -130,9 +131,15 @@ export class QuotaLedger {
   }
 
   #reserved({ environmentId, at }: QuotaRequest, wanted: Amount): QuotaTaken {
-    const { use } = this.#of(environmentId);
+    const tracked = this.#of(environmentId);
+    const { use } = tracked;
     const moment = use.reserve(at, wanted);
-    return { settle: (stored) => use.settle(at, moment, unusedOf(wanted, stored)) };
+    return {
+      settle: (stored) => {
+        if (stored === "unknown" && this.#parts.store.storeIsShared) tracked.isAlone = false;
+        use.settle(at, moment, unusedOf(wanted, stored));
+      },
+    };
   }
 
   #of(environmentId: EnvironmentId): Tracked {
@@ -188,6 +195,7 @@ export class QuotaLedger {
 }
 
 /** A body counts if at least one of its events was stored. */
-function unusedOf({ events, bytes }: Amount, stored: number): Amount {
+function unusedOf({ events, bytes }: Amount, stored: number | "unknown"): Amount {
+  if (stored === "unknown") return { events, bytes };
   return { events: events - stored, bytes: stored === 0 ? bytes : 0 };
 }

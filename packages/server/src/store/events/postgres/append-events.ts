@@ -21,7 +21,7 @@ import type { InternedNumbers } from "./interned-ids.ts";
 export interface Appending {
   batch: EventBatch;
   allocation: LeaseAllocation;
-  /** It may have been written before: if its ids exist, it is not a duplicate. */
+  /** It may have been written before: what an earlier attempt stored is not a duplicate. */
   mayBeWritten: boolean;
 }
 
@@ -78,15 +78,19 @@ export async function appendEvents(writes: PendingWrites, interned: InternedNumb
 async function findPresentIds(writes: PendingWrites, candidates: readonly Candidate[]): Promise<void> {
   const asked = candidates.filter(({ batch, mayBeWritten }) => batch.idsFromSender || mayBeWritten);
   if (asked.length === 0) return;
-  const rows = await writes.rows<{ event_id: EventId }>(
-    "SELECT event_id FROM events WHERE environment_id = $1 AND event_id = ANY ($2::text[])",
+  const rows = await writes.rows<{ event_id: EventId; received_at: number }>(
+    "SELECT event_id, received_at FROM events WHERE environment_id = $1 AND event_id = ANY ($2::text[])",
     writes.environmentId,
     asked.map(({ event }) => event.id),
   );
-  const present = new Set(rows.map(({ event_id }) => event_id));
+  const present = new Map(rows.map(({ event_id, received_at }) => [event_id, received_at]));
   for (const candidate of asked) {
-    const { event, batch } = candidate;
-    if (present.has(event.id)) candidate.outcome = batch.idsFromSender ? { kind: "duplicate", first: event.id } : { kind: "written" };
+    const { event, batch, mayBeWritten } = candidate;
+    const receivedAt = present.get(event.id);
+    if (receivedAt === undefined) continue;
+    // A request that was sent again with the same ids was received at another time.
+    const isOwn = mayBeWritten && receivedAt === batch.receivedAt;
+    candidate.outcome = isOwn ? { kind: "written" } : { kind: "duplicate", first: event.id };
   }
 }
 
