@@ -8,7 +8,7 @@ import { type TestContext, test } from "node:test";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { pino } from "pino";
 import { archiveFolder, archiveOf } from "../../test/support/archive-scene.ts";
-import { migratedDatabase, openPatientStore, whyNoPostgres } from "../../test/support/postgres.ts";
+import { freshDatabase, openPatientStore, whyNoPostgres } from "../../test/support/postgres.ts";
 import { makeScene, SAMPLE_RULES, sampleLease, sampleRun } from "../store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../store/conformance/samples.ts";
 import type { NewRun } from "../store/contract/index.ts";
@@ -22,7 +22,7 @@ const EVENTS_A_DAY = 3;
 
 async function filledStore(t: TestContext) {
   const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
-  const store = await openPatientStore({ url: await migratedDatabase(t), ...hooks });
+  const store = await openPatientStore({ url: await freshDatabase(t), ...hooks });
   t.after(() => store.stop());
   const scene = await makeScene(store);
   const environmentId = scene.environment.id;

@@ -136,7 +136,7 @@ test("partitions are made in spite of those who use the tables in another order,
 
 test("a partition is dropped when all of it may go, and not while a run needs something of it", { skip }, async (t) => {
   await awayFromMidnight();
-  const url = await migratedDatabase(t);
+  const url = await freshDatabase(t);
   const scene = await makeScene(await open(t, url));
   const { store, functions } = scene;
   const day = { events: 30 * DAY_MS, runs: null, requests: null };
