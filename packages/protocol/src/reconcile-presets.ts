@@ -30,7 +30,7 @@ const CLIENT = text("^[A-Za-z0-9_-]{1,128}$", "The client id of the application 
 
 export const RECONCILE_PRESETS = {
   stripe: { events: EVENTS },
-  github: { repository: text("^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$", "The repository as `owner/name`."), hook: HOOK },
+  github: { repository: text("^(?!\\.\\.?/)[A-Za-z0-9._-]+/(?!\\.\\.?$)[A-Za-z0-9._-]+$", "The repository as `owner/name`."), hook: HOOK },
   shopify: {
     shop: address("^[A-Za-z0-9][A-Za-z0-9-]*\\.myshopify\\.com$", "The shop's domain, `….myshopify.com`."),
     resources: optionalList("^[a-z_]{1,64}$", "What is listed, such as `orders` or `products`; default `orders`."),

@@ -52,13 +52,14 @@ test("429 and 503 are waited for as the provider asks, and any other response is
     [200, {}],
     [429, {}],
     [503, { "retry-after": "soon" }],
+    [429, { "retry-after": "-5" }],
     [500, { "retry-after": "1" }],
   ];
   const ask = await startProvider(t, (_request, response) => {
     const [status, headers] = answers.shift() ?? [404, {}];
     response.writeHead(status, headers).end("{}");
   });
-  for (const status of [200, 429, 503, 500]) assert.equal((await ask()).status, status);
+  for (const status of [200, 429, 503, 429, 500]) assert.equal((await ask()).status, status);
   assert.deepEqual(answers, []);
 });
 

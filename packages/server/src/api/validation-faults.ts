@@ -6,6 +6,7 @@ import type { Fault } from "@inlet/protocol";
 export interface SchemaFault {
   keyword: string;
   instancePath: string;
+  schemaPath: string;
   message?: string;
   params: Record<string, unknown>;
 }
@@ -20,21 +21,31 @@ const KINDS: Record<string, string> = {
   string: "a string",
 };
 
+/** What a value has to be instead. */
+const ALLOWED: Record<string, (params: Record<string, unknown>) => string> = {
+  type: ({ type }) => [type].flat().map(kindName).join(" or "),
+  enum: ({ allowedValues }) => `one of ${(allowedValues as unknown[]).join(", ")}`,
+};
+
 const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
   required: () => "is required",
   additionalProperties: () => "is not known here",
-  type: ({ type }) => `must be ${[type].flat().map(kindName).join(" or ")}`,
-  enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).join(", ")}`,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
   minLength: ({ limit }) => (limit === 1 ? "must not be empty" : `must have at least ${limit} characters`),
   maxLength: ({ limit }) => `must have at most ${limit} characters`,
   minItems: ({ limit }) => (limit === 1 ? "must not be empty" : `must have at least ${limit} items`),
   maxItems: ({ limit }) => `must have at most ${limit} items`,
+  maxProperties: ({ limit }) => `must have at most ${limit} fields`,
+  exclusiveMinimum: ({ limit }) => `must be more than ${limit}`,
+  uniqueItems: () => "must not have the same item twice",
+  pattern: ({ pattern }) => `must match the pattern ${pattern}`,
 };
 
 export function faultsOf(found: readonly SchemaFault[]): Fault[] {
-  const faults = found.filter((one) => !isAlternative(one, found)).map((one) => ({ field: fieldOf(one), message: sentenceOf(one, found) }));
+  const faults = found
+    .filter((one) => !isAlternative(one, found) && !isOther(one, found))
+    .map((one) => ({ field: fieldOf(one), message: sentenceOf(one, found) }));
   return [...new Map(faults.map((fault) => [`${fault.field} ${fault.message}`, fault])).values()];
 }
 
@@ -45,10 +56,46 @@ function isAlternative(one: SchemaFault, found: readonly SchemaFault[]): boolean
   return others.some((other) => !isNoneFits(other) && !isNotNull(other)) || (isNoneFits(one) && others.some(isNotNull));
 }
 
+/** A value that one alternative takes, but for another fault, need not be told what the others would take. Values are allowed by their kind. */
+function isOther(one: SchemaFault, found: readonly SchemaFault[]): boolean {
+  if (!isWrongKind(one)) return false;
+  if (one.keyword === "type" && found.some((other) => other.keyword === "enum" && schemaOf(other) === schemaOf(one))) return true;
+  const isInner = (other: SchemaFault) =>
+    isBelow(other.instancePath, one.instancePath) &&
+    !isNoneFits(other) &&
+    !isNotNull(other) &&
+    (!isWrongKind(other) || other.instancePath !== one.instancePath);
+  return hasAlternatives(one, found) && found.some(isInner);
+}
+
 function sentenceOf(one: SchemaFault, found: readonly SchemaFault[]): string {
-  const sentence = SENTENCES[one.keyword]?.(one.params) ?? one.message ?? "is not valid";
+  const sentence = ALLOWED[one.keyword] ? `must be ${allowedFor(one, found)}` : told(one);
   const mayBeNull = found.some((other) => isNotNull(other) && other !== one && other.instancePath === one.instancePath);
   return mayBeNull && fieldOf(one) === dotted(one.instancePath) ? `${sentence}, or null` : sentence;
+}
+
+function told({ keyword, params, message }: SchemaFault): string {
+  return SENTENCES[keyword]?.(params) ?? message ?? "is not valid";
+}
+
+/** What each of several alternatives takes. */
+function allowedFor(one: SchemaFault, found: readonly SchemaFault[]): string {
+  const isAlike = (other: SchemaFault) => isWrongKind(other) && other.instancePath === one.instancePath && !isOther(other, found);
+  const alike = hasAlternatives(one, found) ? found.filter(isAlike) : [];
+  const all = alike.length > 0 ? alike : [one];
+  return [...new Set(all.map(({ keyword, params }) => ALLOWED[keyword]?.(params)))].join(" or ");
+}
+
+function hasAlternatives({ instancePath }: SchemaFault, found: readonly SchemaFault[]): boolean {
+  return found.some((other) => isNoneFits(other) && other.instancePath === instancePath);
+}
+
+function isWrongKind(one: SchemaFault): boolean {
+  return one.keyword in ALLOWED && !isNotNull(one);
+}
+
+function schemaOf({ schemaPath }: SchemaFault): string {
+  return schemaPath.slice(0, schemaPath.lastIndexOf("/"));
 }
 
 function isNoneFits({ keyword }: SchemaFault): boolean {

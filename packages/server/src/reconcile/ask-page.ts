@@ -67,7 +67,7 @@ function retryAfterMs(text: string | undefined, now: number): number | null {
   if (text === undefined || text.trim() === "") return null;
   const seconds = Number(text);
   const ms = Number.isNaN(seconds) ? Date.parse(text) - now : seconds * 1_000;
-  return Number.isNaN(ms) ? null : Math.max(ms, 0);
+  return Number.isNaN(ms) || seconds < 0 ? null : Math.max(ms, 0);
 }
 
 function joined(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

@@ -129,7 +129,8 @@ function checkOptions(preset: string | undefined, given: Readonly<Record<string,
     const value = options[name];
     if (value === undefined && isRequired) throw invalid(`reconcile.${name}`, `is required by the preset ${preset}`);
     const texts = value === undefined ? [] : isList ? (value as string[]) : [value as string];
-    if (texts.some((text) => !new RegExp(pattern).test(text))) throw invalid(`reconcile.${name}`, `is not valid. ${description}`);
+    if (texts.some((text) => !new RegExp(pattern).test(text)))
+      throw invalid(`reconcile.${name}`, `is not valid. ${description.replace(/\.$/, "")}`);
   }
 }
 

@@ -91,7 +91,7 @@ export class AppCaller {
   async #browse(request: WebRequest, redirectsLeft: number): Promise<AppResponse & { url: string }> {
     const { url } = request;
     const address = appAddress(url);
-    if (!address || !/^https?:/.test(address.origin)) throw unreachable(`${address?.origin ?? "its address"} is not an http(s) URL`);
+    if (!address || !/^https?:/.test(address.origin)) throw unreachable("its address is not an http(s) URL");
     const received = await this.#ask(request, address);
     const { location } = received.headers;
     if (!WEB_REDIRECTS.has(received.status) || typeof location !== "string" || !URL.canParse(location, url)) return { ...received, url };

@@ -17,7 +17,8 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   // The response is stored as text.
   "accept-encoding",
 ]);
-const METHOD = /^[A-Za-z]{1,20}$/;
+/** Those that `fetch` refuses are about the connection, which the service has. */
+const METHOD = /^(?!(?:connect|trace|track)$)[a-z]{1,20}$/i;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 const BEDROCK_KEY_MISSING =
@@ -29,7 +30,7 @@ export function readGateway(operation: Operation): GatewayRequest | string {
   const url = typeof opts.url === "string" ? URL.parse(opts.url) : null;
   if (!url || !["http:", "https:"].includes(url.protocol)) return "its url is not an http(s) URL.";
   const method = typeof opts.method === "string" && opts.method !== "" ? opts.method : isInference(operation) ? "POST" : "GET";
-  if (!METHOD.test(method)) return `its method ${JSON.stringify(method)} is none.`;
+  if (!METHOD.test(method)) return `its method ${JSON.stringify(method)} cannot be used.`;
   const headers = readHeaders(opts.headers);
   if (typeof headers === "string") return headers;
   const given = { method: method.toUpperCase(), url: url.href, body: readBody(opts.body) };
