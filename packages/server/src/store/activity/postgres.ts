@@ -20,8 +20,9 @@ const ADD = `
   ON CONFLICT (environment_id, kind, at, subject) DO UPDATE SET
     parts = a.parts | excluded.parts, last_at = greatest(a.last_at, excluded.last_at)`;
 const EXPIRE = `
-  DELETE FROM activity_hours WHERE (environment_id, kind, at, subject) IN (
-    SELECT environment_id, kind, at, subject FROM activity_hours WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`;
+  WITH old AS MATERIALIZED (
+    SELECT environment_id, kind, at, subject FROM activity_hours WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+  DELETE FROM activity_hours WHERE (environment_id, kind, at, subject) IN (SELECT * FROM old)`;
 
 export function activityStore(database: Database): ActivityStore {
   return {

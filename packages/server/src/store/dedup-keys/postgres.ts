@@ -88,9 +88,9 @@ export function dedupKeyStore(database: Database): DedupKeyStore {
     // A key that is currently being compared is left for the next call.
     async dedupKeyExpireMany({ seenUntil, limit }) {
       const rows = await database.query(
-        `DELETE FROM dedup_keys WHERE (environment_id, dedup_key) IN (
+        `WITH old AS MATERIALIZED (
            SELECT environment_id, dedup_key FROM dedup_keys WHERE first_seen_at <= $1 ORDER BY first_seen_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING 1`,
+         DELETE FROM dedup_keys WHERE (environment_id, dedup_key) IN (SELECT * FROM old) RETURNING 1`,
         [seenUntil, limit],
         "maintenance",
       );

@@ -72,9 +72,9 @@ export function eventTypeStore(database: Database): EventTypeStore {
     },
     async eventTypeHourExpireMany({ endedUntil, limit }) {
       const rows = await database.query(
-        `DELETE FROM event_type_hours WHERE (environment_id, name_id, hour) IN (
+        `WITH old AS MATERIALIZED (
            SELECT environment_id, name_id, hour FROM event_type_hours WHERE hour <= $1 ORDER BY hour LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING 1`,
+         DELETE FROM event_type_hours WHERE (environment_id, name_id, hour) IN (SELECT * FROM old) RETURNING 1`,
         [Math.floor(endedUntil / HOUR_MS) - 1, limit],
         "maintenance",
       );

@@ -40,14 +40,14 @@ const HOLDER = `
   SELECT run_no FROM queue WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 AND run_no IS NOT NULL
   FOR KEY SHARE SKIP LOCKED`;
 const UNHOLD = `
-  UPDATE queue SET rank = $1, due_at = $1 WHERE (environment_id, entry_no) IN (
+  WITH held AS MATERIALIZED (
     SELECT environment_id, entry_no FROM queue AS q
     WHERE due_at = ${HELD_UNTIL}
       AND ${notFenced("environment_id")}
       AND NOT EXISTS (SELECT FROM functions AS f WHERE f.environment_id = q.environment_id AND f.function_no = q.function_no AND f.paused_at IS NOT NULL)
       AND NOT EXISTS (SELECT FROM environments AS e WHERE e.environment_id = q.environment_id AND e.archived_at IS NOT NULL)
     LIMIT $2 FOR UPDATE SKIP LOCKED)
-  RETURNING 1`;
+  UPDATE queue SET rank = $1, due_at = $1 WHERE (environment_id, entry_no) IN (SELECT * FROM held) RETURNING 1`;
 const COUNTS = `
   SELECT function_no, count(DISTINCT run_no) AS runs FROM queue WHERE environment_id = $1 AND due_at = ${HELD_UNTIL} GROUP BY function_no`;
 const RUNS = `

@@ -43,9 +43,9 @@ export function idempotencyStore(database: Database): IdempotencyStore {
     },
     async idempotencyExpireMany({ startedUntil, limit }) {
       const rows = await database.query(
-        `DELETE FROM idempotency_keys WHERE (owner, key) IN (
+        `WITH old AS MATERIALIZED (
            SELECT owner, key FROM idempotency_keys WHERE started_at <= $1 ORDER BY started_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING 1`,
+         DELETE FROM idempotency_keys WHERE (owner, key) IN (SELECT * FROM old) RETURNING 1`,
         [startedUntil, limit],
         "maintenance",
       );

@@ -26,8 +26,8 @@ export function sessionStore(database: Database): SessionStore {
     sessionDelete: ({ id }) => one("DELETE FROM sessions WHERE session_id = $1 RETURNING *", [id]),
     async sessionExpireMany({ expiredUntil, limit }) {
       const rows = await database.query(
-        `DELETE FROM sessions WHERE session_id IN (
-           SELECT session_id FROM sessions WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1`,
+        `WITH old AS MATERIALIZED (SELECT session_id FROM sessions WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+         DELETE FROM sessions WHERE session_id IN (SELECT * FROM old) RETURNING 1`,
         [expiredUntil, limit],
         "maintenance",
       );

@@ -31,8 +31,8 @@ const ADD = (table: keyof typeof TABLES) => `
   ON CONFLICT (environment_id, at, writer) DO UPDATE SET ${TRAFFIC_COLUMNS.map((column) => `${column} = t.${column} + excluded.${column}`).join(", ")}`;
 
 const EXPIRE = (table: keyof typeof TABLES) => `
-  DELETE FROM ${table} WHERE (environment_id, at, writer) IN (
-    SELECT environment_id, at, writer FROM ${table} WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`;
+  WITH old AS MATERIALIZED (SELECT environment_id, at, writer FROM ${table} WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+  DELETE FROM ${table} WHERE (environment_id, at, writer) IN (SELECT * FROM old)`;
 
 export function trafficStore(database: Database): TrafficStore {
   return {

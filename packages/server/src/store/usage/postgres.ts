@@ -26,8 +26,9 @@ const LIST = `
   FROM usage_hours WHERE environment_id = ANY ($2::integer[]) AND kind = $3 AND at >= $4 AND at < $5
   GROUP BY 1, 2, 3 ORDER BY 2, 1, 3`;
 const EXPIRE = `
-  DELETE FROM usage_hours WHERE (environment_id, kind, at, subject, writer) IN (
-    SELECT environment_id, kind, at, subject, writer FROM usage_hours WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`;
+  WITH old AS MATERIALIZED (
+    SELECT environment_id, kind, at, subject, writer FROM usage_hours WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+  DELETE FROM usage_hours WHERE (environment_id, kind, at, subject, writer) IN (SELECT * FROM old)`;
 const HOLD_LEASES = `
   INSERT INTO quota_leases AS q (environment_id, quota, period, leased) VALUES ($1, $2, 0, 0)
   ON CONFLICT (environment_id, quota) DO UPDATE SET leased = q.leased RETURNING period, leased`;

@@ -28,7 +28,8 @@ const HEARTBEAT = `
   RETURNING (SELECT oldest_program FROM schema_version) AS oldest`;
 /** Several nodes may do this at the same time: each skips rows that another has locked. */
 const FORGET = `
-  DELETE FROM nodes WHERE node IN (SELECT node FROM nodes WHERE last_seen_at < ${NOW} - ${SHOWN_MS} LIMIT 100 FOR UPDATE SKIP LOCKED)`;
+  WITH old AS MATERIALIZED (SELECT node FROM nodes WHERE last_seen_at < ${NOW} - ${SHOWN_MS} LIMIT 100 FOR UPDATE SKIP LOCKED)
+  DELETE FROM nodes WHERE node IN (SELECT * FROM old)`;
 const ALIVE = `SELECT node, version, schema_known FROM nodes WHERE last_seen_at >= ${NOW} - ${GONE_AFTER_MS} ORDER BY node`;
 const REPORT = `
   SELECT s.version AS schema, (SELECT json_agg(n ORDER BY n.started_at, n.node) FROM (
