@@ -25,7 +25,10 @@ const templates = new Map<number, Promise<string>>();
 let shared: Promise<PostgresServer> | null = null;
 /** The connection on which this process creates and drops databases: opening one for each would be a good part of what a database costs. */
 let admin: Pool | null = null;
+/** What tests of this process share in databases, taken down before the databases are. */
+const endings: (() => Promise<void>)[] = [];
 after(async () => {
+  for (const end of endings) await end();
   if (!process.env[SHARED_POSTGRES]) for (const template of templates.values()) await dropDatabase(await template);
   await admin?.end();
   await (await shared)?.remove();
@@ -49,12 +52,23 @@ export async function freshDatabase(t: TestContext): Promise<string> {
  * to migrate it and to create its partitions. Tests of what happens to partitions begin with an empty database.
  */
 export async function migratedDatabase(t: TestContext): Promise<string> {
+  const { url, drop } = await copyOfTemplate();
+  onEnd(t, drop);
+  return url;
+}
+
+/** The same for a number of tests: whoever calls this drops it. */
+export async function copyOfTemplate(): Promise<{ url: string; drop(): Promise<void> }> {
   const today = Math.floor(Date.now() / DAY_MS);
   const template = templates.get(today) ?? (process.env[SHARED_POSTGRES] ? sharedTemplate(`inlet_template_${today}`) : migrateOne());
   templates.set(today, template);
   const name = await createDatabase(await template);
-  onEnd(t, () => dropDatabase(name));
-  return addressOf(name);
+  return { url: await addressOf(name), drop: () => dropDatabase(name) };
+}
+
+/** Called when the tests of this process have ended. */
+export function onProcessEnd(end: () => Promise<void>): void {
+  endings.push(end);
 }
 
 /** Healthy work ends within this time on any machine. */
