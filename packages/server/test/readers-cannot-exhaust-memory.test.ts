@@ -126,8 +126,15 @@ test("one key cannot take all streams", async (t) => {
   const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "greedy", role: "read" } });
   const controller = new AbortController();
   t.after(() => controller.abort());
-  const open = (key: string) =>
-    fetch(`${service.url}/v1/events/stream`, { headers: { authorization: `Bearer ${key}` }, signal: controller.signal });
+  // Responses that nothing holds are closed when their memory is collected.
+  const held: Response[] = [];
+  onEnd(t, () => void held.splice(0));
+  const open = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await fetch(`${service.url}/v1/events/stream`, { headers, signal: controller.signal });
+    held.push(response);
+    return response;
+  };
   for (let n = 0; n < 50; n++) assert.equal((await open(made.body.data.key)).status, 200, `stream ${n}`);
   const refused = await open(made.body.data.key);
   assert.equal(refused.status, 503);

@@ -36,6 +36,9 @@ export class StreamResponse {
     streams.set(response, this);
     response.on("error", () => response.destroy());
     response.on("close", () => this.#release());
+    // The server lets clients half-close their connection and still responds (http-server.ts). Who follows a stream does so only to leave.
+    response.socket?.on("end", () => response.destroy());
+    if (response.socket?.readableEnded) response.destroy();
     // The client may have disconnected before: then `close` was emitted already.
     if (response.destroyed) {
       this.#release();
