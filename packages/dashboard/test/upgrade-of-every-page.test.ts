@@ -47,6 +47,17 @@ async function openTabs(t: TestContext, url: string, pages: readonly DemoPage[])
   return tabs;
 }
 
+/** All pages, which are loaded in advance, and the editor where one is shown. */
+const HAS_ALL_FILES = `["observe-pages", "build-pages", "manage-pages", "charts"].every((part) =>
+  performance.getEntriesByType("resource").some(({ name, responseEnd }) => name.includes("/assets/" + part) && responseEnd > 0),
+) && document.querySelector(".editor-loading") === null`;
+
+/** A page that lacks a file when the service goes away loads the new version at once, and has nothing to announce. */
+async function isLoaded(tab: Tab): Promise<void> {
+  await shown(tab).waitFor();
+  await until(`the files of ${tab.name}`, () => tab.page.evaluate(HAS_ALL_FILES));
+}
+
 const shown = ({ page, ready }: Tab) => page.getByText(ready).filter({ visible: true }).first();
 
 /** A page asks now and then; the sign-in page asks when somebody signs in. */
@@ -100,7 +111,7 @@ test("pages of every kind outlive a service that is killed and upgraded", { time
   onEnd(t, () => demo.stop());
   const tabs = await openTabs(t, service.url, demo.pages);
   const each = (act: (tab: Tab) => Promise<unknown>) => Promise.all(tabs.map(act));
-  await each((tab) => shown(tab).waitFor());
+  await each(isLoaded);
   await each(({ page }) => page.evaluate(MARK));
 
   await service.end("SIGKILL");
