@@ -20,7 +20,7 @@ import type { RunState } from "../../contract/index.ts";
 import { PAGE_BYTES_MAX } from "../../shared/byte-bounds.ts";
 
 const skip = whyNoPostgres() ?? false;
-const RUNS = 20;
+const RUNS = 12;
 const EVENT_BYTES = 1024 * 1024;
 /** The row that reaches the bound is read; the rest is for other columns and the escapes of JSON. */
 const RESPONSE_BYTES_MAX = PAGE_BYTES_MAX + 2 * EVENT_BYTES;
