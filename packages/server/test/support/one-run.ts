@@ -32,6 +32,8 @@ export interface OneRunOptions {
   dataDir?: string;
   retryInterval?: string;
   drainTimeout?: string;
+  /** On PostgreSQL. */
+  lease?: string;
   /** The URL by which the service reaches its database. */
   reachDatabase?(url: string): Promise<string>;
 }
@@ -43,8 +45,16 @@ const DIE_OF_CALL = `data:text/javascript,${encodeURIComponent(`
   subscribe("undici:request:create", die);`)}`;
 
 export async function startOneRun(t: TestContext, options: OneRunOptions = {}): Promise<OneRun> {
-  const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "60s", reachDatabase } = options;
-  const { flags: store, databaseUrl, passLeases } = await storeFlags(t, { dataDir, ...(reachDatabase && { reachDatabase }) });
+  const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "60s", lease, reachDatabase } = options;
+  const {
+    flags: store,
+    databaseUrl,
+    passLeases,
+  } = await storeFlags(t, {
+    dataDir,
+    ...(lease !== undefined && { lease }),
+    ...(reachDatabase && { reachDatabase }),
+  });
   const flags = ["--port", "0", "--retry-interval", retryInterval, "--drain-timeout", drainTimeout, ...store];
   const start = () => startInlet(t, ["dev", ...flags]);
   const app = await BareApp.start(t);

@@ -6,7 +6,8 @@ import { inDatabase, migratedDatabase } from "./postgres.ts";
 import { until } from "./runs.ts";
 
 /** A process on a busy machine does not lose what it works on. What a killed one held need not be waited for: see `passLeases`. */
-const TIMES = ["--lease", "30s", "--poll-interval", "200ms"];
+const LEASE = "30s";
+const POLL = ["--poll-interval", "200ms"];
 
 /** What an ended process still holds is due, as it is once its leases are over. */
 const PASS_LEASES = `
@@ -22,6 +23,8 @@ export interface StoreFlagsOptions {
   dataDir: string;
   /** The URL by which the process reaches its database. */
   reachDatabase?(url: string): Promise<string>;
+  /** Of PostgreSQL: longer where losing one would fail the test. */
+  lease?: string;
 }
 
 export interface StoreFlags {
@@ -32,10 +35,11 @@ export interface StoreFlags {
   passLeases(): Promise<void>;
 }
 
-export async function storeFlags(t: TestContext, { dataDir, reachDatabase = async (url) => url }: StoreFlagsOptions): Promise<StoreFlags> {
+export async function storeFlags(t: TestContext, options: StoreFlagsOptions): Promise<StoreFlags> {
+  const { dataDir, lease = LEASE, reachDatabase = async (url) => url } = options;
   if (currentStore() === "sqlite") return { flags: ["--data-dir", dataDir], passLeases: async () => undefined };
   const databaseUrl = await migratedDatabase(t);
-  const flags = ["--database-url", await reachDatabase(databaseUrl), ...TIMES];
+  const flags = ["--database-url", await reachDatabase(databaseUrl), "--lease", lease, ...POLL];
   return { databaseUrl, flags, passLeases: () => passLeases(databaseUrl) };
 }
 
