@@ -26,6 +26,8 @@ const skip = whyNoPostgres() ?? false;
 const DEADLINE_MS = 50_000;
 const SEND_AGAIN_MS = 5_000;
 const LIMITS = ["--database-timeout", "2s"];
+/** A process starts while others take the processor: what it does meanwhile takes longer. */
+const LIMITS_OF_PROCESS = ["--database-timeout", "15s"];
 const NO_STATEMENT = /^\b$/;
 const RUN_ENDED = /UPDATE runs SET status = r\.status[\s\S]*completed/;
 
@@ -122,8 +124,8 @@ async function replied(node: ServiceClient, name: string, waiting: string): Prom
 test("a connection that is held between two statements", { skip }, async (t) => {
   const databaseUrl = await migratedDatabase(t);
   const proxy = await cuttingProxy(t, databaseUrl);
-  const other = await startTestService(t, { databaseUrl });
-  const held = await startTestService(t, { databaseUrl: proxy.url, flags: LIMITS });
+  const other = await startTestService(t, { hasDefaultConnections: true, databaseUrl });
+  const held = await startTestService(t, { hasDefaultConnections: true, databaseUrl: proxy.url, flags: LIMITS });
   await startFunctions(t, other);
   await poll(async () => ((await held.rest("GET", "/functions")).body?.data?.length === 3 ? true : null), "the functions", DEADLINE_MS);
   const points = [
@@ -142,8 +144,8 @@ test("a connection that is held between two statements", { skip }, async (t) => 
 test("a process that is stopped inside the transaction of an event", { skip }, async (t) => {
   const databaseUrl = await migratedDatabase(t);
   const proxy = await cuttingProxy(t, databaseUrl);
-  const other = await startTestService(t, { databaseUrl });
-  const frozen = await startNode(t, ["--database-url", proxy.url, ...LIMITS]);
+  const other = await startTestService(t, { hasDefaultConnections: true, databaseUrl });
+  const frozen = await startNode(t, ["--database-url", proxy.url, ...LIMITS_OF_PROCESS]);
   await startFunctions(t, other);
   const point = proxy.hold({ statement: EVENT_WRITTEN, when: "after" }).then(() => void frozen.child.kill("SIGSTOP"));
   await sendUntil(point, frozen, { name: "still/steps.frozen", data: { label: "frozen" } });
@@ -155,7 +157,7 @@ test("a process that is stopped inside the transaction of an event", { skip }, a
 
 test("connections without a response: events are refused, and accepted over new connections", { skip }, async (t) => {
   const proxy = await cuttingProxy(t, await migratedDatabase(t));
-  const node = await startTestService(t, { databaseUrl: proxy.url, flags: LIMITS });
+  const node = await startTestService(t, { hasDefaultConnections: true, databaseUrl: proxy.url, flags: LIMITS });
   await send(node, { name: "still/before", data: {} });
   proxy.holdAll();
   // Nor does a connection get one that is opened because all others are in use.
@@ -168,7 +170,7 @@ test("connections without a response: events are refused, and accepted over new 
 
 test("a lock that another program holds: events are refused in time, and accepted when it is free", { skip }, async (t) => {
   const databaseUrl = await migratedDatabase(t);
-  const node = await startTestService(t, { databaseUrl, flags: LIMITS });
+  const node = await startTestService(t, { hasDefaultConnections: true, databaseUrl, flags: LIMITS });
   await send(node, { name: "still/before", data: {} });
   await inDatabase(databaseUrl, async (client) => {
     await client.query("BEGIN; LOCK TABLE events");

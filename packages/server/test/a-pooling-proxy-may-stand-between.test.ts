@@ -70,7 +70,7 @@ async function sendAndRunThrough(t: TestContext, proxyUrl: string, direct: strin
 
 function starting(t: TestContext, proxyUrl: string, listenUrl: string, more: readonly string[] = []): () => Promise<TestService> {
   const flags = ["--database-listen-url", listenUrl, "--database-connections", "6", ...more];
-  return () => startTestService(t, { databaseUrl: proxyUrl, flags });
+  return () => startTestService(t, { hasDefaultConnections: true, databaseUrl: proxyUrl, flags });
 }
 
 test("without anybody listening, nodes find each other's changes and work by looking", { skip }, async (t) => {

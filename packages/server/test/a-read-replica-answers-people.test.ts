@@ -94,7 +94,10 @@ test("only what presents something to people asks for views", () => {
 test("what was answered is in every list on every node, however far the replica is behind", { skip }, async (t) => {
   const { url, readUrl } = await newDatabase();
   const flags = ["--database-read-url", readUrl];
-  const [writer, reader] = [await startTestService(t, { databaseUrl: url, flags }), await startTestService(t, { databaseUrl: url, flags })];
+  const [writer, reader] = [
+    await startTestService(t, { hasDefaultConnections: true, databaseUrl: url, flags }),
+    await startTestService(t, { hasDefaultConnections: true, databaseUrl: url, flags }),
+  ];
   await showsState(reader, "used");
   const sent = async (n: number) => (await writer.send({ name: "shop/order.created", data: { n } })).body.ids[0] as string;
   const ids: string[] = [await sent(0)];
@@ -120,7 +123,7 @@ test("what was answered is in every list on every node, however far the replica 
 
 test("a database that was added has a replica of its own, and no other server is taken for it", { skip }, async (t) => {
   const [directory, second] = [await newDatabase(), await newDatabase()];
-  const service = await startTestService(t, { databaseUrl: directory.url });
+  const service = await startTestService(t, { hasDefaultConnections: true, databaseUrl: directory.url });
   const refusedFor = async (readUrl: string) => {
     const { status, body } = await service.rest("POST", "/databases", { body: { name: "second", url: second.url, readUrl } });
     assert.deepEqual([status, body.code], [502, "database_unreachable"]);
@@ -146,7 +149,7 @@ test("a database that was added has a replica of its own, and no other server is
 test("a replica that is silent, and one that is killed, is left out until it is back", { skip }, async (t) => {
   const { url, readUrl } = await newDatabase();
   const proxy = await cuttingProxy(t, readUrl);
-  const service = await startTestService(t, { databaseUrl: url, flags: ["--database-read-url", proxy.url] });
+  const service = await startTestService(t, { hasDefaultConnections: true, databaseUrl: url, flags: ["--database-read-url", proxy.url] });
   await showsState(service, "used");
   const { body } = await service.send({ name: "shop/order.created", data: {} });
   await silence(proxy, async () => {

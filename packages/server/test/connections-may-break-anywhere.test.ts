@@ -35,7 +35,7 @@ interface World {
 
 async function startWorld(t: TestContext): Promise<World> {
   const proxy = await cuttingProxy(t, await migratedDatabase(t));
-  const node = await startTestService(t, { databaseUrl: proxy.url, flags: ["--retry-interval", "1s"] });
+  const node = await startTestService(t, { hasDefaultConnections: true, databaseUrl: proxy.url, flags: ["--retry-interval", "1s"] });
   const ran = new Map<string, number>();
   const note = (label: unknown) => void ran.set(String(label), (ran.get(String(label)) ?? 0) + 1);
   const app = await startApp(t, node, (inlet) => [

@@ -25,7 +25,7 @@ nodeTest("databases are added, listed and refused, and no URL is shown", { skip 
   const said: string[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => void said.push(line) });
   const databaseUrl = await migratedDatabase(t);
-  const service = await startTestService(t, { databaseUrl, log });
+  const service = await startTestService(t, { hasDefaultConnections: true, databaseUrl, log });
   const rest = async (...call: Parameters<TestService["rest"]>) => {
     const answer = await service.rest(...call);
     assert.doesNotMatch(answer.text, new RegExp(SECRET), "the response does not repeat the URL");
@@ -137,7 +137,10 @@ nodeTest("databases are added, listed and refused, and no URL is shown", { skip 
   });
 
   await t.test("a service does not start on a database that was added", async () => {
-    await assert.rejects(() => startTestService(t, { databaseUrl: eu }), /this database was added to an installation/);
+    await assert.rejects(
+      () => startTestService(t, { hasDefaultConnections: true, databaseUrl: eu }),
+      /this database was added to an installation/,
+    );
   });
 
   const stored = await inDatabase(databaseUrl, async (client) => {

@@ -89,7 +89,7 @@ test("whatever a subscriber sends, the process goes on and others get every mess
 
 test("a notification that is none of ours harms no node", { skip: whyNoPostgres() ?? false }, async (t) => {
   const databaseUrl = await migratedDatabase(t);
-  const service = await startTestService(t, { databaseUrl });
+  const service = await startTestService(t, { hasDefaultConnections: true, databaseUrl });
   const controller = new AbortController();
   const headers = { authorization: `Bearer ${API_KEY}` };
   const open = (path: string) => fetch(`${service.url}/v1/${path}/stream`, { headers, signal: controller.signal });
@@ -117,7 +117,7 @@ test("a notification that is none of ours harms no node", { skip: whyNoPostgres(
       for (const payload of wrong) await client.query("SELECT pg_notify($1, $2)", [channel, payload]);
   });
   // A key made on another node is known here once its notification has been heard: after all of the above.
-  const other = await startTestService(t, { databaseUrl });
+  const other = await startTestService(t, { hasDefaultConnections: true, databaseUrl });
   const made = await other.rest("POST", "/keys", { body: { kind: "api", name: "another", role: "read" } });
   const authorization = `Bearer ${made.body.data.key}`;
   await poll(async () => ((await service.rest("GET", "/events", { headers: { authorization } })).status === 200 ? true : null), "the key");

@@ -20,7 +20,10 @@ const flags = ["--lease", `${LEASE_MS}ms`, "--poll-interval", `${POLL_INTERVAL_M
 
 test("a call that takes longer than a lease is made once, however many nodes there are", { skip }, async (t) => {
   const databaseUrl = await migratedDatabase(t);
-  const [first] = [await startTestService(t, { databaseUrl, flags }), await startTestService(t, { databaseUrl, flags })];
+  const [first] = [
+    await startTestService(t, { hasDefaultConnections: true, databaseUrl, flags }),
+    await startTestService(t, { hasDefaultConnections: true, databaseUrl, flags }),
+  ];
   let calls = 0;
   const second = Promise.withResolvers<"called again">();
   const release = Promise.withResolvers<void>();

@@ -18,7 +18,7 @@ const LISTS = 30;
 const OF_ONE_NAME = /FROM events WHERE[\s\S]*name_id = \$/;
 
 async function startWithNames(t: TestContext, databaseUrl: string): Promise<TestService> {
-  const service = await startTestService(t, { databaseUrl });
+  const service = await startTestService(t, { hasDefaultConnections: true, databaseUrl });
   await accepts(
     service,
     Array.from({ length: NAMES }, (_, n) => ({ name: `many/name.${n}`, data: {} })),

@@ -24,5 +24,5 @@ async function changeAtOnce(service: TestService): Promise<void> {
 test("on the embedded store", async (t) => changeAtOnce(await startTestService(t)));
 
 test("on PostgreSQL", { skip: whyNoPostgres() ?? false }, async (t) =>
-  changeAtOnce(await startTestService(t, { databaseUrl: await migratedDatabase(t) })),
+  changeAtOnce(await startTestService(t, { hasDefaultConnections: true, databaseUrl: await migratedDatabase(t) })),
 );

@@ -13,9 +13,9 @@ setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
 const EVENT_BYTES = 400_000;
-const SENDERS = 60;
+const SENDERS = 30;
 const SENT_BY_EACH = 5;
-const MEASURED_EVERY = 30;
+const MEASURED_EVERY = 15;
 
 /** In use, without what is only left to be collected: how much of that there is depends on when the collector runs. */
 function buffersHeld(): number {

@@ -16,7 +16,7 @@ const JOBS = /UPDATE jobs/;
 
 test("a poll without a response is the only one", { skip }, async (t) => {
   const proxy = await cuttingProxy(t, await migratedDatabase(t));
-  const service = await startTestService(t, { databaseUrl: proxy.url, flags: FLAGS });
+  const service = await startTestService(t, { hasDefaultConnections: true, databaseUrl: proxy.url, flags: FLAGS });
   await proxy.hold({ statement: POLL, when: "before" });
   const polls = proxy.count(POLL);
   const looks = proxy.count(JOBS);

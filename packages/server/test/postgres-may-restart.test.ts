@@ -26,7 +26,9 @@ for (const count of [1, 2]) {
 
 async function crash(t: TestContext, count: number): Promise<void> {
   const server = await ownPostgres(t);
-  const nodes = await Promise.all(Array.from({ length: count }, () => startTestService(t, { databaseUrl: server.url })));
+  const nodes = await Promise.all(
+    Array.from({ length: count }, () => startTestService(t, { hasDefaultConnections: true, databaseUrl: server.url })),
+  );
   const [first, second = first] = nodes as [TestService, ...TestService[]];
   const started: string[] = [];
   await startApp(t, first, (inlet) => [

@@ -20,7 +20,7 @@ const ASK = /SELECT environment_id FROM functions WHERE function_no/;
 test("four throttled functions with a constant backlog", { skip: whyNoPostgres() ?? false }, async (t) => {
   const databaseUrl = await migratedDatabase(t);
   const proxy = await cuttingProxy(t, databaseUrl);
-  const service = await startTestService(t, { databaseUrl: proxy.url });
+  const service = await startTestService(t, { hasDefaultConnections: true, databaseUrl: proxy.url });
   let count = 0;
   const started = () => count;
   const throttle = { limit: 1, period: "1s" } as const;

@@ -27,7 +27,7 @@ export const PATIENT_TRANSFORM_TIMEOUT = "2s";
 
 /**
  * A service opens as many connections as it may while it starts, and PostgreSQL spends more on each than on most tests. With four, three
- * transactions of events and runs still run side by side. Tests of PostgreSQL itself that start a service in their own process have the default.
+ * transactions of events and runs still run side by side. Tests of the connections themselves ask for the default.
  */
 export const FEW_DATABASE_CONNECTIONS = "4";
 

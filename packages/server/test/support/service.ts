@@ -28,6 +28,8 @@ export interface TestServiceOptions {
   dataDir?: string;
   /** A database that several services share. */
   databaseUrl?: string;
+  /** As many connections to PostgreSQL as users have without a setting, for tests of the connections themselves. */
+  hasDefaultConnections?: boolean;
   /** What is exported by OTLP. */
   telemetry?: TelemetrySettings;
   log?: Logger;
@@ -85,7 +87,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
   const variables = {
     INLET_DATABASE_TIMEOUT: PATIENT_DATABASE_TIMEOUT,
     INLET_TRANSFORM_TIMEOUT: PATIENT_TRANSFORM_TIMEOUT,
-    ...(databaseUrl !== options.databaseUrl && { INLET_DATABASE_CONNECTIONS: FEW_DATABASE_CONNECTIONS }),
+    ...(!options.hasDefaultConnections && { INLET_DATABASE_CONNECTIONS: FEW_DATABASE_CONNECTIONS }),
   };
   const service = await startService(readConfig(mode, argv, variables), {
     log: options.log ?? pino({ level: "silent" }),

@@ -5,9 +5,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { onEnd } from "../on-end.ts";
+import { until } from "../runs.ts";
 import type { TestService } from "../service.ts";
 
-const BUSY_MS_MAX = 30_000;
 const KEEP_ALIVE_MS = 3_600_000;
 const STORE_IS_BUSY = "The store cannot be used right now";
 
@@ -32,9 +32,10 @@ export async function serveApp(t: TestContext, listener: RequestListener, port =
 
 /** Asks the service to sync the app, again while its store is too busy; returns it as the service shows it. */
 export async function syncApp(service: TestService, url: string, headers: Record<string, string> = {}) {
-  for (const deadline = Date.now() + BUSY_MS_MAX; ; ) {
+  return until("the app is synced", async () => {
     const { status, body } = await service.rest("POST", "/apps", { body: { url }, headers });
     if (status === 201) return body.data;
-    assert.ok(body.error.includes(STORE_IS_BUSY) && Date.now() < deadline, `${status} ${JSON.stringify(body)}`);
-  }
+    assert.ok(body.error.includes(STORE_IS_BUSY), `${status} ${JSON.stringify(body)}`);
+    return undefined;
+  });
 }

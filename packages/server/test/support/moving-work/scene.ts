@@ -41,7 +41,11 @@ export type Case = (scene: Scene) => Promise<() => Promise<void>>;
 
 export async function makeScene(t: TestContext): Promise<Scene> {
   const urls = { first: await freshDatabase(t), second: await freshDatabase(t) };
-  const service = await startTestService(t, { databaseUrl: await migratedDatabase(t), flags: ["--poll-interval", "500ms"] });
+  const service = await startTestService(t, {
+    hasDefaultConnections: true,
+    databaseUrl: await migratedDatabase(t),
+    flags: ["--poll-interval", "500ms"],
+  });
   for (const [name, url] of Object.entries(urls))
     assert.equal((await service.rest("POST", "/databases", { body: { name, url } })).status, 201);
   const made = (await service.rest("POST", "/environments", { body: { name: ENVIRONMENT, database: "first" } })).body.data;
