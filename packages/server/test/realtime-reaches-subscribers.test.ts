@@ -14,6 +14,7 @@ import { serveApp, syncApp } from "./support/apps/app-server.ts";
 import { loadUntyped, SILENT_LOGGER } from "./support/apps/published-sdk.ts";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
+import { type Cases, onOneService } from "./support/one-service.ts";
 import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { type Answer, call, EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 
@@ -100,11 +101,112 @@ async function checkFunction(t: TestContext, publisher: TestService, subscriber:
   assert.deepEqual(elsewhere, []);
 }
 
-test("what a function publishes reaches the SDK's subscription", async (t) => {
-  const service = await startTestService(t);
-  await serveFunction(t, service);
-  await checkFunction(t, service, service);
-});
+/** Each waits for the last message that it publishes. */
+const CASES: Cases = {
+  async "what a function publishes reaches the SDK's subscription"(service, t) {
+    await serveFunction(t, service);
+    await checkFunction(t, service, service);
+  },
+  async "version 3 of the SDK publishes what its realtime middleware asks it to"(service, t) {
+    const messages = await follow(t, service);
+    const { Inngest: Inngest3 } = await loadUntyped("inngest-v3");
+    const client = new Inngest3({ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, signingKey: SIGNING_KEY, isDev: false });
+    client.inngestApi.setSigningKey(SIGNING_KEY);
+    const { ok } = await client.inngestApi.publish(
+      { channel: "user:1", topics: ["status"], runId: "01ARZ3NDEKTSV4RRFFQ69G5FAV" },
+      { at: "v3" },
+    );
+    assert.equal(ok, true);
+    await poll(async () => (messages.length > 0 ? true : null), "the message");
+    assert.deepEqual([messages[0]?.data, messages[0]?.runId], [{ at: "v3" }, "01ARZ3NDEKTSV4RRFFQ69G5FAV"]);
+  },
+  async "a stream is published as it comes, and ends"(service, t) {
+    // The subscription of the published SDK fails at the beginning of a stream (4.24.0), so this one is the test's own.
+    const messages: Message[] = [];
+    const socket = await openWebSocket(t, service);
+    socket.addEventListener("message", ({ data }) => messages.push(JSON.parse(data)));
+    const answer = await realtime(service, "publish?channel=user:1&topic=status", "one two", { "content-type": "text/stream" });
+    assert.equal(answer.status, 200, answer.text);
+    await poll(async () => (messages.at(-1)?.kind === "datastream-end" ? true : null), "the end");
+    assert.deepEqual(
+      messages.map(({ kind }) => kind),
+      ["datastream-start", "chunk", "datastream-end"],
+    );
+    assert.equal(messages[1]?.data, "one two");
+  },
+  async "an environment's messages stay in it, and tokens are for one environment"(service, t) {
+    await service.rest("POST", "/environments", { body: { name: "staging" } });
+    const messages = await follow(t, service);
+    await publish(service, "theirs", { "x-inngest-env": "staging" });
+    await publish(service, "ours");
+    await poll(async () => (messages.length > 0 ? true : null), "the message");
+    assert.deepEqual(
+      messages.map(({ data }) => data),
+      ["ours"],
+    );
+  },
+  async "a subscriber that does not read is cut with a message, and others get everything"(service, t) {
+    const messages = await follow(t, service, "user:1", ["status"]);
+    const { socket } = await openSocket(service, await tokenOf(service));
+    socket.pause();
+    const isCut = new Promise<string>((resolve) => {
+      let last = "";
+      socket.on("data", (data) => (last = data.toString("latin1")));
+      socket.on("close", () => resolve(last));
+      socket.on("error", () => undefined);
+    });
+    const large = "x".repeat(200_000);
+    let published = 0;
+    // What the operating system buffers for a socket is not the service's.
+    while (published < 60) {
+      assert.equal((await publish(service, { n: published, large })).status, 200);
+      published++;
+    }
+    await poll(async () => (messages.length === published ? true : null), "every message");
+    socket.resume();
+    assert.match(await isCut, /reads too slowly|x{100}/);
+    await publish(service, "after");
+    await poll(async () => (messages.at(-1)?.data === "after" ? true : null), "the last message");
+  },
+  async "a request that asks for another upgrade is answered as if it did not"(service, t) {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    onEnd(t, async () => void socket.destroy());
+    socket.write(`GET /health HTTP/1.1\r\nHost: ${hostname}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n`);
+    const head = await new Promise<string>((resolve) => socket.once("data", (data) => resolve(data.toString())));
+    assert.match(head, /^HTTP\/1\.1 200 /);
+  },
+  async "our SDK publishes from a step and from plain code, and subscribes"(service, t) {
+    const { client } = await startApp(t, service, (inlet) => [
+      inlet.createFunction({ id: "import" }, { event: "shop/import" }, async ({ step }) => {
+        await step.realtime.publish("begin", { channel: "user:7", topic: "progress" }, { percent: 0 });
+        await step.sleep("a moment", "1s");
+        await inlet.realtime.publish({ channel: "user:7", topic: "progress" }, { percent: 100 });
+      }),
+    ]);
+    const messages: RealtimeMessage[] = [];
+    const subscription = await client.realtime.subscribe({ channel: "user:7", topics: ["progress"] }, (message) => messages.push(message));
+    const { ids } = await client.send({ name: "shop/import", data: {} });
+    const [run] = await runsOf(service, ids[0] as string);
+    assert.equal(run.status, "completed", JSON.stringify(run));
+    await poll(async () => (messages.length === 2 ? true : null), "both messages");
+    assert.deepEqual(
+      messages.map(({ data, runId }) => [data, runId]),
+      [
+        [{ percent: 0 }, run.id],
+        [{ percent: 100 }, run.id],
+      ],
+    );
+    subscription.close();
+    assert.equal(await subscription.closed, "The subscription was closed");
+    await assert.rejects(
+      subscribeWith({ key: "no", baseUrl: service.url }, () => undefined),
+      /refused/,
+    );
+  },
+};
+
+test("subscriptions of one service", onOneService(CASES));
 
 testOnce("postgres: what a function publishes on one node reaches a subscription on another", { skip }, async (t) => {
   const databaseUrl = await migratedDatabase(t);
@@ -120,21 +222,6 @@ testOnce("postgres: what a function publishes on one node reaches a subscription
     return messages.length > 0 ? true : null;
   }, "the large message");
   assert.deepEqual(messages[0]?.data, large);
-});
-
-test("version 3 of the SDK publishes what its realtime middleware asks it to", async (t) => {
-  const service = await startTestService(t);
-  const messages = await follow(t, service);
-  const { Inngest: Inngest3 } = await loadUntyped("inngest-v3");
-  const client = new Inngest3({ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, signingKey: SIGNING_KEY, isDev: false });
-  client.inngestApi.setSigningKey(SIGNING_KEY);
-  const { ok } = await client.inngestApi.publish(
-    { channel: "user:1", topics: ["status"], runId: "01ARZ3NDEKTSV4RRFFQ69G5FAV" },
-    { at: "v3" },
-  );
-  assert.equal(ok, true);
-  await poll(async () => (messages.length > 0 ? true : null), "the message");
-  assert.deepEqual([messages[0]?.data, messages[0]?.runId], [{ at: "v3" }, "01ARZ3NDEKTSV4RRFFQ69G5FAV"]);
 });
 
 test("in dev no key is needed, and a page of another site may follow with a token", async (t) => {
@@ -159,35 +246,6 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array> | undef
   }
   return text;
 }
-
-test("a stream is published as it comes, and ends", async (t) => {
-  const service = await startTestService(t);
-  // The subscription of the published SDK fails at the beginning of a stream (4.24.0), so this one is the test's own.
-  const messages: Message[] = [];
-  const socket = await openWebSocket(t, service);
-  socket.addEventListener("message", ({ data }) => messages.push(JSON.parse(data)));
-  const answer = await realtime(service, "publish?channel=user:1&topic=status", "one two", { "content-type": "text/stream" });
-  assert.equal(answer.status, 200, answer.text);
-  await poll(async () => (messages.at(-1)?.kind === "datastream-end" ? true : null), "the end");
-  assert.deepEqual(
-    messages.map(({ kind }) => kind),
-    ["datastream-start", "chunk", "datastream-end"],
-  );
-  assert.equal(messages[1]?.data, "one two");
-});
-
-test("an environment's messages stay in it, and tokens are for one environment", async (t) => {
-  const service = await startTestService(t);
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const messages = await follow(t, service);
-  await publish(service, "theirs", { "x-inngest-env": "staging" });
-  await publish(service, "ours");
-  await poll(async () => (messages.length > 0 ? true : null), "the message");
-  assert.deepEqual(
-    messages.map(({ data }) => data),
-    ["ours"],
-  );
-});
 
 test("a wrong token, an old one or none is refused, on both ways to subscribe; so is a wrong key", async (t) => {
   let now = Date.now();
@@ -278,31 +336,6 @@ async function openSocket(service: TestService, token: string) {
   return { socket, head };
 }
 
-test("a subscriber that does not read is cut with a message, and others get everything", async (t) => {
-  const service = await startTestService(t);
-  const messages = await follow(t, service, "user:1", ["status"]);
-  const { socket } = await openSocket(service, await tokenOf(service));
-  socket.pause();
-  const isCut = new Promise<string>((resolve) => {
-    let last = "";
-    socket.on("data", (data) => (last = data.toString("latin1")));
-    socket.on("close", () => resolve(last));
-    socket.on("error", () => undefined);
-  });
-  const large = "x".repeat(200_000);
-  let published = 0;
-  // What the operating system buffers for a socket is not the service's.
-  while (published < 60) {
-    assert.equal((await publish(service, { n: published, large })).status, 200);
-    published++;
-  }
-  await poll(async () => (messages.length === published ? true : null), "every message");
-  socket.resume();
-  assert.match(await isCut, /reads too slowly|x{100}/);
-  await publish(service, "after");
-  await poll(async () => (messages.at(-1)?.data === "after" ? true : null), "the last message");
-});
-
 async function openWebSocket(t: TestContext, service: TestService, token?: string): Promise<WebSocket> {
   const socket = new WebSocket(`${service.url.replace("http", "ws")}/v1/realtime/connect?token=${token ?? (await tokenOf(service))}`);
   await new Promise((resolve) => socket.addEventListener("open", resolve));
@@ -317,44 +350,4 @@ test("a stop ends subscriptions with a message", async (t) => {
   await service.stop();
   const { code, reason } = await closed;
   assert.deepEqual([code, reason], [1013, "The service is stopping. Connect again."]);
-});
-
-test("a request that asks for another upgrade is answered as if it did not", async (t) => {
-  const service = await startTestService(t);
-  const { hostname, port } = new URL(service.url);
-  const socket = connect(Number(port), hostname);
-  onEnd(t, async () => void socket.destroy());
-  socket.write(`GET /health HTTP/1.1\r\nHost: ${hostname}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n`);
-  const head = await new Promise<string>((resolve) => socket.once("data", (data) => resolve(data.toString())));
-  assert.match(head, /^HTTP\/1\.1 200 /);
-});
-
-test("our SDK publishes from a step and from plain code, and subscribes", async (t) => {
-  const service = await startTestService(t);
-  const { client } = await startApp(t, service, (inlet) => [
-    inlet.createFunction({ id: "import" }, { event: "shop/import" }, async ({ step }) => {
-      await step.realtime.publish("begin", { channel: "user:7", topic: "progress" }, { percent: 0 });
-      await step.sleep("a moment", "1s");
-      await inlet.realtime.publish({ channel: "user:7", topic: "progress" }, { percent: 100 });
-    }),
-  ]);
-  const messages: RealtimeMessage[] = [];
-  const subscription = await client.realtime.subscribe({ channel: "user:7", topics: ["progress"] }, (message) => messages.push(message));
-  const { ids } = await client.send({ name: "shop/import", data: {} });
-  const [run] = await runsOf(service, ids[0] as string);
-  assert.equal(run.status, "completed", JSON.stringify(run));
-  await poll(async () => (messages.length === 2 ? true : null), "both messages");
-  assert.deepEqual(
-    messages.map(({ data, runId }) => [data, runId]),
-    [
-      [{ percent: 0 }, run.id],
-      [{ percent: 100 }, run.id],
-    ],
-  );
-  subscription.close();
-  assert.equal(await subscription.closed, "The subscription was closed");
-  await assert.rejects(
-    subscribeWith({ key: "no", baseUrl: service.url }, () => undefined),
-    /refused/,
-  );
 });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { runsOf, startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
+import { type Cases, onOneService } from "./support/one-service.ts";
 import { type Answer, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { storedText } from "./support/store-contents.ts";
 import { ECHO, makeWebhook, post, requestsOf } from "./support/webhooks.ts";
@@ -33,57 +34,58 @@ test("the same call with the same key gets the first response again, also after 
   assert.equal((await again.rest("GET", "/audit-log?action=webhook.created")).body.data.length, 1);
 });
 
-test("running something again happens once, too: a recorded request, a run", async (t) => {
-  const service = await startTestService(t);
-  const webhook = await makeWebhook(service);
-  await post(webhook.url);
-  const [record] = await requestsOf(service, webhook);
-  const repeat = (path: string, key: string) => service.rest("POST", path, { headers: { "Idempotency-Key": key } });
-  const replay = `/webhooks/${webhook.id}/requests/${record.id}/replay`;
-  const replays = [await repeat(replay, "a"), await repeat(replay, "a")];
-  assert.deepEqual([replays[0]?.status, replays[0]?.text], [201, replays[1]?.text]);
-  assert.equal((await requestsOf(service, webhook)).length, 2);
+/** Each with keys and names of its own. */
+const CASES: Cases = {
+  async "running something again happens once, too: a recorded request, a run"(service, t) {
+    const webhook = await makeWebhook(service);
+    await post(webhook.url);
+    const [record] = await requestsOf(service, webhook);
+    const repeat = (path: string, key: string) => service.rest("POST", path, { headers: { "Idempotency-Key": key } });
+    const replay = `/webhooks/${webhook.id}/requests/${record.id}/replay`;
+    const replays = [await repeat(replay, "replay"), await repeat(replay, "replay")];
+    assert.deepEqual([replays[0]?.status, replays[0]?.text], [201, replays[1]?.text]);
+    assert.equal((await requestsOf(service, webhook)).length, 2);
 
-  await startApp(t, service, (inlet) => [inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, () => "shipped")]);
-  const { body } = await service.send({ name: "shop/order.created", data: {} });
-  const [run] = await runsOf(service, body.ids[0]);
-  const reruns = [await repeat(`/runs/${run.id}/rerun`, "b"), await repeat(`/runs/${run.id}/rerun`, "b")];
-  assert.deepEqual([reruns[0]?.status, reruns[0]?.text], [201, reruns[1]?.text]);
-  assert.equal(await count(service, "/runs"), 2);
-});
+    await startApp(t, service, (inlet) => [inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, () => "shipped")]);
+    const { body } = await service.send({ name: "shop/order.created", data: {} });
+    const [run] = await runsOf(service, body.ids[0]);
+    const rerun = `/runs/${run.id}/rerun`;
+    const reruns = [await repeat(rerun, "rerun"), await repeat(rerun, "rerun")];
+    assert.deepEqual([reruns[0]?.status, reruns[0]?.text], [201, reruns[1]?.text]);
+    assert.equal(await count(service, "/runs"), 2);
+  },
+  async "of calls at the same time one creates; the others are told to wait or get its answer"(service) {
+    const before = await count(service, "/webhooks");
+    const webhook = { name: "at once", transform: ECHO };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create(service, "/webhooks", webhook, "at-once")));
+    assert.equal(await count(service, "/webhooks"), before + 1);
+    const ids = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.data.id));
+    assert.equal(ids.size, 1);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      assert.deepEqual(code(answer), [409, "idempotency_key_busy"]);
+      assert.equal(answer.headers.get("retry-after"), "1");
+    }
+  },
+  async "a key stands for one call of one client"(service) {
+    const webhook = { name: "w", transform: ECHO };
+    await create(service, "/environments", { name: "one" }, "a");
+    assert.deepEqual(code(await create(service, "/environments", { name: "two" }, "a")), [422, "idempotency_key_reused"]);
+    assert.deepEqual(code(await create(service, "/webhooks", webhook, "a")), [422, "idempotency_key_reused"]);
+    await create(service, "/webhooks", webhook, "b");
+    assert.deepEqual(code(await create(service, "/webhooks", webhook, "b", { "x-service-env": "one" })), [422, "idempotency_key_reused"]);
+    const other = (await service.rest("POST", "/keys", { body: { kind: "api", name: "other" } })).body.data.key;
+    assert.equal((await create(service, "/environments", { name: "two" }, "a", { authorization: `Bearer ${other}` })).status, 201);
+    for (const bad of ["", "with space", "x".repeat(256)]) {
+      assert.deepEqual(code(await create(service, "/environments", { name: "three" }, bad)), [400, "request_invalid"], bad);
+    }
+  },
+  async "a call that was refused frees its key"(service) {
+    assert.deepEqual(code(await create(service, "/webhooks", { name: "w", transform: "not code" }, "free")), [400, "request_invalid"]);
+    assert.equal((await create(service, "/webhooks", { name: "w", transform: ECHO }, "free")).status, 201);
+  },
+};
 
-test("of calls at the same time one creates; the others are told to wait or get its answer", async (t) => {
-  const service = await startTestService(t);
-  const answers = await Promise.all(Array.from({ length: 10 }, () => create(service, "/webhooks", { name: "w", transform: ECHO }, "a")));
-  assert.equal(await count(service, "/webhooks"), 1);
-  const ids = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.data.id));
-  assert.equal(ids.size, 1);
-  for (const answer of answers.filter(({ status }) => status !== 201)) {
-    assert.deepEqual(code(answer), [409, "idempotency_key_busy"]);
-    assert.equal(answer.headers.get("retry-after"), "1");
-  }
-});
-
-test("a key stands for one call of one client", async (t) => {
-  const service = await startTestService(t);
-  await create(service, "/environments", { name: "one" }, "a");
-  assert.deepEqual(code(await create(service, "/environments", { name: "two" }, "a")), [422, "idempotency_key_reused"]);
-  assert.deepEqual(code(await create(service, "/webhooks", { name: "w", transform: ECHO }, "a")), [422, "idempotency_key_reused"]);
-  const webhook = { name: "w", transform: ECHO };
-  await create(service, "/webhooks", webhook, "b");
-  assert.deepEqual(code(await create(service, "/webhooks", webhook, "b", { "x-service-env": "one" })), [422, "idempotency_key_reused"]);
-  const other = (await service.rest("POST", "/keys", { body: { kind: "api", name: "other" } })).body.data.key;
-  assert.equal((await create(service, "/environments", { name: "two" }, "a", { authorization: `Bearer ${other}` })).status, 201);
-  for (const bad of ["", "with space", "x".repeat(256)]) {
-    assert.deepEqual(code(await create(service, "/environments", { name: "three" }, bad)), [400, "request_invalid"], bad);
-  }
-});
-
-test("a call that was refused frees its key", async (t) => {
-  const service = await startTestService(t);
-  assert.deepEqual(code(await create(service, "/webhooks", { name: "w", transform: "not code" }, "a")), [400, "request_invalid"]);
-  assert.equal((await create(service, "/webhooks", { name: "w", transform: ECHO }, "a")).status, 201);
-});
+test("calls of one service", onOneService(CASES));
 
 test("the secret of a key is not kept: the repeated call learns the id", async (t) => {
   const service = await startTestService(t);

@@ -5,6 +5,7 @@ import { request } from "node:http";
 import { test } from "./support/both-stores.ts";
 import { type Browser, openBrowser } from "./support/browser.ts";
 import { onEnd } from "./support/on-end.ts";
+import { type Cases, onOneService } from "./support/one-service.ts";
 import { type Answer, API_KEY, call, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 const HOUR_MS = 3_600_000;
@@ -19,26 +20,76 @@ async function signedIn(service: TestService, apiKey = API_KEY) {
 
 const isOpen = async (browser: Browser) => (await browser.rest("GET", "/session")).status === 200;
 
-test("an API key opens a session: a cookie scripts cannot read and other sites cannot send", async (t) => {
-  const service = await startTestService(t);
-  const stranger = openBrowser(service.url);
-  assert.deepEqual(code(await stranger.rest("GET", "/session")), [401, "session_missing"]);
-  assert.deepEqual(code(await stranger.rest("GET", "/events")), [401, "api_key_missing"]);
-  assert.deepEqual(code(await stranger.signIn({ apiKey: "wrong" })), [401, "api_key_invalid"]);
-  assert.equal(stranger.setCookie(), null);
+const CASES: Cases = {
+  async "an API key opens a session: a cookie scripts cannot read and other sites cannot send"(service) {
+    const stranger = openBrowser(service.url);
+    assert.deepEqual(code(await stranger.rest("GET", "/session")), [401, "session_missing"]);
+    assert.deepEqual(code(await stranger.rest("GET", "/events")), [401, "api_key_missing"]);
+    assert.deepEqual(code(await stranger.signIn({ apiKey: "wrong" })), [401, "api_key_invalid"]);
+    assert.equal(stranger.setCookie(), null);
 
-  const browser = await signedIn(service);
-  assert.match(browser.setCookie() ?? "", /^inlet_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/);
-  assert.equal((await browser.rest("GET", "/events")).status, 200);
-  const { body } = await browser.rest("GET", "/session");
-  assert.deepEqual(
-    [body.data.required, body.data.role, body.data.name, body.data.mode, body.data.defaultEnvironment],
-    [true, "admin", "configured", "start", "production"],
-  );
-  assert.match(body.data.version, /^\d+\.\d+\.\d+/);
-  const [, token = ""] = browser.cookie().split("=");
-  assert.ok(!JSON.stringify(body).includes(token));
-});
+    const browser = await signedIn(service);
+    assert.match(browser.setCookie() ?? "", /^inlet_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/);
+    assert.equal((await browser.rest("GET", "/events")).status, 200);
+    const { body } = await browser.rest("GET", "/session");
+    assert.deepEqual(
+      [body.data.required, body.data.role, body.data.name, body.data.mode, body.data.defaultEnvironment],
+      [true, "admin", "configured", "start", "production"],
+    );
+    assert.match(body.data.version, /^\d+\.\d+\.\d+/);
+    const [, token = ""] = browser.cookie().split("=");
+    assert.ok(!JSON.stringify(body).includes(token));
+  },
+  async "a session has the role and the limits of its key"(service) {
+    const make = async (extra: object) =>
+      (await service.rest("POST", "/keys", { body: { kind: "api", name: "k", ...extra } })).body.data.key;
+    const read = await signedIn(service, await make({ role: "read" }));
+    assert.deepEqual(code(await read.rest("POST", "/environments", { body: { name: "x" } })), [403, "role_forbidden"]);
+    assert.equal((await read.rest("DELETE", "/session")).status, 200, "whoever signed in may sign out");
+    await service.rest("POST", "/environments", { body: { name: "staging" } });
+    const limited = await signedIn(service, await make({ environments: ["staging"] }));
+    assert.deepEqual(code(await limited.rest("GET", "/events")), [403, "environment_forbidden"]);
+    assert.equal((await limited.rest("GET", "/events", { headers: { "x-service-env": "staging" } })).status, 200);
+  },
+  async "every response tells browsers to keep it to itself: results, refusals, streams, what is not there"(service, t) {
+    const controller = new AbortController();
+    onEnd(t, () => controller.abort());
+    for (const path of ["/v1/events", "/v1/events?no=1", "/v1/events/stream", "/v1/nothing", "/health"]) {
+      const { headers } = await fetch(service.url + path, { headers: { authorization: `Bearer ${API_KEY}` }, signal: controller.signal });
+      const [sniff, frame, policy] = ["x-content-type-options", "x-frame-options", "content-security-policy"].map((name) =>
+        headers.get(name),
+      );
+      assert.deepEqual([sniff, frame, policy], ["nosniff", "DENY", "default-src 'none'; frame-ancestors 'none'"], path);
+      if (path.startsWith("/v1/events")) assert.match(headers.get("cache-control") ?? "", /no-store|no-cache/, path);
+      assert.equal(headers.get("access-control-allow-origin"), null, "no other site reads it");
+    }
+  },
+  async "a live tail takes the cookie, and ends within a second when the key behind it is changed or revoked"(service, t) {
+    const key = (await service.rest("POST", "/keys", { body: { kind: "api", name: "k", role: "read" } })).body.data;
+    const browser = await signedIn(service, key.key);
+    const controller = new AbortController();
+    onEnd(t, () => controller.abort());
+    const open = (headers: Record<string, string>) => fetch(`${service.url}/v1/events/stream`, { headers, signal: controller.signal });
+    for (const [method, body] of [["PUT", { role: "operator" }], ["PUT", { environments: ["production"] }], ["DELETE"]] as [
+      string,
+      object?,
+    ][]) {
+      const streams = await Promise.all([open({ cookie: browser.cookie() }), open({ authorization: `Bearer ${key.key}` })]);
+      assert.deepEqual(
+        streams.map(({ status }) => status),
+        [200, 200],
+      );
+      // To the end, not to an error: a browser would complain of a stream that breaks off.
+      const ended = streams.map(async (stream) => {
+        for await (const _chunk of stream.body as unknown as AsyncIterable<Uint8Array>);
+      });
+      assert.equal((await service.rest(method, `/keys/${key.id}`, body && { body })).status, 200);
+      await Promise.all(ended);
+    }
+  },
+};
+
+test("sessions of one service", onOneService(CASES));
 
 test("the cookie is marked Secure where the world comes by https", async (t) => {
   const publicly = await startTestService(t, { flags: ["--public-url", "https://inlet.example"] });
@@ -141,18 +192,6 @@ test("signing out, ending it from elsewhere and revoking its key each end a sess
   assert.deepEqual((await service.rest("GET", "/sessions")).body.data, []);
 });
 
-test("a session has the role and the limits of its key", async (t) => {
-  const service = await startTestService(t);
-  const make = async (extra: object) => (await service.rest("POST", "/keys", { body: { kind: "api", name: "k", ...extra } })).body.data.key;
-  const read = await signedIn(service, await make({ role: "read" }));
-  assert.deepEqual(code(await read.rest("POST", "/environments", { body: { name: "x" } })), [403, "role_forbidden"]);
-  assert.equal((await read.rest("DELETE", "/session")).status, 200, "whoever signed in may sign out");
-  await service.rest("POST", "/environments", { body: { name: "staging" } });
-  const limited = await signedIn(service, await make({ environments: ["staging"] }));
-  assert.deepEqual(code(await limited.rest("GET", "/events")), [403, "environment_forbidden"]);
-  assert.equal((await limited.rest("GET", "/events", { headers: { "x-service-env": "staging" } })).status, 200);
-});
-
 test("another site's page changes nothing with the cookie", async (t) => {
   const service = await startTestService(t, { flags: ["--public-url", "https://inlet.example"] });
   const browser = await signedIn(service);
@@ -213,21 +252,6 @@ test("a dev server asks nobody to sign in, but keeps other sites' pages out", as
   assert.equal(await named("evil.example"), 403, "a name that was made to lead to 127.0.0.1");
 });
 
-test("every response tells browsers to keep it to itself: results, refusals, streams, what is not there", async (t) => {
-  const service = await startTestService(t);
-  const controller = new AbortController();
-  onEnd(t, () => controller.abort());
-  for (const path of ["/v1/events", "/v1/events?no=1", "/v1/events/stream", "/v1/nothing", "/health"]) {
-    const { headers } = await fetch(service.url + path, { headers: { authorization: `Bearer ${API_KEY}` }, signal: controller.signal });
-    const [sniff, frame, policy] = ["x-content-type-options", "x-frame-options", "content-security-policy"].map((name) =>
-      headers.get(name),
-    );
-    assert.deepEqual([sniff, frame, policy], ["nosniff", "DENY", "default-src 'none'; frame-ancestors 'none'"], path);
-    if (path.startsWith("/v1/events")) assert.match(headers.get("cache-control") ?? "", /no-store|no-cache/, path);
-    assert.equal(headers.get("access-control-allow-origin"), null, "no other site reads it");
-  }
-});
-
 test("guessing is slowed down; keys that worked from there before go on", async (t) => {
   let now = Date.now();
   const service = await startTestService(t, { now: () => now, flags: ["--trust-proxy", "127.0.0.1"] });
@@ -253,29 +277,4 @@ test("guessing is slowed down; keys that worked from there before go on", async 
   );
   now += 6_000;
   assert.equal((await service.rest("GET", "/events", from("203.0.113.1", fresh.key))).status, 200);
-});
-
-test("a live tail takes the cookie, and ends within a second when the key behind it is changed or revoked", async (t) => {
-  const service = await startTestService(t);
-  const key = (await service.rest("POST", "/keys", { body: { kind: "api", name: "k", role: "read" } })).body.data;
-  const browser = await signedIn(service, key.key);
-  const controller = new AbortController();
-  onEnd(t, () => controller.abort());
-  const open = (headers: Record<string, string>) => fetch(`${service.url}/v1/events/stream`, { headers, signal: controller.signal });
-  for (const [method, body] of [["PUT", { role: "operator" }], ["PUT", { environments: ["production"] }], ["DELETE"]] as [
-    string,
-    object?,
-  ][]) {
-    const streams = await Promise.all([open({ cookie: browser.cookie() }), open({ authorization: `Bearer ${key.key}` })]);
-    assert.deepEqual(
-      streams.map(({ status }) => status),
-      [200, 200],
-    );
-    // To the end, not to an error: a browser would complain of a stream that breaks off.
-    const ended = streams.map(async (stream) => {
-      for await (const _chunk of stream.body as unknown as AsyncIterable<Uint8Array>);
-    });
-    assert.equal((await service.rest(method, `/keys/${key.id}`, body && { body })).status, 200);
-    await Promise.all(ended);
-  }
 });
