@@ -19,9 +19,10 @@ import { type StoreKind, test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { migratedDatabase, openPatientStore } from "./support/postgres.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
+import { until } from "./support/runs.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 
-const SLEEPERS = Number(process.env.SLEEPERS ?? 5_000);
+const SLEEPERS = Number(process.env.SLEEPERS ?? 1_500);
 const WAKING = 200;
 const GROUP = 500;
 const DAY_MS = 86_400_000;
@@ -41,13 +42,11 @@ const NAP = "nap" as StepId;
 test(`${SLEEPERS} sleeping runs survive restarts, and wake on time`, async (t, store) => {
   const calls = new Map<string, number[]>();
   const appUrl = await startBareApp(t, calls);
-  const empty = await start(t, await placeOf(t, store));
+  const place = await placeOf(t, store);
+  // It makes the environment, and shows what a process needs while nobody sleeps.
+  const empty = await start(t, place);
   const memoryBefore = residentBytes(empty);
   await empty.end("SIGTERM");
-
-  const place = await placeOf(t, store);
-  // The process makes the environment.
-  await (await start(t, place)).end("SIGTERM");
   const wakes = await withStore(place, async (opened) => {
     const filler = await Filler.make(opened, appUrl);
     const now = Date.now();
@@ -71,7 +70,10 @@ test(`${SLEEPERS} sleeping runs survive restarts, and wake on time`, async (t, s
   const memoryMore = residentBytes(inlet) - memoryBefore;
   assert.ok(memoryMore < MEMORY_MORE_MAX, `${SLEEPERS} sleepers take ${Math.round(memoryMore / 1024 / 1024)} MiB`);
 
-  while ((await call(`${inlet.url}/v1/runs?status=running`)).body.data.length > 0 && Date.now() < deadline) await sleep(20);
+  await until("no run is called", async () => {
+    const { body } = await call(`${inlet.url}/v1/runs?status=running`);
+    return body.data?.length === 0 ? true : undefined;
+  });
   await inlet.end("SIGKILL");
   await (await start(t, place)).end("SIGTERM");
   const { asleep, entries, nextDue } = await withStore(place, countSleepers);
