@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 import { test } from "../../server/test/support/both-stores.ts";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { listenForBytes, postBytes } from "../../server/test/support/raw-http.ts";
+import { until } from "../../server/test/support/runs.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
 import { EVENT_KEY, startDev, startServer, workingFolder } from "./support/working-folder.ts";
 
@@ -29,14 +30,6 @@ async function startTarget(t: TestContext) {
     return { text, items: (JSON.parse(text) as { data: DevEvent[] }).data.toReversed() };
   };
   return { url, events };
-}
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 300_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error("it did not come to that");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 async function setUp(t: TestContext) {
@@ -97,7 +90,7 @@ test("what is sent while it is away, cut off, or the target is down arrives all 
   target.next = ["none", "answer lost", "never arrives", "turned away"];
   const second = place.start(...argv);
   await second.printed(/from the saved cursor/);
-  await until(async () => (await dev.events()).items.length === 2);
+  await until("both events", async () => ((await dev.events()).items.length === 2 ? true : undefined));
   await second.printed(new RegExp(`${ids[1]} .*200`));
   source.cut();
   ids.push(...(await send(`[${event(3)},${event(4)}]`)));
@@ -172,7 +165,7 @@ test("raw webhook requests reach an app byte for byte, across a cut, and only th
   ];
   for (const [index, request] of sent.entries()) {
     await postBytes(hook.url, { query, ...request });
-    if (index === 0) await until(() => app.received.length === 1);
+    if (index === 0) await until("the first request", () => (app.received.length === 1 ? true : undefined));
     if (index === 0) source.cut();
   }
   await rest("PUT", `/webhooks/${hook.id}`, { ips: { mode: "allow", list: ["192.0.2.1"] } });

@@ -1,6 +1,6 @@
 /** Checks a response against the OpenAPI document, more strictly than clients should: a field the document does not name is a fault. */
 
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
 type Json = Record<string, unknown>;
 
@@ -21,12 +21,27 @@ export interface OpenApiOperation {
   responses: Record<string, { description: string; content: Record<string, { schema: Json }> }>;
 }
 
-/** Returns a function that says what is wrong with a value, one line per fault; none when it fits. What the document defines is compiled once. */
-export function responseCheck(document: OpenApiDocument): (schema: Json, value: unknown) => string[] {
+type ResponseCheck = (schema: Json, value: unknown) => string[];
+
+/** By what their documents define: services of either engine define the same. */
+const checks = new Map<string, ResponseCheck>();
+
+/** Returns a function that says what is wrong with a value, one line per fault; none when it fits. Every schema is compiled once. */
+export function responseCheck({ components }: OpenApiDocument): ResponseCheck {
+  const defined = JSON.stringify(components);
+  const check = checks.get(defined) ?? newCheck(components);
+  checks.set(defined, check);
+  return check;
+}
+
+function newCheck(components: OpenApiDocument["components"]): ResponseCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, inlineRefs: false, code: { optimize: false } });
-  ajv.addSchema({ $id: DOCUMENT, components: closedOff(document.components) });
+  ajv.addSchema({ $id: DOCUMENT, components: closedOff(components) });
+  const compiled = new Map<string, ValidateFunction>();
   return (schema, value) => {
-    const validate = ajv.compile(closedOff(schema) as Json);
+    const text = JSON.stringify(schema);
+    const validate = compiled.get(text) ?? ajv.compile(closedOff(schema) as Json);
+    compiled.set(text, validate);
     if (validate(value)) return [];
     return (validate.errors ?? []).map(
       ({ instancePath, message, params }) => `${instancePath || "/"} ${message} ${JSON.stringify(params)}`,

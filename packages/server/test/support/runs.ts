@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { ServiceClient } from "./service.ts";
 
 /** Looks often at first, then less: many tests wait at once, and looking takes time from what they wait for. */
-const POLL_MS = { first: 10, factor: 1.25, max: 200 };
+const POLL_MS = { first: 10, factor: 1.25, max: 500 };
 /** Far longer than anything takes on a machine that does other things as well. */
 const DEADLINE_MS = 300_000;
 
