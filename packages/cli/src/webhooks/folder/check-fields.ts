@@ -30,7 +30,7 @@ export class FieldChecks {
   }
 
   text(value: unknown, name: string): string {
-    if (typeof value === "string" && value.trim() !== "") return value;
+    if (typeof value === "string" && value !== "") return value;
     this.fault(value === undefined ? `${name} is missing` : `${name} must be a non-empty string`);
     return "";
   }

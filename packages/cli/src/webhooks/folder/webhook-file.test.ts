@@ -43,6 +43,10 @@ test("secrets are names of variables, and nothing else", () => {
   }
 });
 
+test("a name is any that the server takes", () => {
+  for (const name of [" ", "..", "a\nb", "__proto__"]) assert.deepEqual(read(JSON.stringify({ name })).faults, [], name);
+});
+
 test("every mistake is named", () => {
   const { webhook, faults } = read(
     '{"nmae":"x","environment":"a b","eventNames":{"mode":"only","list":"a","also":1},"ips":[],"enabled":"yes","id":""}',
