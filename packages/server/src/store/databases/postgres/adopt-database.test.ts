@@ -47,7 +47,7 @@ test("an added database has the directory's secrets and numbers of its own, and 
 
 test("sequences of a later release, and URLs under another key, are those of several databases too", { skip }, async (t) => {
   const directory = await migratedDatabase(t);
-  const url = await freshDatabase(t);
+  const url = await migratedDatabase(t);
   await add(await open(t, directory), "eu", url);
   const folder = temporaryFolder(t);
   cpSync(SCHEMA_FOLDER, folder, { recursive: true });
@@ -64,13 +64,13 @@ test("sequences of a later release, and URLs under another key, are those of sev
 test("a database is refused that is no PostgreSQL, is silent, or belongs to anybody already", { skip }, async (t) => {
   const directory = await migratedDatabase(t);
   const store = await open(t, directory);
-  const eu = await freshDatabase(t);
+  const eu = await migratedDatabase(t);
   await add(store, "eu", eu);
   const refusedAs = async (name: string, url: string, readUrl: string | null = null) => {
     const answer = (await store.databaseAdd({ name, url, readUrl, createdAt: 1 })) as DatabaseRefused;
     return [answer.refused, answer.reason];
   };
-  assert.deepEqual(await refusedAs("eu", await freshDatabase(t)), ["database_exists", 'A database "eu" already exists.']);
+  assert.deepEqual(await refusedAs("eu", eu), ["database_exists", 'A database "eu" already exists.']);
   assert.deepEqual(await refusedAs("us", eu), ["database_taken", 'This installation uses the database already, under the name "eu".']);
   assert.deepEqual(await refusedAs("us", directory), ["database_taken", "This database is the directory of this installation."]);
 
@@ -79,7 +79,7 @@ test("a database is refused that is no PostgreSQL, is silent, or belongs to anyb
   const before = await inDatabase(other, async (client) => (await client.query("SELECT * FROM installation")).rows);
   assert.equal((await refusedAs("us", other))[0], "database_taken", "another installation, which has one database");
   assert.deepEqual(await inDatabase(other, async (client) => (await client.query("SELECT * FROM installation")).rows), before);
-  const third = await freshDatabase(t);
+  const third = await migratedDatabase(t);
   await add(await open(t, other), "us", third);
   assert.equal((await refusedAs("us", third))[0], "database_taken", "the database of another installation");
 
@@ -97,7 +97,7 @@ test("a database is refused that is no PostgreSQL, is silent, or belongs to anyb
   );
   const silent = await silentServer(t);
   assert.match((await refusedAs("us", silent)).join(), /^database_unreachable,The database cannot be used: PostgreSQL cannot be reached/);
-  const free = await freshDatabase(t);
+  const free = await migratedDatabase(t);
   assert.match((await refusedAs("us", free, "postgres://u@127.0.0.1:1/x")).join(), /^database_unreachable,The database of the read URL/);
   const refused = [
     "database_unreachable",
@@ -129,7 +129,7 @@ test("a node that ends before the database is added has added nothing, and a sec
   const directory = await migratedDatabase(t);
   const proxy = await cuttingProxy(t, directory);
   const store = await open(t, proxy.url);
-  const [url, other] = [await freshDatabase(t), await freshDatabase(t)];
+  const [url, other] = [await freshDatabase(t), await migratedDatabase(t)];
   const cut = proxy.cut({ statement: /INSERT INTO databases/, when: "before" });
   await assert.rejects(() => add(store, "eu", url));
   await cut;
