@@ -9,6 +9,9 @@ const BEGINNING = /^[A-Za-z0-9._/-]{1,126}-\*$/;
 /** The scope of all branch environments, and of the keys and webhooks they share. */
 export const BRANCH_SCOPE = "branch";
 
+/** Names that nobody may give to an environment. Clients take `.` and `..` out of paths: nothing could be done to an environment of that name. */
+export const RESERVED_ENVIRONMENTS: ReadonlySet<string> = new Set(["production", "dev", BRANCH_SCOPE, ".", ".."]);
+
 /** Completes a sentence that begins with the given text. */
 export const ENVIRONMENT_PATTERN_RULE = 'must be the name of an environment, "branch", or a name followed by -*, such as payments-*';
 

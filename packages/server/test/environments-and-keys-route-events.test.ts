@@ -132,7 +132,7 @@ test("environments: rules for names, what exists, what cannot be archived", asyn
   assert.equal(created.status, 201);
   assert.deepEqual([created.body.data.name, created.body.data.kind, created.body.data.archivedAt], ["feature/cart_v2.1-x", "branch", null]);
   assert.deepEqual(code(await create({ name: "feature/cart_v2.1-x", kind: "custom" })), [409, "environment_exists"]);
-  for (const name of ["", "with space", "ümlaut", "x".repeat(129), "branch", "dev"]) {
+  for (const name of ["", "with space", "ümlaut", "x".repeat(129), "branch", "dev", ".", ".."]) {
     const refused = await create({ name, kind: "branch" });
     assert.deepEqual(code(refused), [400, "request_invalid"], name);
     assert.equal(refused.body.details[0].field, "name");

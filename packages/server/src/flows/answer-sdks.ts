@@ -1,6 +1,6 @@
 /** The requests of apps and their SDKs: to register, to fetch what a call could not include, to send checkpoints. */
 
-import { type EventIdGenerator, Refusal, type RunId } from "@inlet/protocol";
+import { type EventIdGenerator, RESERVED_ENVIRONMENTS, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { mayUse, type Principal, signingPrincipal } from "../api/access/principal.ts";
 import { chooseEnvironment } from "../api/access/request-environment.ts";
@@ -31,7 +31,6 @@ export interface SdkResponsesParts {
 }
 
 const ENVIRONMENT_NAME = /^[A-Za-z0-9._/-]{1,128}$/;
-const RESERVED_ENVIRONMENTS: readonly string[] = ["production", "dev", "branch"];
 
 export interface SdkResponses extends RoutesResponses {
   /** Registers the functions that an app returned when it was asked to register; a sentence if they are refused. */
@@ -103,7 +102,7 @@ async function environmentFor(
     );
   if (known?.archivedAt != null) return new Refusal("environment_not_found", `The environment "${wanted}" is archived.`);
   if (known && known.kind !== "shared") return known;
-  if (!ENVIRONMENT_NAME.test(wanted) || RESERVED_ENVIRONMENTS.includes(wanted)) {
+  if (!ENVIRONMENT_NAME.test(wanted) || RESERVED_ENVIRONMENTS.has(wanted)) {
     return new Refusal("environment_not_found", `There is no environment "${wanted}", and an app cannot create one of that name.`);
   }
   if (mustExist) return new Refusal("environment_not_found", `There is no environment "${wanted}".`);

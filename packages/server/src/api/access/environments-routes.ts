@@ -1,5 +1,6 @@
 /** REST: environments. */
 
+import { RESERVED_ENVIRONMENTS } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   type DatabaseStore,
@@ -47,7 +48,6 @@ interface UpdateBody {
   quotas?: QuotaChanges;
 }
 
-const RESERVED_NAMES: ReadonlySet<string> = new Set(["production", "dev", "branch"]);
 const BODY_LIMIT = {
   type: ["integer", "null"],
   minimum: 1,
@@ -57,7 +57,7 @@ const BODY_LIMIT = {
 
 const NEW = closed(
   {
-    name: { type: "string", pattern: "^[A-Za-z0-9._/-]{1,128}$", description: "1 to 128 letters, digits and . _ - /" },
+    name: { type: "string", pattern: "^[A-Za-z0-9._/-]{1,128}$", description: "1 to 128 letters, digits and . _ - /, but not `.` or `..`" },
     kind: { type: "string", enum: ["branch", "custom"], default: "custom" },
     bodyLimitBytes: BODY_LIMIT,
     database: {
@@ -136,7 +136,7 @@ async function getEnvironment({ directory, store, usageOf }: Parts, request: Fas
 async function createEnvironment(parts: Parts, request: FastifyRequest<{ Body: CreateBody }>, reply: FastifyReply) {
   const { store, directory, now } = parts;
   const { name, kind, bodyLimitBytes } = request.body;
-  if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
+  if (RESERVED_ENVIRONMENTS.has(name) && !isVisible(directory.environmentNamed(name)))
     throw invalid("name", `must not be "${name}", which is reserved`);
   const databaseNo = await databaseFor(store, request.body);
   const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null, databaseNo });
