@@ -32,9 +32,16 @@ function checkCounts(evidence: Evidence, fault: Fault): void {
   }
 }
 
-/** How many events replays made of a request. */
-export function replaysOf(evidence: Evidence, { n, hasId }: DeliveryNote): { least: number; most: number } {
-  if (hasId) return { least: 0, most: 0 };
+export interface Replays {
+  /** How many events they made of a request. */
+  least: number;
+  most: number;
+  /** Beyond that: whether one of them may have made its first event. A listed item that was refused keeps its key, and a pass may have recovered it before. */
+  mayRecover: boolean;
+}
+
+export function replaysOf(evidence: Evidence, { n, hasId }: DeliveryNote): Replays {
+  if (hasId) return { least: 0, most: 0, mayRecover: false };
   const { journal, requests, jobs } = evidence.played;
   const notes = journal.replays.filter((note) => note.n === n && note.outcome !== "refused");
   const records = requests.filter((record) => numberOf(record) === n);
@@ -42,11 +49,12 @@ export function replaysOf(evidence: Evidence, { n, hasId }: DeliveryNote): { lea
   return {
     least: counts.reduce((sum, { least }) => sum + least, notes.filter(({ outcome }) => outcome !== null).length),
     most: counts.reduce((sum, { most }) => sum + most, notes.length),
+    mayRecover: counts.some(({ mayRecover }) => mayRecover),
   };
 }
 
 /** How many of these records the job has replayed. */
-function itemsOf(evidence: Evidence, job: Job, records: readonly WebhookRequest[]): { least: number; most: number } {
+function itemsOf(evidence: Evidence, job: Job, records: readonly WebhookRequest[]): Replays {
   const { outcome } = JSON.parse(job.filter) as { outcome: string };
   const isOlder = (record: WebhookRequest) => record.outcome === outcome && record.receivedAt < job.createdAt;
   // What the job replays may be recorded in the instant in which it is made.
@@ -54,8 +62,17 @@ function itemsOf(evidence: Evidence, job: Job, records: readonly WebhookRequest[
   const listed = records.filter(
     (record) => isOlder(record) || (!isWhole && record.outcome === outcome && record.receivedAt === job.createdAt),
   );
+  const others = listed.filter((record) => !isRefusedItem(record));
   const isSure = job.status === "completed" && job.failed === 0;
-  return { least: isSure ? listed.filter((record) => isStored(evidence, job, record)).length : 0, most: listed.length };
+  return {
+    least: isSure ? others.filter((record) => isStored(evidence, job, record)).length : 0,
+    most: others.length,
+    mayRecover: others.length < listed.length,
+  };
+}
+
+function isRefusedItem({ isReconciled, eventId, bodyKey }: WebhookRequest): boolean {
+  return isReconciled && eventId === null && bodyKey !== null;
 }
 
 /** When the job was asked for. In virtual time, storing takes none. */
