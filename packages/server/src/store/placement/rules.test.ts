@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { EnvironmentId } from "@inlet/protocol";
 import { type Store, StoreUnavailable } from "../contract/index.ts";
 import type { Placement } from "./placement.ts";
-import { found, rememberedRows } from "./rules.ts";
+import { found, inOneDatabase, rememberedRows } from "./rules.ts";
 
 const HERE = 1 as EnvironmentId;
 type Answer = () => Promise<{ environmentId: EnvironmentId } | null>;
@@ -54,4 +54,12 @@ test("what moves to another database between two answers is in one of them", asy
   place = 0;
   const [again, list] = placed(() => place, [() => moveAfter([row]), async () => [row]]);
   assert.deepEqual(await rememberedRows(again, "functionList", list), [row]);
+});
+
+test("work in one database that began before another was added goes on in it", async () => {
+  const directory = { eventShapeProgress: async () => 7 } as unknown as Store;
+  const placement = { isAlone: true, directory };
+  const progress = inOneDatabase(placement as unknown as Placement, "eventShapeProgress");
+  placement.isAlone = false;
+  assert.equal(await progress(), 7);
 });

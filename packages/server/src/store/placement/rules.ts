@@ -197,13 +197,12 @@ export async function onwards<Params extends RemovalParams>(
   return { removed: 0, next: null };
 }
 
-/** For work that keeps its progress per database. */
+/**
+ * For work that keeps its progress per database, and asks each by itself (`inEachDatabase`). Work that began when there was one database
+ * only, before another was added, goes on in that one.
+ */
 export function inOneDatabase<Name extends CallName>(placement: Placement, name: Name): Store[Name] {
-  const call = (...params: unknown[]) => {
-    if (!placement.isAlone) throw new Error(`${name} is asked of each database by itself: see storeDatabases`);
-    return (placement.directory[name] as AnyCall)(...params);
-  };
-  return call as unknown as Store[Name];
+  return inDirectory(placement, name);
 }
 
 /** Calls the listener for every database, those added later included. */
