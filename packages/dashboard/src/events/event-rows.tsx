@@ -1,7 +1,7 @@
 /** One row per event: time, name, outcome of its runs, source and the start of its payload. */
 
 import { Link } from "@tanstack/react-router";
-import type { RefObject } from "react";
+import { memo, type RefObject } from "react";
 import type { EventItem } from "../api/types.ts";
 import { ListColumns } from "../lists/list-columns.tsx";
 import { Time } from "../ui/time.tsx";
@@ -39,37 +39,50 @@ export function EventRows({ env, events, selected, archived, width, scroller, on
         scroller={scroller}
         onEnd={onEnd}
         foot={foot}
-        row={(event) => (
-          <Link
-            to="/env/$env/events/$id"
-            params={{ env, id: event.id }}
-            search={(before: object) => before}
-            className={`event-row${narrow ? " narrow" : ""}${event.id === selected ? " selected" : ""}`}
-          >
-            <span className="event-time quiet">
-              <Time at={event.receivedAt} />
-            </span>
-            <span className="event-name">
-              <span className="cut">{event.name}</span>
-              {event.schemaFaults.length > 0 && (
-                <span className="badge plain bad" title={`Breaks the schema of ${event.name}`}>
-                  schema
-                </span>
-              )}
-              {event.duplicates > 0 && (
-                <span className="badge plain warn" title={`${event.duplicates} duplicates of this event were ignored`}>
-                  +{event.duplicates} dup
-                </span>
-              )}
-            </span>
-            {archived ? <span className="event-outcome" /> : <EventOutcome env={env} event={event} />}
-            <span className="event-source second cut">
-              <SourceLabel source={event.source} />
-            </span>
-            <span className="event-preview quiet cut mono">{event.data.slice(0, PREVIEW_UNITS)}</span>
-          </Link>
-        )}
+        row={(event) => <EventRow env={env} event={event} isSelected={event.id === selected} archived={archived} narrow={narrow} />}
       />
     </>
   );
 }
+
+interface EventRowProps {
+  env: string;
+  event: EventItem;
+  isSelected: boolean;
+  archived: boolean;
+  narrow: boolean;
+}
+
+/** Is rendered again only when its event changes, not with every scroll and every new event. */
+const EventRow = memo(function EventRow({ env, event, isSelected, archived, narrow }: EventRowProps) {
+  return (
+    <Link
+      to="/env/$env/events/$id"
+      params={{ env, id: event.id }}
+      search={(before: object) => before}
+      className={`event-row${narrow ? " narrow" : ""}${isSelected ? " selected" : ""}`}
+    >
+      <span className="event-time quiet">
+        <Time at={event.receivedAt} />
+      </span>
+      <span className="event-name">
+        <span className="cut">{event.name}</span>
+        {event.schemaFaults.length > 0 && (
+          <span className="badge plain bad" title={`Breaks the schema of ${event.name}`}>
+            schema
+          </span>
+        )}
+        {event.duplicates > 0 && (
+          <span className="badge plain warn" title={`${event.duplicates} duplicates of this event were ignored`}>
+            +{event.duplicates} dup
+          </span>
+        )}
+      </span>
+      {archived ? <span className="event-outcome" /> : <EventOutcome env={env} event={event} />}
+      <span className="event-source second cut">
+        <SourceLabel source={event.source} />
+      </span>
+      <span className="event-preview quiet cut mono">{event.data.slice(0, PREVIEW_UNITS)}</span>
+    </Link>
+  );
+});

@@ -1,7 +1,7 @@
 /** The rows of the runs list, with enough detail to distinguish runs without opening them. */
 
 import { Link } from "@tanstack/react-router";
-import { useRef } from "react";
+import { memo, useRef } from "react";
 import { useMayRepair } from "../api/session.ts";
 import type { RunItem } from "../api/types.ts";
 import { useKeptPosition } from "../lists/kept-position.ts";
@@ -96,7 +96,8 @@ function RunColumns({ narrow, mayRepair, isAll, onAll }: { narrow: boolean; mayR
   );
 }
 
-function RunRow({ env, run, narrow }: { env: string; run: RunItem; narrow: boolean }) {
+/** Is rendered again only when its run changes, not with every scroll. */
+const RunRow = memo(function RunRow({ env, run, narrow }: { env: string; run: RunItem; narrow: boolean }) {
   return (
     <Link to="/env/$env/runs/$id" params={{ env, id: run.id }} className={`run-row${narrow ? " narrow" : ""}`}>
       <span>
@@ -128,7 +129,7 @@ function RunRow({ env, run, narrow }: { env: string; run: RunItem; narrow: boole
       </span>
     </Link>
   );
-}
+});
 
 function errorText({ name, message }: { name: string; message: string }): string {
   return `${name}: ${message}`;

@@ -61,16 +61,23 @@ export function Time({ at, relative = false, full = false }: TimeProps) {
 
 const POINTER = "(hover: hover) and (min-width: 861px)";
 
+/** One for all times of a page: a long list shows many, and renders them often. */
+let pointer: MediaQueryList | null = null;
+
+function pointerQuery(): MediaQueryList {
+  pointer ??= matchMedia(POINTER);
+  return pointer;
+}
+
+function onPointerChange(listener: () => void): () => void {
+  const query = pointerQuery();
+  query.addEventListener("change", listener);
+  return () => query.removeEventListener("change", listener);
+}
+
 /** Whether an exact time can be shown on hover. */
 function useHasPointer(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      const media = matchMedia(POINTER);
-      media.addEventListener("change", listener);
-      return () => media.removeEventListener("change", listener);
-    },
-    () => matchMedia(POINTER).matches,
-  );
+  return useSyncExternalStore(onPointerChange, () => pointerQuery().matches);
 }
 
 /** "3 min ago". */
