@@ -57,7 +57,7 @@ test("crash point: an event has ended the waits of some runs, and others still w
   await BETWEEN_PARTS[store](scene, async () => {
     const ended = WAITS_PER_PART_MAX - UNANSWERED + OTHERS;
     await send(scene, Array(OTHERS).fill({ name: "bare/begin", data: {} }));
-    await until("the end of others, and of runs of the first part", async () => (await count(scene, "completed")) === ended || undefined);
+    await until("the end of others, and of runs of the first part", async () => (await count(scene, "completed")) >= ended || undefined);
     assert.equal(answers.unanswered, 0);
     await scene.kill();
   });

@@ -32,7 +32,7 @@ export interface OneRunOptions {
   dataDir?: string;
   retryInterval?: string;
   drainTimeout?: string;
-  /** On PostgreSQL. */
+  /** Longer where losing one would fail the test. */
   lease?: string;
   /** The URL by which the service reaches its database. */
   reachDatabase?(url: string): Promise<string>;

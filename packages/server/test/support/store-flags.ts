@@ -23,7 +23,7 @@ export interface StoreFlagsOptions {
   dataDir: string;
   /** The URL by which the process reaches its database. */
   reachDatabase?(url: string): Promise<string>;
-  /** Of PostgreSQL: longer where losing one would fail the test. */
+  /** Longer where losing one would fail the test. */
   lease?: string;
 }
 
@@ -37,7 +37,7 @@ export interface StoreFlags {
 
 export async function storeFlags(t: TestContext, options: StoreFlagsOptions): Promise<StoreFlags> {
   const { dataDir, lease = LEASE, reachDatabase = async (url) => url } = options;
-  if (currentStore() === "sqlite") return { flags: ["--data-dir", dataDir], passLeases: async () => undefined };
+  if (currentStore() === "sqlite") return { flags: ["--data-dir", dataDir, "--lease", lease], passLeases: async () => undefined };
   const databaseUrl = await migratedDatabase(t);
   const flags = ["--database-url", await reachDatabase(databaseUrl), "--lease", lease, ...POLL];
   return { databaseUrl, flags, passLeases: () => passLeases(databaseUrl) };
