@@ -208,6 +208,8 @@ test("no other site, preview or guess decides, and whoever may not see webhook U
     assert.ok(status === 403 && text.includes("origin_forbidden"), text);
   }
   assert.equal((await decideByPage(url, { decision: "yes" })).status, 400);
+  const both = new URLSearchParams("decision=approved&decision=rejected");
+  assert.equal((await call(url, { method: "POST", body: both })).status, 400, "two decisions are none");
   assert.equal((await decideByPage(url, { decision: "approved", comment: "x".repeat(2_001) })).status, 400);
   const json = { method: "POST", body: '{"decision":"approved"}', headers: { "content-type": "application/json" } };
   assert.equal((await call(url, json)).status, 415);

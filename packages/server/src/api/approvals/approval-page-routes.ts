@@ -112,8 +112,9 @@ function isFromElsewhere(request: FastifyRequest, publicUrl: string | null): boo
 
 function readForm(body: unknown): { decision: ApprovalDecision; comment: string | null; isConfirmed: boolean } {
   const form = new URLSearchParams(typeof body === "string" ? body : "");
-  const decision = DECISIONS.find((known) => known === form.get("decision"));
-  if (!decision) throw new RestRefusal("request_invalid", `decision must be one of ${DECISIONS.join(", ")}.`);
+  const [given, ...others] = form.getAll("decision");
+  const decision = DECISIONS.find((known) => known === given);
+  if (!decision || others.length > 0) throw new RestRefusal("request_invalid", `decision must be one of ${DECISIONS.join(", ")}.`);
   const comment = (form.get("comment") ?? "").replaceAll("\r\n", "\n").trim();
   if (comment.length > COMMENT_UNITS_MAX)
     throw new RestRefusal("request_invalid", `comment must have at most ${COMMENT_UNITS_MAX} characters.`);
