@@ -22,6 +22,7 @@ import { startTestService, type TestService } from "./support/service.ts";
 const skip = whyNoPostgres() ?? false;
 /** A claim whose response was lost is made good when its lease is over. */
 const LEASE_IS_OVER_MS = 60_000;
+const WRITTEN_AGAIN_MS = 120_000;
 
 const RUN_ENDED = /UPDATE runs SET status = r\.status[\s\S]*completed/;
 
@@ -141,13 +142,17 @@ test("events whose ids the sender gave are no duplicates of themselves", { skip 
   const batch = ["one", "two"].map((label) => ({ name: "break/nothing", data: { label } }));
   const seeded = (n: number) => ({ headers: { "x-inngest-event-id-seed": `${Date.now()},${Buffer.alloc(10, n).toString("base64")}` } });
   // On a machine that is too slow to write them again in time they are refused, and others are sent.
-  const sent = await poll(async () => {
-    const made = proxy.cut({ statement: /^COMMIT/, when: "after", following: EVENT_WRITTEN });
-    const seed = seeded(Math.floor(Math.random() * 256));
-    const { status, body } = await node.send(batch, seed);
-    await made;
-    return status === 200 ? { seed, ids: body.ids as string[] } : null;
-  }, "a batch that was written again");
+  const sent = await poll(
+    async () => {
+      const made = proxy.cut({ statement: /^COMMIT/, when: "after", following: EVENT_WRITTEN });
+      const seed = seeded(Math.floor(Math.random() * 256));
+      const { status, body } = await node.send(batch, seed);
+      await made;
+      return status === 200 ? { seed, ids: body.ids as string[] } : null;
+    },
+    "a batch that was written again",
+    WRITTEN_AGAIN_MS,
+  );
   const duplicates = async () => {
     const found = await Promise.all(sent.ids.map((id) => node.rest("GET", `/events/${id}`)));
     return found.map(({ body }) => body.data.duplicates);
