@@ -91,6 +91,7 @@ function QuotaRow({ quota, environment: { usage, quotas }, days }: UsageData & {
   const limit = quotas[quota];
   const used = usage[quota];
   const forecast = forecastText(forecastOf(quota, days, used, limit), shown);
+  const remarks = [forecast, limit === null ? "" : beyond].filter(Boolean);
   return (
     <div className="stack">
       <p>
@@ -100,7 +101,7 @@ function QuotaRow({ quota, environment: { usage, quotas }, days }: UsageData & {
         </span>
       </p>
       {limit !== null && <progress aria-label={`${label} used`} value={Math.min(used, limit)} max={limit} />}
-      <p className="quiet small">{[forecast, limit === null ? "" : beyond].filter(Boolean).join(" ")}</p>
+      {remarks.length > 0 && <p className="quiet small">{remarks.join(" ")}</p>}
     </div>
   );
 }

@@ -104,6 +104,8 @@ export function branchCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Usage of feature/cart" }).click();
     const usage = page.getByRole("dialog", { name: "Usage of feature/cart" });
     await usage.getByRole("textbox", { name: "Quota: Events per day (UTC)" }).fill("1000");
+    const aligned = await page.evaluate("getComputedStyle(document.querySelector('dialog[open]')).textAlign");
+    assert.equal(aligned, "start", "not as the cell that its button is in");
     await usage.getByRole("button", { name: "Save" }).click();
     await usage.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Usage of feature/cart" }).click();
