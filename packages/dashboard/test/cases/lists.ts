@@ -114,13 +114,16 @@ async function chooseRuns(page: Page, service: TestService): Promise<void> {
   await page.getByRole("dialog", { name: "Cancel runs" }).getByText("c_81").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel 1 run" }).click();
   await page.waitForURL("**/jobs/*");
+  // Until the page of the job is shown, that of the runs is still there, with what was selected.
+  await page.getByRole("region", { name: "Progress" }).waitFor();
   await visit(page, "/env/dev/runs");
   await page
     .getByRole("listitem")
     .filter({ hasText: /Cancelled\s*Remind/ })
     .waitFor();
 
-  for (const customer of ["ada", "grace"]) await page.getByRole("listitem").filter({ hasText: customer }).getByRole("checkbox").check();
+  // In small letters: ids have large ones.
+  for (const customer of [/ada/, /grace/]) await page.getByRole("listitem").filter({ hasText: customer }).getByRole("checkbox").check();
   await bar.getByRole("button", { name: "Rerun" }).click();
   await page.getByRole("dialog", { name: "Rerun runs" }).getByText("Filter: 2 selected runs").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Rerun 2 runs" }).click();
