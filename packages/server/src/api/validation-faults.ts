@@ -56,7 +56,7 @@ function isAlternative(one: SchemaFault, found: readonly SchemaFault[]): boolean
   return others.some((other) => !isNoneFits(other) && !isNotNull(other)) || (isNoneFits(one) && others.some(isNotNull));
 }
 
-/** A value that one alternative takes, but for another fault, need not be told what the others would take. Values are allowed by their kind. */
+/** If the value has the kind of one alternative and another fault, the kinds of the other alternatives do not help. An `enum` says more than its `type`. */
 function isOther(one: SchemaFault, found: readonly SchemaFault[]): boolean {
   if (!isWrongKind(one)) return false;
   if (one.keyword === "type" && found.some((other) => other.keyword === "enum" && schemaOf(other) === schemaOf(one))) return true;
@@ -69,12 +69,12 @@ function isOther(one: SchemaFault, found: readonly SchemaFault[]): boolean {
 }
 
 function sentenceOf(one: SchemaFault, found: readonly SchemaFault[]): string {
-  const sentence = ALLOWED[one.keyword] ? `must be ${allowedFor(one, found)}` : told(one);
+  const sentence = ALLOWED[one.keyword] ? `must be ${allowedFor(one, found)}` : ownSentence(one);
   const mayBeNull = found.some((other) => isNotNull(other) && other !== one && other.instancePath === one.instancePath);
   return mayBeNull && fieldOf(one) === dotted(one.instancePath) ? `${sentence}, or null` : sentence;
 }
 
-function told({ keyword, params, message }: SchemaFault): string {
+function ownSentence({ keyword, params, message }: SchemaFault): string {
   return SENTENCES[keyword]?.(params) ?? message ?? "is not valid";
 }
 

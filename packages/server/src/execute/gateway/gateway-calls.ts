@@ -75,7 +75,7 @@ type Received = (AppResponse & { url: string }) | NoResponse;
 function outcomeOf({ kind, request }: GatewayCall, received: Received, now: number): GatewayOutcome {
   const name = ERROR_NAMES[kind] ?? "GatewayError";
   if (received instanceof NoResponse) {
-    // The sentences of the one who asks are about apps.
+    // The messages of AppCaller speak of an app.
     const message = withoutSecrets(received.message.replace(/^The app\b/, "The server"), secretsOf(request));
     return { error: { name, message }, httpStatus: null, retryAfterMs: null, mayRetry: true };
   }

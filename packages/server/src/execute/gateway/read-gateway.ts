@@ -17,7 +17,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   // The response is stored as text.
   "accept-encoding",
 ]);
-/** Those that `fetch` refuses are about the connection, which the service has. */
+/** Not those that `fetch` refuses, too: they are about the connection. */
 const METHOD = /^(?!(?:connect|trace|track)$)[a-z]{1,20}$/i;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
