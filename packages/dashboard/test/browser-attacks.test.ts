@@ -11,6 +11,7 @@ import { onEnd } from "../../server/test/support/on-end.ts";
 import { API_KEY, startTestService, type TestService } from "../../server/test/support/service.ts";
 import { openPage } from "./support/browser.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
+import { signIn } from "./support/sign-in.ts";
 import { until } from "./support/until.ts";
 
 const REFUSED = { allow: /40[13]|429|CORS|ERR_FAILED|ERR_BLOCKED_BY_RESPONSE|fetch/ };
@@ -21,11 +22,6 @@ async function signedIn(t: TestContext, browser: Browser, service: TestService, 
   await signIn(page, key);
   await page.getByRole("heading", { name: "production" }).waitFor();
   return page;
-}
-
-async function signIn(page: Page, key: string): Promise<void> {
-  await page.getByLabel("API key").fill(key);
-  await page.getByRole("button", { name: "Sign in" }).click();
 }
 
 /** A page of another site: to a browser, `localhost` and 127.0.0.1 are two. */

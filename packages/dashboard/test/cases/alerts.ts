@@ -1,18 +1,13 @@
 /** Alerts: rules are made, changed and removed by those who may, and a raised alert is shown on every page of its environment. */
 
 import assert from "node:assert/strict";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { openPage, visit } from "../support/browser.ts";
 import { untilPolled } from "../support/polled.ts";
+import { signIn } from "../support/sign-in.ts";
 import { until } from "../support/until.ts";
-
-async function signIn(page: Page, key: string): Promise<void> {
-  await page.getByLabel("API key").fill(key);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL("**/env/production/alerts");
-}
 
 export function alertCases(browser: () => Browser): void {
   test("alert rules are created, changed and deleted; a raised alert is shown on every page of its environment", async (t) => {

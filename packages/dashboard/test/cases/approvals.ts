@@ -11,6 +11,7 @@ import { API_KEY, startTestService } from "../../../server/test/support/service.
 import { assertAccessible } from "../support/axe.ts";
 import { openPage, visit } from "../support/browser.ts";
 import { POLLED_WITHIN_MS, untilPolled } from "../support/polled.ts";
+import { signIn } from "../support/sign-in.ts";
 import { until } from "../support/until.ts";
 
 export function approvalCases(browser: () => Browser): void {
@@ -29,8 +30,7 @@ export function approvalCases(browser: () => Browser): void {
     const page = await openPage(t, browser(), "about:blank", { allow: /40[139]/ });
     await page.clock.install();
     await page.goto(`${service.url}/login?next=%2Fenv%2Fproduction%2Fapprovals`);
-    await page.getByLabel("API key").fill(API_KEY);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, API_KEY);
     await page.getByText("Nothing waits for a decision").waitFor();
 
     const [first, second, third] = [await ask("v1"), await ask("v2"), await ask("v3")];
@@ -71,8 +71,7 @@ export function approvalCases(browser: () => Browser): void {
     const { key } = (await service.rest("POST", "/keys", { body: { kind: "api", name: "viewer", role: "viewer" } })).body.data;
     const fourth = await ask("v4");
     const other = await openPage(t, browser(), `${service.url}/login?next=%2Fenv%2Fproduction%2Fapprovals`, { allow: /40[13]/ });
-    await other.getByLabel("API key").fill(key);
-    await other.getByRole("button", { name: "Sign in" }).click();
+    await signIn(other, key);
     await other.getByText("Deploy v4?").first().waitFor();
     assert.equal(await other.getByRole("button", { name: /^(Approve|Reject)/ }).count(), 0);
 

@@ -6,6 +6,7 @@ import { awayFromMidnight } from "../../../server/test/support/away-from-midnigh
 import { test } from "../../../server/test/support/both-stores.ts";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage, visit } from "../support/browser.ts";
+import { signIn } from "../support/sign-in.ts";
 import { until } from "../support/until.ts";
 
 /** In the names of everything that the admin must not see. */
@@ -33,8 +34,7 @@ export function environmentAdminCases(browser: () => Browser): void {
     await service.rest("POST", "/keys", { body: { ...body, name: "Head of hidden-team", environments: ["hidden-team"] } });
 
     const page = await openPage(t, browser(), `${service.url}/login`, { allow: /40[134]|ERR_CONNECTION_REFUSED/ });
-    await page.getByLabel("API key").fill(key);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, key);
     await page.waitForURL("**/env/payments");
     await page.getByRole("heading", { name: "payments" }).waitFor();
     await page.getByRole("heading", { name: "First steps" }).waitFor();

@@ -7,6 +7,7 @@ import { freePort } from "../../../server/test/support/free-port.ts";
 import { startProvider } from "../../../server/test/support/oidc.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
+import { signIn } from "../support/sign-in.ts";
 import { until } from "../support/until.ts";
 
 const REFUSED = { allow: /40[13]/ };
@@ -20,11 +21,9 @@ export function signInCases(browser: () => Browser): void {
     const page = await openPage(t, browser(), `${service.url}/env/production/events/${id}`, REFUSED);
     await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
     assert.equal(await page.getByText("secret").count(), 0);
-    await page.getByLabel("API key").fill("wrong");
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, "wrong");
     await page.getByRole("alert").getByText("unknown or was revoked").waitFor();
-    await page.getByLabel("API key").fill(API_KEY);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, API_KEY);
     await page.waitForURL(`**/env/production/events/${id}`);
     await page.getByText("secret").first().waitFor();
     await page.getByRole("button", { name: /^Live/ }).waitFor();
@@ -40,15 +39,13 @@ export function signInCases(browser: () => Browser): void {
     await page.goto(`${service.url}/env/production/keys`);
     await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
 
-    await page.getByLabel("API key").fill(API_KEY);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, API_KEY);
     await page.waitForURL("**/env/production/keys");
     await page.getByRole("cell", { name: "admin" }).first().waitFor();
     ahead = LONGER_THAN_A_SESSION_MS;
     await page.getByRole("link", { name: "Webhooks", exact: true }).click();
     await page.getByText("Your session has ended").waitFor();
-    await page.getByLabel("API key").fill(API_KEY);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, API_KEY);
     await page.waitForURL("**/env/production/webhooks");
   });
 
@@ -58,7 +55,7 @@ export function signInCases(browser: () => Browser): void {
     const issuer = await startProvider(t, `${home}/oidc/callback`, { jane: ["ops"] }, "localhost");
     const flags = ["--oidc-issuer", issuer, "--oidc-client-id", "inlet", "--oidc-client-secret", "a-secret-of-inlet"];
     const service = await startTestService(t, { port, flags: [...flags, "--oidc-roles", "groups:ops=operator"] });
-    const signIn = async () => {
+    const signInWithProvider = async () => {
       // The settings look for a dev server, and there is none.
       const page = await openPage(t, browser(), `${home}/login`, { allow: /401|ERR_CONNECTION_REFUSED/ });
       // The provider's own pages ask for fonts from elsewhere.
@@ -71,7 +68,7 @@ export function signInCases(browser: () => Browser): void {
       await page.getByRole("heading", { name: "production" }).waitFor();
       return page;
     };
-    const [first, second] = [await signIn(), await signIn()];
+    const [first, second] = [await signInWithProvider(), await signInWithProvider()];
     await first.getByRole("link", { name: "Keys", exact: true }).click();
     const people = first.getByRole("region", { name: "Roles of people" });
     await people.getByRole("row", { name: "groups ops operator in every environment" }).waitFor();
@@ -100,8 +97,7 @@ export function signInCases(browser: () => Browser): void {
     await service.rest("POST", "/environments", { body: { name: "staging" } });
     const makeKey = async (body: object) => (await service.rest("POST", "/keys", { body: { kind: "api", ...body } })).body.data.key;
     const page = await openPage(t, browser(), `${service.url}/login`, REFUSED);
-    await page.getByLabel("API key").fill(await makeKey({ name: "Looker", role: "read" }));
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, await makeKey({ name: "Looker", role: "read" }));
     await page.getByRole("heading", { name: "production" }).waitFor();
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByRole("cell", { name: "Looker" }).waitFor();
@@ -109,8 +105,7 @@ export function signInCases(browser: () => Browser): void {
 
     await page.getByRole("button", { name: "Your session" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
-    await page.getByLabel("API key").fill(await makeKey({ name: "Staging only", environments: ["staging"] }));
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, await makeKey({ name: "Staging only", environments: ["staging"] }));
     await page.waitForURL("**/env/staging");
     await page.getByRole("link", { name: "Events", exact: true }).click();
     await page.getByText("No events yet").waitFor();
