@@ -23,13 +23,22 @@ function whyNoPython(): string | null {
   if (existsSync(PYTHON)) return null;
   const made = `${FOLDER}.${process.pid}`;
   mkdirSync(CACHE, { recursive: true });
-  spawnSync("python3", ["-m", "venv", made], { timeout: INSTALL_TIMEOUT_MS });
-  const install = ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", "--retries", "0", ...PACKAGES];
-  const { status } = spawnSync(join(made, "bin/python"), install, { timeout: INSTALL_TIMEOUT_MS });
+  spawnSync("python3", ["-m", "venv", "--without-pip", made], { timeout: INSTALL_TIMEOUT_MS });
+  const [program = "", ...pip] = pipFor(join(made, "bin/python"));
+  const install = ["install", "--quiet", "--no-compile", "--disable-pip-version-check", "--retries", "0", ...PACKAGES];
+  const { status } = spawnSync(program, [...pip, ...install], { timeout: INSTALL_TIMEOUT_MS });
   // Its python works wherever it stands: the folder gets its name when it is complete.
   if (status === 0) renameSync(made, FOLDER);
   rmSync(made, { recursive: true, force: true });
   return status === 0 ? null : `the Python SDK could not be installed from PyPI within ${INSTALL_TIMEOUT_MS / 1_000} s`;
+}
+
+/** The command that installs into an environment: the machine's own pip if it can, since another one takes as long to install as the packages. */
+function pipFor(python: string): string[] {
+  const own = ["python3", "-m", "pip", "--python", python];
+  if (spawnSync("python3", [...own.slice(1), "--version"]).status === 0) return own;
+  spawnSync(python, ["-m", "ensurepip"], { timeout: INSTALL_TIMEOUT_MS });
+  return [python, "-m", "pip"];
 }
 
 const SDK = {

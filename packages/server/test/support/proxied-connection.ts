@@ -50,14 +50,10 @@ export class ProxiedConnection {
       socket.setNoDelay().on("error", () => {});
       socket.on("close", () => !this.#isHeld && this.end());
     }
-    client.on(
-      "data",
-      messages({ startsUntyped: true }, (type, body, whole) => this.#fromClient(type, body, whole)),
-    );
-    upstream.on(
-      "data",
-      messages({ startsUntyped: false }, (type, _body, whole) => this.#fromServer(type, whole)),
-    );
+    const fromClient = messages({ startsUntyped: true }, (type, body, whole) => this.#fromClient(type, body, whole));
+    const fromServer = messages({ startsUntyped: false }, (type, _body, whole) => this.#fromServer(type, whole));
+    client.on("data", inOneWrite(upstream, fromClient));
+    upstream.on("data", inOneWrite(client, fromServer));
   }
 
   end(): void {
@@ -113,10 +109,21 @@ export class ProxiedConnection {
   }
 
   #make(point: Armed): void {
+    // What came before the point is passed on.
+    for (const socket of [this.#client, this.#upstream]) socket.uncork();
     if (point.action === "hold") this.hold();
     else this.end();
     this.#points.made(point);
   }
+}
+
+/** The messages of a chunk are passed on together: a statement has five, and one write for each would cost more than what is done with them. */
+function inOneWrite(target: Socket, take: (chunk: Buffer) => void): (chunk: Buffer) => void {
+  return (chunk) => {
+    target.cork();
+    take(chunk);
+    target.uncork();
+  };
 }
 
 type OnMessage = (type: string, body: Buffer, whole: Buffer) => void;

@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { testRunner } from "../threads/run-for-test.ts";
+import { type TestRunner, testRunner } from "../threads/run-for-test.ts";
 import type { TransformFailureCode } from "../transform-outcome.ts";
 
 /** CPU time, far above what each needs. */
 const SOON_MS = 8_000;
+const TRIES_MAX = 100;
 
-const hasty = testRunner({ limits: { timeoutMs: 100 } });
+const hasty = testRunner({ limits: { timeoutMs: 100 }, stuckMs: 300 });
 /** For what is not about time: on a slow machine a memory bomb may need more to go off. */
 const patient = testRunner({ limits: { timeoutMs: 10_000 } });
 const { runner, run, event, failure } = patient;
@@ -58,10 +59,19 @@ describe("a limit holds against", () => {
       const { user, system } = process.cpuUsage(began);
       assert.equal(outcome.code, code, outcome.message);
       assert.ok((user + system) / 1_000 < SOON_MS);
-      assert.deepEqual(await tried.event("() => ({ fine: true })"), { fine: true });
+      await goesOn(tried);
     });
   }
 });
+
+/** A starved host may count time that it took from this machine as that of a run, which then ends at the limit: the next one is fine. */
+async function goesOn({ run: tryRun }: TestRunner): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const outcome = await tryRun("() => ({ fine: true })");
+    if (outcome.ok) return assert.equal(outcome.eventJson, '{"fine":true}');
+    assert.ok(outcome.code === "transform_timeout" && tries < TRIES_MAX, outcome.message);
+  }
+}
 
 it("a table of some size may be built at the top level, but not any", async () => {
   const table = (entries: number) =>
@@ -77,9 +87,9 @@ it("a table of some size may be built at the top level, but not any", async () =
 });
 
 it("messages name the limit", async (t) => {
-  const small = testRunner({ limits: { timeoutMs: 20, memoryBytes: 4_194_304, resultBytesMax: 100 } });
+  const small = testRunner({ limits: { memoryBytes: 4_194_304, resultBytesMax: 100 } });
   t.after(() => small.runner.stop());
-  assert.match((await small.failure("() => { for (;;); }")).message, /20 ms/);
+  assert.match((await hasty.failure("() => { for (;;); }")).message, /100 ms/);
   assert.match((await small.failure(`() => "x".repeat(2 ** 29)`)).message, /4194304 bytes/);
   assert.match((await small.failure(`() => ({ a: "ł".repeat(60) })`)).message, /128 bytes as JSON, more than the limit of 100/);
   assert.equal((await small.run(`() => ({ a: "x".repeat(92) })`)).ok, true);

@@ -35,6 +35,8 @@ export interface TransformRunnerOptions {
   waitingMax?: number;
   waitingSlowMax?: number;
   slowMs?: number;
+  /** A thread that spends this much CPU time on one run is stuck and is terminated. Null: far beyond the limit that the engine itself keeps to. */
+  stuckMs?: number | null;
   /** Threads that are idle for this long are ended, except for one for quick versions. */
   idleMs?: number;
   now?: () => number;
@@ -70,6 +72,7 @@ const DEFAULTS = {
   waitingMax: 1_000,
   waitingSlowMax: 32,
   slowMs: 50,
+  stuckMs: null,
   // A thread takes memory, and starting one delays its first request.
   idleMs: 60_000,
   now: Date.now,
@@ -232,8 +235,8 @@ class Runner implements TransformRunner {
   }
 
   #spawn(limits: SandboxLimits, niceness: number, forget: () => void, mayEnd: () => boolean): SandboxThread {
-    // Far beyond the limit that the engine itself keeps to, which it may notice late.
-    const hardMs = 4 * limits.timeoutMs + 500;
+    // The engine may notice its own limit late.
+    const hardMs = this.#options.stuckMs ?? 4 * limits.timeoutMs + 500;
     const thread: SandboxThread = new SandboxThread({
       limits,
       niceness,
