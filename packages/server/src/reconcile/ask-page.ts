@@ -30,20 +30,23 @@ const LATER: ReadonlySet<number> = new Set([429, 503]);
 /** `stopping` ends it with an error. */
 export async function askPage(parts: AskPageParts, request: PageRequest, stopping: AbortSignal): Promise<PageResponse> {
   const limits = { ...PAGE_LIMITS, ...parts.limits };
-  for (let waitLeftMs = limits.waitMs; ; ) {
+  let waitLeftMs = limits.waitMs;
+  let waitMsMin = 0;
+  for (;;) {
     const response = await askOnce(parts, request, limits, stopping);
     const retryMs = LATER.has(response.status) ? retryAfterMs(response.headers["retry-after"], parts.now()) : null;
     if (retryMs === null) return response;
     if (waitLeftMs <= 0)
       throw new Error(`The provider still answered ${response.status} after ${limits.waitMs / 1_000} s of waiting as it asked.`);
-    const waitMs = Math.min(retryMs, waitLeftMs);
-    // Also without a wait, so that a provider that never says how long is not asked for ever.
-    waitLeftMs -= Math.max(waitMs, WAIT_COUNTED_MS);
+    const waitMs = Math.min(Math.max(retryMs, waitMsMin), waitLeftMs);
+    waitLeftMs -= waitMs;
+    // A provider that asks for no wait is asked at once only the first time.
+    waitMsMin = REPEATED_WAIT_MS_MIN;
     await pause(waitMs, undefined, { signal: stopping });
   }
 }
 
-const WAIT_COUNTED_MS = 1_000;
+const REPEATED_WAIT_MS_MIN = 1_000;
 
 async function askOnce({ fetch }: AskPageParts, request: PageRequest, limits: PageLimits, stopping: AbortSignal): Promise<PageResponse> {
   const timeout = AbortSignal.timeout(limits.timeoutMs);
@@ -53,8 +56,7 @@ async function askOnce({ fetch }: AskPageParts, request: PageRequest, limits: Pa
   } catch (error) {
     if (stopping.aborted) throw new Stopped();
     if (timeout.aborted) throw new Error(`The provider did not answer within ${limits.timeoutMs / 1_000} s.`);
-    // The sentences of the one who asks are about apps.
-    throw new Error((error as Error).message.replace(/^The app\b/, "The provider"));
+    throw error;
   }
 }
 

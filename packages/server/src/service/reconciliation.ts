@@ -66,7 +66,7 @@ function pageParts({ store, transforms, caller, now }: ReconciliationParts): Lis
     runner: transforms,
     tokens: new PageTokens(),
     now,
-    fetch: (request) => caller.fetch({ ...request, timeoutMs: PAGE_LIMITS.timeoutMs, isBodySecret: true }),
+    fetch: (request) => caller.fetch({ ...request, peer: "provider", timeoutMs: PAGE_LIMITS.timeoutMs, isBodySecret: true }),
     async isStored({ environmentId }, dedupId) {
       const { events } = await store.eventList({ environmentId, dedupId, limit: 1 });
       return events.length > 0;

@@ -96,7 +96,7 @@ export class Network {
   #giveUp(pending: Pending): void {
     if (!this.#pending.has(pending)) return;
     this.#end(pending, "stopped");
-    pending.reject(unreachable("the service stops"));
+    pending.reject(unreachable("app", "the service stops"));
   }
 
   #call(request: AppRequest, process: number): Promise<AppResponse> {
@@ -142,10 +142,10 @@ export class Network {
     this.#asked.set(name, nth + 1);
     const random = new Random(seed, "call", name, nth);
     const latency = () => random.int(0, faults.latencyMs);
-    after(timeoutMs, () => failed("hung", tooLate(timeoutMs)));
+    after(timeoutMs, () => failed("hung", tooLate("app", timeoutMs)));
     const outward = latency();
     if (random.chance(faults.lost)) {
-      after(outward, () => failed("lost", unreachable("nothing listens at its address")));
+      after(outward, () => failed("lost", unreachable("app", "nothing listens at its address")));
       return;
     }
     const cut = nth === 0 ? cuts[name] : undefined;
@@ -167,7 +167,7 @@ export class Network {
       if (isKept) for (const body of scope.bodies) body.keptAt ??= now();
     };
     after(outward, () => {
-      if (isCut) after(cutAfter, () => failed("cut", unreachable("the connection was cut")));
+      if (isCut) after(cutAfter, () => failed("cut", unreachable("app", "the connection was cut")));
       void work(!note.wasDoubled || firstCounts);
       if (note.wasDoubled) after(latency() + 1, () => void work(!firstCounts));
     });

@@ -31,7 +31,7 @@ export class StepRequests {
         if (!this.#pending.delete(note)) return;
         // A process that stops repeats what gets no response: its own stop may be the reason.
         this.#journal.endRequest(note, !isRefused ? "answered" : this.#stopping.has(process) ? "stopped" : "refused");
-        if (isRefused) reject(unreachable("nothing listens at its address"));
+        if (isRefused) reject(unreachable("server", "nothing listens at its address"));
         else resolve({ status: Number(status), headers: {}, body: key, url });
       });
     });
@@ -61,6 +61,6 @@ export class StepRequests {
     const reject = this.#pending.get(note);
     if (!this.#pending.delete(note)) return;
     this.#journal.endRequest(note, "stopped");
-    reject?.(unreachable("the service stops"));
+    reject?.(unreachable("server", "the service stops"));
   }
 }

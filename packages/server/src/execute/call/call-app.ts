@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import type { Agent } from "undici";
 import { type AppAddress, appAddress } from "./app-address.ts";
 import { AddressRefused, type AppAddresses } from "./app-addresses.ts";
-import { NoResponse, tooLate, unreachable } from "./no-response.ts";
+import { NoResponse, type Peer, tooLate, unreachable } from "./no-response.ts";
 import type { AppResponse } from "./read-response.ts";
 import { ResponseCollector } from "./response-collector.ts";
 
@@ -16,8 +16,9 @@ export interface CallAppOptions {
   addresses: AppAddresses;
 }
 
-/** A request of a step, to any address that the rules allow. */
+/** A request to any address that the rules allow. */
 export interface WebRequest {
+  peer: Exclude<Peer, "app">;
   method: string;
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -75,7 +76,7 @@ export class AppCaller {
       return withoutByteOrderMark(await this.#follow(request, request.url, REDIRECTS_MAX));
     } catch (error) {
       if (error instanceof NoResponse) throw error;
-      throw withReason(error, request.timeoutMs ?? this.#timeoutMs);
+      throw withReason("app", error, request.timeoutMs ?? this.#timeoutMs);
     }
   }
 
@@ -84,21 +85,22 @@ export class AppCaller {
     try {
       return await this.#browse(request, WEB_REDIRECTS_MAX);
     } catch (error) {
-      throw error instanceof NoResponse ? error : withReason(error, request.timeoutMs ?? this.#timeoutMs);
+      throw error instanceof NoResponse ? error : withReason(request.peer, error, request.timeoutMs ?? this.#timeoutMs);
     }
   }
 
   async #browse(request: WebRequest, redirectsLeft: number): Promise<AppResponse & { url: string }> {
-    const { url } = request;
+    const { peer, url } = request;
     const address = appAddress(url);
-    if (!address || !/^https?:/.test(address.origin)) throw unreachable("its address is not an http(s) URL");
+    if (!address || !/^https?:/.test(address.origin)) throw unreachable(peer, "its address is not an http(s) URL");
     const received = await this.#ask(request, address);
     const { location } = received.headers;
     if (!WEB_REDIRECTS.has(received.status) || typeof location !== "string" || !URL.canParse(location, url)) return { ...received, url };
-    if (redirectsLeft === 0) throw unreachable(`it redirected more than ${WEB_REDIRECTS_MAX} times`);
+    if (redirectsLeft === 0) throw unreachable(peer, `it redirected more than ${WEB_REDIRECTS_MAX} times`);
     const next = redirected(request, new URL(location, url), received.status);
     const isLeaving = new URL(next.url).origin !== new URL(url).origin;
-    if (request.isBodySecret && isLeaving && next.body !== null) throw unreachable("it redirected a request with a body to another origin");
+    if (request.isBodySecret && isLeaving && next.body !== null)
+      throw unreachable(peer, "it redirected a request with a body to another origin");
     return this.#browse(next, redirectsLeft - 1);
   }
 
@@ -135,7 +137,7 @@ export class AppCaller {
 
   async #follow(request: AppRequest, url: string, redirectsLeft: number): Promise<AppResponse> {
     const address = appAddress(url);
-    if (!address) throw unreachable(`${url} is not a URL`);
+    if (!address) throw unreachable("app", `${url} is not a URL`);
     const received = await this.#ask(request, address);
     const { location } = received.headers;
     if (![307, 308].includes(received.status) || typeof location !== "string" || redirectsLeft === 0) return received;
@@ -144,12 +146,12 @@ export class AppCaller {
 
   async #ask(request: AppRequest | WebRequest, { origin, path }: AppAddress): Promise<AppResponse> {
     const { method, headers, body, signal, timeoutMs = this.#timeoutMs } = request;
-    const bytesMax = "bytesMax" in request ? request.bytesMax : undefined;
+    const { peer, bytesMax } = "peer" in request ? request : { peer: "app" as const, bytesMax: undefined };
     this.#agent ??= this.#connect();
     const agent = await this.#agent;
     return new Promise((resolve, reject) => {
       const options = { origin, path, method, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-      agent.dispatch(options, new ResponseCollector({ resolve, reject }, { timeoutMs, signal, bytesMax }));
+      agent.dispatch(options, new ResponseCollector({ resolve, reject }, { peer, timeoutMs, signal, bytesMax }));
     });
   }
 }
@@ -168,11 +170,11 @@ function withoutByteOrderMark(response: AppResponse): AppResponse {
   return response.body.charCodeAt(0) === 0xfeff ? { ...response, body: response.body.slice(1) } : response;
 }
 
-function withReason(error: unknown, timeoutMs: number): NoResponse {
+function withReason(peer: Peer, error: unknown, timeoutMs: number): NoResponse {
   const { code, message } = error as Error & { code?: string };
-  if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return tooLate(timeoutMs);
-  if (error instanceof AddressRefused) return unreachable(message, error);
-  if (code === "ECONNREFUSED") return unreachable("nothing listens at its address");
-  if (code === "UND_ERR_CONNECT_TIMEOUT") return unreachable("connecting took too long");
-  return unreachable(message || code || "the connection failed", error);
+  if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return tooLate(peer, timeoutMs);
+  if (error instanceof AddressRefused) return unreachable(peer, message, error);
+  if (code === "ECONNREFUSED") return unreachable(peer, "nothing listens at its address");
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return unreachable(peer, "connecting took too long");
+  return unreachable(peer, message || code || "the connection failed", error);
 }

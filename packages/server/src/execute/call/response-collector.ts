@@ -1,10 +1,10 @@
 /**
- * Collects one response of an app: status, headers and body, within a limit of bytes and time. Undici calls it for every chunk as it
+ * Collects one response: status, headers and body, within a limit of bytes and time. Undici calls it for every chunk as it
  * arrives, so no stream is created for a body that is needed as a whole.
  */
 
 import type { Dispatcher } from "undici";
-import { givenUp, RESPONSE_BYTES_MAX, tooLarge, tooLate } from "./no-response.ts";
+import { givenUp, type Peer, RESPONSE_BYTES_MAX, tooLarge, tooLate } from "./no-response.ts";
 import type { AppResponse } from "./read-response.ts";
 
 export interface Settle {
@@ -12,7 +12,8 @@ export interface Settle {
   reject(error: unknown): void;
 }
 
-export interface CollectorLimits {
+export interface CollectorOptions {
+  peer: Peer;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   bytesMax?: number | undefined;
@@ -20,6 +21,7 @@ export interface CollectorLimits {
 
 export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #settle: Settle;
+  readonly #peer: Peer;
   readonly #timeoutMs: number;
   readonly #bytesMax: number;
   #status = 0;
@@ -31,8 +33,9 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
   #stopListening: () => void = () => undefined;
 
-  constructor(settle: Settle, { timeoutMs, signal, bytesMax = RESPONSE_BYTES_MAX }: CollectorLimits) {
+  constructor(settle: Settle, { peer, timeoutMs, signal, bytesMax = RESPONSE_BYTES_MAX }: CollectorOptions) {
     this.#settle = settle;
+    this.#peer = peer;
     this.#bytesMax = bytesMax;
     this.#timeoutMs = timeoutMs;
     this.#signal = signal;
@@ -54,13 +57,13 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     // Undici limits only the time between two chunks. A body that arrives slowly without end must time out too.
-    this.#deadline = setTimeout(() => controller.abort(tooLate(this.#timeoutMs)), this.#timeoutMs);
+    this.#deadline = setTimeout(() => controller.abort(tooLate(this.#peer, this.#timeoutMs)), this.#timeoutMs);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes <= this.#bytesMax) this.#chunks.push(chunk);
-    else controller.abort(tooLarge(this.#bytesMax));
+    else controller.abort(tooLarge(this.#peer, this.#bytesMax));
   }
 
   onResponseEnd(): void {

@@ -43,7 +43,7 @@ export class GatewayCalls {
   async ask(call: GatewayCall, signal: AbortSignal): Promise<{ hasResponse: boolean; outcome: FunctionCallOutcome }> {
     const { caller, clock } = this.#parts;
     const startedAt = clock.now();
-    const received = await caller.fetch({ ...call.request, signal }).catch((error: unknown) => {
+    const received = await caller.fetch({ ...call.request, peer: "server", signal }).catch((error: unknown) => {
       if (error instanceof NoResponse) return error;
       throw error;
     });
@@ -75,8 +75,7 @@ type Received = (AppResponse & { url: string }) | NoResponse;
 function outcomeOf({ kind, request }: GatewayCall, received: Received, now: number): GatewayOutcome {
   const name = ERROR_NAMES[kind] ?? "GatewayError";
   if (received instanceof NoResponse) {
-    // The messages of AppCaller speak of an app.
-    const message = withoutSecrets(received.message.replace(/^The app\b/, "The server"), secretsOf(request));
+    const message = withoutSecrets(received.message, secretsOf(request));
     return { error: { name, message }, httpStatus: null, retryAfterMs: null, mayRetry: true };
   }
   const { status, headers, body, url } = received;
