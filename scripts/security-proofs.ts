@@ -22,8 +22,9 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "pages of other sites, scripts, planted cookies and guesses in a real browser; viewers who look for secrets there": [
     "packages/dashboard/test/browser-attacks.test.ts",
   ],
-  "people whose role was taken away, unverified emails, a forged provider": [
+  "people whose role was taken away, unverified emails, a forged provider, ID tokens that are forged, expired, or meant for others": [
     "packages/server/test/people-sign-in-by-oidc.test.ts",
+    "packages/server/test/forged-tokens-sign-nobody-in.test.ts",
     "packages/server/src/api/access/oidc-claims.test.ts",
   ],
   "large bodies without a key": [

@@ -40,7 +40,8 @@ export async function openOidc({ issuer, clientId, clientSecret }: OidcSettings)
   const client = await import("openid-client");
   const server = new URL(issuer);
   const authentication = clientSecret === null ? client.None() : client.ClientSecretPost(clientSecret);
-  const execute = server.protocol === "http:" ? [client.allowInsecureRequests] : [];
+  // Without this check, openid-client relies on the connection alone, and reads ID tokens that nobody has signed.
+  const execute = [client.enableNonRepudiationChecks, ...(server.protocol === "http:" ? [client.allowInsecureRequests] : [])];
   const provider = await client.discovery(server, clientId, {}, authentication, { execute, timeout: DISCOVERY_TIMEOUT_S });
   return {
     async begin(redirectUri) {
