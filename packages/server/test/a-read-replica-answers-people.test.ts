@@ -197,7 +197,7 @@ test("a read that the replica cancels is answered by the primary", { skip }, asy
   assert.equal((await conflicting.answer)[0]?.replayed, false, "in conflict with the replay");
 });
 
-test("only a standby of this very database is used", { skip }, async (t) => {
+test("only a standby of this very database is used, and only as long as it is one", { skip }, async (t) => {
   const { url, readUrl } = await newDatabase();
   /** A standby that is a little late says other things first: what counts is that it comes to this state. */
   const reasonFor = async (readFrom: string, state: ReplicaStatus["state"]) => {
@@ -215,12 +215,27 @@ test("only a standby of this very database is used", { skip }, async (t) => {
 
   const promoted = await startStandby(primary);
   onEnd(t, () => promoted.remove());
+  const database = new PostgresDatabase({ url, connectionsMax: 4, listenUrl: null, ...HOOKS });
+  onEnd(t, () => database.stop());
+  await database.query("CREATE TABLE written_later (n integer)");
+  const heard: ReplicaStatus[] = [];
+  const followed = { primary: database, url: addressOf(promoted, name), connectionsMax: 4, node: "none" };
+  const replica = new Replica({ ...followed, onReplica: (status) => heard.push(status) });
+  onEnd(t, () => replica.stop());
+  replica.start();
+  await poll(async () => heard.some(({ state }) => state === "used") || null, "the replica in use");
+  // It is promoted while it is in use, and its log grows longer than that of the primary.
+  const filler = "SELECT count(pg_logical_emit_message(false, 'filler', repeat('x', 1000))) FROM generate_series(1, 20000)";
   await inDatabase(promoted.url, (client) => client.query("SELECT pg_promote()"));
+  await inDatabase(promoted.url, (client) => client.query(filler));
+  await database.query("INSERT INTO written_later VALUES (1)");
+  assert.equal((await replica.read("SELECT n FROM written_later")).length, 1);
+  await poll(async () => (replica.report().state === "refused" ? true : null), "the refusal of what was promoted");
+  assert.equal(replica.report().reason, "it was promoted, and no longer follows the primary");
   const store = await openPatientStore({ url: addressOf(promoted, name), readUrl, ...HOOKS });
   onEnd(t, () => store.stop());
   // The log of the old primary grows longer than that of the new one.
-  const filler = "SELECT count(pg_logical_emit_message(false, 'filler', repeat('x', 1000))) FROM generate_series(1, 20000)";
-  await inDatabase(primary.url, (client) => client.query(filler));
+  for (let n = 0; n < 2; n++) await inDatabase(primary.url, (client) => client.query(filler));
   await inDatabase(primary.url, (client) => client.query("CREATE TABLE IF NOT EXISTS written AS SELECT 1 AS n"));
   const refused = await poll(async () => (store.storeReplica()?.state === "refused" ? store.storeReplica() : null), "the refusal");
   assert.equal(refused?.reason, "it lacks what this node wrote: it follows another primary");

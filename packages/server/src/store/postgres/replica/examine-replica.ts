@@ -4,7 +4,7 @@
  */
 
 import type { Database } from "../database.ts";
-import { COMMITTED, REPLAYED } from "./replica-position.ts";
+import { COMMITTED, REPLAYED, TIMELINE } from "./replica-position.ts";
 
 export interface Examined {
   /** Why it must not be used, a sentence for people; null: it may be. */
@@ -15,7 +15,7 @@ export interface Examined {
 
 const IDENTITY = "system_identifier::text AS system, current_database() AS name";
 const OF_PRIMARY = `
-  SELECT ${IDENTITY}, ${COMMITTED} AS committed, (SELECT last_seen_at FROM nodes WHERE node = $1) AS heartbeat FROM pg_control_system()`;
+  SELECT ${IDENTITY}, ${COMMITTED} AS committed, ${TIMELINE} AS timeline, (SELECT last_seen_at FROM nodes WHERE node = $1) AS heartbeat FROM pg_control_system()`;
 const OF_REPLICA = `
   SELECT ${IDENTITY}, pg_is_in_recovery() AS is_standby, ${REPLAYED} AS replayed,
     (extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000)::bigint AS replayed_at
@@ -27,6 +27,7 @@ interface PrimaryRow {
   system: string;
   name: string;
   committed: number;
+  timeline: string | null;
   heartbeat: number | null;
 }
 
@@ -51,10 +52,11 @@ export async function strangerReason(primary: Database, replica: Database): Prom
 /** Throws StoreUnavailable if either cannot be asked. */
 export async function examineReplica(primary: Database, replica: Database, node: string): Promise<Examined> {
   const [kept] = await primary.query<PrimaryRow>(OF_PRIMARY, [node], "read");
-  const [found] = await replica.query<ReplicaRow>(OF_REPLICA);
+  const [found] = await replica.query<ReplicaRow>(OF_REPLICA, [kept?.timeline]);
   if (!kept || !found) return { refusal: UNKNOWN, lagMs: null };
   const refusal = strangerTo(kept, found);
   if (refusal !== null) return { refusal, lagMs: null };
+  if (!found.is_standby && found.replayed === null) return { refusal: "it was promoted, and no longer follows the primary", lagMs: null };
   if ((found.replayed ?? 0) < kept.committed) {
     return { refusal: null, lagMs: found.replayed_at === null ? null : Math.max(0, primary.now() - found.replayed_at) };
   }

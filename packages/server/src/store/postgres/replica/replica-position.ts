@@ -9,14 +9,18 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { sharedRefresh } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
-import type { WorkKind } from "../time-limits.ts";
 
 /** Positions in bytes. A statement reads its position after it has taken its snapshot: what it sees is committed there. */
 const END = "CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END";
 export const COMMITTED = `(${END} - '0/0')::bigint`;
-/** The address of a replica may lead to the primary, as that of managed services does while they have no replica: it has everything. */
+/** The part of the log that a server writes. A standby that is promoted begins another one, at once; while it is a standby it has none. */
+export const TIMELINE = "CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END";
+/**
+ * The address of a replica may lead to the primary, as that of managed services does while they have no replica: it has everything. A replica
+ * that was promoted no longer follows it, whatever its own log says: null. The parameter is the timeline of the primary.
+ */
 export const REPLAYED = `
-  (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE ${END} END - '0/0')::bigint`;
+  (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() WHEN ${TIMELINE} = $1::text THEN ${END} END - '0/0')::bigint`;
 
 const ASK_AGAIN_MS = 5;
 
@@ -26,16 +30,21 @@ export class ReplicaPosition {
   readonly #askPrimary: () => Promise<void>;
   readonly #askReplica: () => Promise<void>;
   #committed = 0;
+  #timeline = "";
   #replayed = 0;
 
   /** Reads that ask at the same time share a question, which is sent after the last of them asked. */
   constructor(primary: Asks, replica: Asks) {
     this.#askPrimary = sharedRefresh(async () => {
       // Not with the connections that events and runs wait for.
-      this.#committed = await position(primary, COMMITTED, "read");
+      const statement = `SELECT ${COMMITTED} AS committed, ${TIMELINE} AS timeline`;
+      const [row] = await primary.query<{ committed: number; timeline: string | null }>(statement, [], "read");
+      this.#committed = row?.committed ?? 0;
+      this.#timeline = row?.timeline ?? "";
     });
     this.#askReplica = sharedRefresh(async () => {
-      this.#replayed = await position(replica, REPLAYED, "work");
+      const [row] = await replica.query<{ replayed: number | null }>(`SELECT ${REPLAYED} AS replayed`, [this.#timeline]);
+      this.#replayed = row?.replayed ?? 0;
     });
   }
 
@@ -70,9 +79,4 @@ export class ReplicaPosition {
     }
     return false;
   }
-}
-
-async function position(database: Asks, expression: string, kind: WorkKind): Promise<number> {
-  const [row] = await database.query<{ position: number | null }>(`SELECT ${expression} AS position`, [], kind);
-  return row?.position ?? 0;
 }
