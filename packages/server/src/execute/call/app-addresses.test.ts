@@ -6,7 +6,7 @@ const allows = (addresses: AppAddresses, ...texts: string[]) => texts.map((text)
 
 test("link-local and metadata addresses are refused always, in every way of writing them", () => {
   const never = ["169.254.169.254", "169.254.0.1", "::ffff:169.254.169.254", "::ffff:a9fe:a9fe", "fe80::1", "fe80::1%eth0"];
-  const clouds = ["fd00:ec2::254", "100.100.100.200", "168.63.129.16", "64:ff9b::a9fe:a9fe"];
+  const clouds = ["fd00:ec2::254", "100.100.100.200", "168.63.129.16", "64:ff9b::a9fe:a9fe", "64:ff9b::168.63.129.16", "2002:a9fe:a9fe::1"];
   for (const rules of [null, { mode: "allow", ranges: ["0.0.0.0/0", "::/0"] }] as const) {
     const addresses = new AppAddresses(rules);
     for (const text of [...never, ...clouds]) assert.match(addresses.refusal(text)?.message ?? "", /link-local or metadata/, text);
@@ -21,6 +21,9 @@ test("a list allows or denies, addresses and ranges of both families", () => {
   const deny = new AppAddresses({ mode: "deny", ranges: ["127.0.0.0/8", "::1"] });
   assert.deepEqual(allows(deny, "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"), [false, false, false, false]);
   assert.deepEqual(allows(deny, "10.0.0.1", "2001:db8::1"), [true, true]);
+  assert.deepEqual(allows(deny, "64:ff9b::7f00:1", "64:FF9B:0::127.0.0.1", "2002:7f09:909::5"), [false, false, false]);
+  assert.deepEqual(allows(deny, "64:ff9b::a00:1", "2002:a00:1::", "2002:a00::7f00:1", "64:ff9b:1::7f00:1"), [true, true, true, true]);
+  assert.deepEqual(allows(allow, "64:ff9b::a01:203", "2002:a01:203::"), [false, false]);
 });
 
 test("a name is resolved to what is allowed, one address or all", async () => {

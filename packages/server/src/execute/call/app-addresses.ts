@@ -16,18 +16,7 @@ export interface AddressRules {
 }
 
 /** Link-local addresses, which include the metadata services of most clouds, and the other metadata addresses. No app has them. */
-const NEVER = [
-  "169.254.0.0/16",
-  "fe80::/10",
-  "fd00:ec2::254",
-  "fd20:ce::254",
-  "100.100.100.200",
-  "168.63.129.16",
-  "192.0.0.192",
-  // The same through NAT64.
-  "64:ff9b::a9fe:0/112",
-  "64:ff9b::6464:64c8",
-];
+const NEVER = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"];
 
 export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
@@ -45,10 +34,12 @@ export class AppAddresses {
   /** Why a connection to this address is refused; null if it is allowed. */
   refusal(address: string): AddressRefused | null {
     const plain = address.split("%", 1)[0] ?? "";
-    if (contains(this.#never, plain)) return new AddressRefused(`${address} is a link-local or metadata address, which apps may not use`);
+    const carried = carriedIpv4(plain);
+    const isIn = (list: BlockList) => contains(list, plain) || (carried !== null && contains(list, carried));
+    if (isIn(this.#never)) return new AddressRefused(`${address} is a link-local or metadata address, which apps may not use`);
     if (!this.#rules) return null;
-    const isListed = contains(this.#rules.ranges, plain);
-    if (isListed === (this.#rules.mode === "allow")) return null;
+    const { mode, ranges } = this.#rules;
+    if (mode === "allow" ? contains(ranges, plain) : !isIn(ranges)) return null;
     return new AddressRefused(`--app-addresses does not allow the address ${address}`);
   }
 
@@ -78,6 +69,30 @@ function blockList(ranges: readonly string[]): BlockList {
 /** An IPv4-mapped IPv6 address (`::ffff:a9fe:a9fe`) is checked as the IPv4 address. */
 function contains(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, family(address));
+}
+
+/** NAT64 (the well-known prefix, RFC 6052) and 6to4 lead to the IPv4 address inside. */
+const NAT64 = "64:ff9b:0:0:0:0:";
+const SIX_TO_FOUR = "2002:";
+
+/** The IPv4 address that packets to this IPv6 address are sent on to, or null. */
+function carriedIpv4(address: string): string | null {
+  if (isIP(address) !== 6) return null;
+  const whole = wholeIpv6(address);
+  const groups = whole.split(":");
+  if (whole.startsWith(NAT64)) return ipv4Of(groups.slice(6));
+  return whole.startsWith(SIX_TO_FOUR) ? ipv4Of(groups.slice(1, 3)) : null;
+}
+
+/** All eight groups, without leading zeros. */
+function wholeIpv6(address: string): string {
+  const shortest = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [first = [], last = []] = shortest.split("::").map((part) => part.split(":").filter(Boolean));
+  return [...first, ...Array(8 - first.length - last.length).fill("0"), ...last].join(":");
+}
+
+function ipv4Of(groups: readonly string[]): string {
+  return groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]).join(".");
 }
 
 function family(address: string): "ipv4" | "ipv6" {
