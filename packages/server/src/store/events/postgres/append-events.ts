@@ -32,7 +32,7 @@ export interface Appended {
 }
 
 /** The outcome for an event: it is stored, it duplicates another one, or it was written by an earlier attempt. */
-type Outcome = { kind: "stored" } | { kind: "duplicate"; first: EventId } | { kind: "written" };
+type Outcome = { kind: "stored" } | { kind: "duplicate"; first: EventId; wasCounted?: true } | { kind: "written" };
 
 interface Candidate extends Appending {
   event: NewEvent;
@@ -47,6 +47,7 @@ export async function appendEvents(writes: PendingWrites, interned: InternedNumb
   await findPresentIds(writes, all);
   await claimDedupKeys(writes, all);
   findRepeatedIds(all);
+  for (const group of candidates) noteCounted(group);
   for (const group of candidates) noteUsage(writes, group);
   // Sent along with the events, where nothing else is written after them: the figures alone would take a round trip more.
   if (!all.some(({ event }) => event.runs?.length)) writeUsage(writes);
@@ -55,7 +56,7 @@ export async function appendEvents(writes: PendingWrites, interned: InternedNumb
     interned,
     all.filter(({ outcome }) => outcome.kind === "stored"),
   );
-  const firsts = all.flatMap(({ outcome }) => (outcome.kind === "duplicate" ? [outcome.first] : []));
+  const firsts = all.flatMap(({ outcome }) => (isUncounted(outcome) ? [outcome.first] : []));
   countDuplicates(writes, firsts);
   const results = candidates.map(resultOf);
   recordRequests(
@@ -105,6 +106,16 @@ function findRepeatedIds(candidates: readonly Candidate[]): void {
   }
 }
 
+/** A batch is written whole: the earlier attempt that wrote one of its events also counted its duplicates. */
+function noteCounted(batch: readonly Candidate[]): void {
+  if (!batch.some(({ outcome }) => outcome.kind === "written")) return;
+  for (const { outcome } of batch) if (outcome.kind === "duplicate") outcome.wasCounted = true;
+}
+
+function isUncounted(outcome: Outcome): outcome is Outcome & { kind: "duplicate" } {
+  return outcome.kind === "duplicate" && !outcome.wasCounted;
+}
+
 async function claimDedupKeys(writes: PendingWrites, candidates: readonly Candidate[]): Promise<void> {
   const keyed = candidates.filter(({ event, outcome }) => event.dedupId !== null && outcome.kind === "stored");
   const claims = keyed.map(({ event, batch }) => ({
@@ -141,7 +152,7 @@ async function store(writes: PendingWrites, interned: InternedNumbers, candidate
 function noteUsage(writes: PendingWrites, candidates: readonly Candidate[]): void {
   const [first] = candidates;
   const stored = candidates.filter(({ outcome }) => outcome.kind === "stored");
-  const duplicates = candidates.filter(({ outcome }) => outcome.kind === "duplicate").length;
+  const duplicates = candidates.filter(({ outcome }) => isUncounted(outcome)).length;
   const runs = stored.reduce((sum, { event }) => sum + (event.runs?.length ?? 0), 0);
   if (first) addBatch(writes.usage, first.batch, { events: stored.length, duplicates, runs });
 }
