@@ -1,7 +1,7 @@
 /** What an archive needs of its target, on a folder and on a real S3 server: whole files, lists, ranges, and errors that say why. */
 
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type ArchiveTarget, ArchiveUnavailable } from "../src/archive/targets/archive-target.ts";
@@ -84,6 +84,14 @@ test("a folder keeps nothing of an upload that was aborted", async (t) => {
   await upload.append(Buffer.from("x"));
   await upload.abort();
   assert.deepEqual(await readdir(join(folder, "production", "events")), []);
+});
+
+test("a file where the folder should be is refused when the target is opened", async (t) => {
+  const folder = await archiveFolder(t);
+  await writeFile(join(folder, "file"), "");
+  for (const path of ["file", "file/below/it"])
+    assert.throws(() => openTarget(folderUrl(join(folder, path)), {}), /--archive must name a folder/);
+  openTarget(folderUrl(join(folder, "not", "made", "yet")), {});
 });
 
 test("storage that refuses or does not answer is unavailable, and the reason has no credentials", async (t) => {

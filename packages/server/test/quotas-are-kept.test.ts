@@ -43,6 +43,12 @@ test("each quota refuses what exceeds it, whole, and resets", async (t) => {
   assert.deepEqual(refused.body.details, [{ quota: "eventsPerSecond", limit: 3, used: 3, resetsAt }]);
   now += 1;
   assert.equal((await service.send(event())).status, 200);
+  const never = await service.send([event(), event(), event(), event()]);
+  assert.deepEqual([never.status, never.body.code, never.headers.get("retry-after")], [429, "quota_exceeded", "1"]);
+  assert.match(
+    never.body.error,
+    /can never be accepted as it is: its 4 new events alone exceed the quota eventsPerSecond .* which is 3\. Send less/,
+  );
 
   now += 5_000;
   await setQuotas(service, { eventsPerSecond: null, eventsPerDay: 6 });

@@ -14,6 +14,7 @@ import type { AuditTrail } from "./access/audit-trail.ts";
 import { principalOf } from "./access/principal.ts";
 import { type AccessRules, environmentOf } from "./access/rest-access.ts";
 import { cutPage, type PageQuery } from "./list-page.ts";
+import { nameText } from "./name-text.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
 import { dataOf, INSTANT, pageOf, shape, TEXT } from "./route-facts.ts";
@@ -56,11 +57,7 @@ const SAVE = {
   summary: "Save a filter",
   description: `Replaces the filter of that name. A list has at most ${SAVED_FILTERS_MAX} in an environment. Everybody who may see the environment sees its text, and an erasure does not change it.`,
   querystring: closed({}),
-  body: closed({ list: LIST, name: { type: "string", minLength: 1, maxLength: NAME_UNITS_MAX }, search: SEARCH }, [
-    "list",
-    "name",
-    "search",
-  ]),
+  body: closed({ list: LIST, name: nameText(NAME_UNITS_MAX), search: SEARCH }, ["list", "name", "search"]),
   response: { 200: dataOf(FILTER) },
 } as const;
 const REMOVE = {

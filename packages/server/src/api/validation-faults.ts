@@ -1,6 +1,7 @@
 /** Says in plain words what a schema finds wrong with a request: one fault for each field, whatever alternatives the schema has. */
 
 import type { Fault } from "@inlet/protocol";
+import { NO_CONTROL_CHARACTERS } from "./name-text.ts";
 
 /** What Ajv reports of one keyword. */
 export interface SchemaFault {
@@ -21,12 +22,6 @@ const KINDS: Record<string, string> = {
   string: "a string",
 };
 
-/** What a value has to be instead. */
-const ALLOWED: Record<string, (params: Record<string, unknown>) => string> = {
-  type: ({ type }) => [type].flat().map(kindName).join(" or "),
-  enum: ({ allowedValues }) => `one of ${(allowedValues as unknown[]).join(", ")}`,
-};
-
 const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
   required: () => "is required",
   additionalProperties: () => "is not known here",
@@ -39,86 +34,83 @@ const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
   maxProperties: ({ limit }) => `must have at most ${limit} fields`,
   exclusiveMinimum: ({ limit }) => `must be more than ${limit}`,
   uniqueItems: () => "must not have the same item twice",
-  pattern: ({ pattern }) => `must match the pattern ${pattern}`,
+  pattern: ({ pattern }) =>
+    pattern === NO_CONTROL_CHARACTERS ? "must not contain control characters" : `must match the pattern ${pattern}`,
 };
 
 export function faultsOf(found: readonly SchemaFault[]): Fault[] {
-  const faults = found
-    .filter((one) => !isAlternative(one, found) && !isOther(one, found))
-    .map((one) => ({ field: fieldOf(one), message: sentenceOf(one, found) }));
+  const byValue = Map.groupBy(found, ({ instancePath }) => instancePath);
+  const faults = [...byValue].flatMap(([path, ofValue]) => {
+    if (!ofValue.some(isNoneFits)) return withoutRepeatedKinds(ofValue).map((one) => faultOf(one));
+    const isFaultyInside = found.some(({ instancePath }) => instancePath.startsWith(`${path}/`));
+    return faultsOfAlternatives(ofValue, isFaultyInside);
+  });
   return [...new Map(faults.map((fault) => [`${fault.field} ${fault.message}`, fault])).values()];
 }
 
-/** That none of several schemas fits, and that a value is not null either, says nothing where another fault of the value does. */
-function isAlternative(one: SchemaFault, found: readonly SchemaFault[]): boolean {
-  if (!isNoneFits(one) && !isNotNull(one)) return false;
-  const others = found.filter((other) => other !== one && isBelow(other.instancePath, one.instancePath));
-  return others.some((other) => !isNoneFits(other) && !isNotNull(other)) || (isNoneFits(one) && others.some(isNotNull));
+/**
+ * The value fits none of several schemas. If it has the kind of one of them, and another fault, that fault is named;
+ * else the kinds of all of them are. Nearly always one of the schemas is `null`.
+ */
+function faultsOfAlternatives(ofValue: readonly SchemaFault[], isFaultyInside: boolean): Fault[] {
+  const [noneFits] = ofValue.filter(isNoneFits) as [SchemaFault];
+  const others = ofValue.filter((one) => !isNoneFits(one) && !isWrongKind(one));
+  const kinds = withoutRepeatedKinds(ofValue.filter(isWrongKind));
+  const mayBeNull = kinds.some(isNotNull);
+  if (others.length > 0) return others.map((one) => faultOf(one, mayBeNull));
+  if (isFaultyInside) return [];
+  if (kinds.length === 0) return [faultOf(noneFits)];
+  const named = new Set(kinds.filter((one) => !isNotNull(one)).map(kindOf));
+  const message = named.size === 0 ? "must be null" : `must be ${[...named].join(" or ")}${mayBeNull ? OR_NULL : ""}`;
+  return [{ field: fieldOf(noneFits), message }];
 }
 
-/** If the value has the kind of one alternative and another fault, the kinds of the other alternatives do not help. An `enum` says more than its `type`. */
-function isOther(one: SchemaFault, found: readonly SchemaFault[]): boolean {
-  if (!isWrongKind(one)) return false;
-  if (one.keyword === "type" && found.some((other) => other.keyword === "enum" && schemaOf(other) === schemaOf(one))) return true;
-  const isInner = (other: SchemaFault) =>
-    isBelow(other.instancePath, one.instancePath) &&
-    !isNoneFits(other) &&
-    !isNotNull(other) &&
-    (!isWrongKind(other) || other.instancePath !== one.instancePath);
-  return hasAlternatives(one, found) && found.some(isInner);
+const OR_NULL = ", or null";
+
+function faultOf(one: SchemaFault, mayBeNull = false): Fault {
+  const { keyword, params, message } = one;
+  const sentence = isWrongKind(one) ? `must be ${kindOf(one)}` : (SENTENCES[keyword]?.(params) ?? message ?? "is not valid");
+  return { field: fieldOf(one), message: mayBeNull && partOf(one) === undefined ? sentence + OR_NULL : sentence };
 }
 
-function sentenceOf(one: SchemaFault, found: readonly SchemaFault[]): string {
-  const sentence = ALLOWED[one.keyword] ? `must be ${allowedFor(one, found)}` : ownSentence(one);
-  const mayBeNull = found.some((other) => isNotNull(other) && other !== one && other.instancePath === one.instancePath);
-  return mayBeNull && fieldOf(one) === dotted(one.instancePath) ? `${sentence}, or null` : sentence;
-}
-
-function ownSentence({ keyword, params, message }: SchemaFault): string {
-  return SENTENCES[keyword]?.(params) ?? message ?? "is not valid";
-}
-
-/** What each of several alternatives takes. */
-function allowedFor(one: SchemaFault, found: readonly SchemaFault[]): string {
-  const isAlike = (other: SchemaFault) => isWrongKind(other) && other.instancePath === one.instancePath && !isOther(other, found);
-  const alike = hasAlternatives(one, found) ? found.filter(isAlike) : [];
-  const all = alike.length > 0 ? alike : [one];
-  return [...new Set(all.map(({ keyword, params }) => ALLOWED[keyword]?.(params)))].join(" or ");
-}
-
-function hasAlternatives({ instancePath }: SchemaFault, found: readonly SchemaFault[]): boolean {
-  return found.some((other) => isNoneFits(other) && other.instancePath === instancePath);
-}
-
-function isWrongKind(one: SchemaFault): boolean {
-  return one.keyword in ALLOWED && !isNotNull(one);
-}
-
-function schemaOf({ schemaPath }: SchemaFault): string {
-  return schemaPath.slice(0, schemaPath.lastIndexOf("/"));
+/** An `enum` says more than the `type` beside it. */
+function withoutRepeatedKinds(ofValue: readonly SchemaFault[]): SchemaFault[] {
+  const schemasWithEnum = new Set(ofValue.filter(({ keyword }) => keyword === "enum").map(schemaOf));
+  return ofValue.filter((one) => one.keyword !== "type" || !schemasWithEnum.has(schemaOf(one)));
 }
 
 function isNoneFits({ keyword }: SchemaFault): boolean {
   return keyword === "anyOf";
 }
 
+function isWrongKind({ keyword }: SchemaFault): boolean {
+  return keyword === "type" || keyword === "enum";
+}
+
 function isNotNull({ keyword, params }: SchemaFault): boolean {
   return keyword === "type" && params.type === "null";
 }
 
-function isBelow(path: string, parent: string): boolean {
-  return path === parent || path.startsWith(`${parent}/`);
-}
-
-function fieldOf({ instancePath, params }: SchemaFault): string {
-  const part = params.additionalProperty ?? params.missingProperty;
-  return [dotted(instancePath), part].filter(Boolean).join(".") || "body";
-}
-
-function dotted(path: string): string {
-  return path.slice(1).replaceAll("/", ".");
+/** What a value has to be instead. */
+function kindOf({ keyword, params }: SchemaFault): string {
+  if (keyword === "enum") return `one of ${(params.allowedValues as unknown[]).join(", ")}`;
+  return [params.type].flat().map(kindName).join(" or ");
 }
 
 function kindName(type: unknown): string {
   return KINDS[String(type)] ?? String(type);
+}
+
+function schemaOf({ schemaPath }: SchemaFault): string {
+  return schemaPath.slice(0, schemaPath.lastIndexOf("/"));
+}
+
+function fieldOf(one: SchemaFault): string {
+  const value = one.instancePath.slice(1).replaceAll("/", ".");
+  return [value, partOf(one)].filter(Boolean).join(".") || "body";
+}
+
+/** The property that is missing, or not known. */
+function partOf({ params }: SchemaFault): unknown {
+  return params.additionalProperty ?? params.missingProperty;
 }

@@ -1,11 +1,12 @@
 /** Keys in the OpenAPI document. */
 
 import { API_ROLES, KEY_KINDS } from "../../store/contract/index.ts";
+import { nameText } from "../name-text.ts";
 import { ACCEPT_LIST, closed } from "../rest-schemas.ts";
 import { INSTANT, INSTANT_OR_NULL, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
 const RULES = {
-  name: { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000]*$" },
+  name: nameText(128),
   role: { type: "string", enum: API_ROLES, description: "API keys only; default admin. `read` is another name for `viewer`." },
   environments: {
     type: ["array", "null"],

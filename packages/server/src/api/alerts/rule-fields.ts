@@ -2,6 +2,7 @@
 
 import type { ActivitySubject, AlertRule, AlertRuleFields, Environment, Webhook } from "../../store/contract/index.ts";
 import { ALERT_KINDS, silenceSubject } from "../../store/contract/index.ts";
+import { nameText } from "../name-text.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 
@@ -37,7 +38,7 @@ export const QUIET = {
 } as const;
 
 export const FIELDS = {
-  name: { type: "string", minLength: 1, maxLength: 128 },
+  name: nameText(128),
   kind: {
     type: "string",
     enum: ALERT_KINDS,

@@ -2,6 +2,7 @@
 
 import { type AcceptList, eventNameFault } from "@inlet/protocol";
 import type { Webhook } from "../../store/contract/index.ts";
+import { nameText } from "../name-text.ts";
 import { invalid } from "../rest-errors.ts";
 import { ACCEPT_LIST, closed } from "../rest-schemas.ts";
 import { BOOLEAN, INSTANT, INTEGER, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
@@ -10,7 +11,7 @@ import { SETTINGS_FIELDS, SETTINGS_SHOWN, settingsView } from "./verify-settings
 const TRANSFORM_UNITS_MAX = 262_144;
 
 const WEBHOOK_FIELDS = {
-  name: { type: "string", minLength: 1, maxLength: 128 },
+  name: nameText(128),
   transform: { type: "string", minLength: 1, maxLength: TRANSFORM_UNITS_MAX, description: "JavaScript that defines `transform`." },
   eventNames: ACCEPT_LIST,
   ips: ACCEPT_LIST,

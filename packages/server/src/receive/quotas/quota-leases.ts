@@ -90,7 +90,8 @@ export class QuotaLeases {
     if (held.left >= needed) return held;
     const missing = needed - held.left;
     const { denied } = held;
-    const deny = (leased: number) => ({ quota, limit, used: Math.max(0, leased - held.left), resetsAt: period + lengthOf(quota) });
+    const resetsAt = period + lengthOf(quota);
+    const deny = (leased: number) => ({ quota, limit, used: Math.max(0, leased - held.left), wanted: needed, resetsAt });
     if (denied && missing >= denied.missing && performance.now() - denied.at < ASK_AGAIN_MS) return deny(denied.leased);
     const share = Math.floor((limit * UNUSED_SHARE) / nodes());
     const asked = { environmentId, quota, period, limit, needed: missing, wanted: Math.max(missing, share), figure: FIGURES[quota] };

@@ -19,6 +19,8 @@ export interface Exceeded {
   limit: number;
   /** Without the refused request. */
   used: number;
+  /** What the request needs. */
+  wanted: number;
   resetsAt: number;
 }
 
@@ -83,7 +85,8 @@ export class QuotaUse {
     const found: Exceeded[] = [];
     const check = (quota: RefusingQuota, used: number, more: number, resetsAt: (room: number) => number) => {
       const limit = quotas[quota];
-      if (limit !== null && more > 0 && used + more > limit) found.push({ quota, limit, used, resetsAt: resetsAt(used + more - limit) });
+      if (limit !== null && more > 0 && used + more > limit)
+        found.push({ quota, limit, used, wanted: more, resetsAt: resetsAt(used + more - limit) });
     };
     const tomorrow = () => (this.#day + 1) * DAY_MS;
     check("eventsPerSecond", this.second.used(now), wanted.events, (room) => this.second.freeAt(now, room));
