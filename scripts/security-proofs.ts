@@ -45,7 +45,8 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
     "packages/server/test/readers-cannot-exhaust-memory.test.ts",
   ],
   "faults that no code handles": ["packages/server/test/unhandled-faults-stop-in-order.test.ts"],
-  "many connections with one realtime token; wrong tokens that block the keys of an address": [
+  "many connections with one realtime token, floods of WebSocket frames; wrong tokens that block the keys of an address": [
+    "packages/server/test/faults-stay-in-their-connection.test.ts",
     "packages/server/test/realtime-reaches-subscribers.test.ts",
   ],
   "idle connections, very many connections": ["packages/server/test/connections-are-bounded.test.ts"],

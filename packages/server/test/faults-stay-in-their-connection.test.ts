@@ -18,6 +18,8 @@ import { type InletProcess, startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, SIGNING_KEY, startTestService, temporaryFolder } from "./support/service.ts";
 
 const FRAMES_PER_CONNECTION = 20;
+/** More than a subscriber may send at once. */
+const FLOOD = 501;
 
 function startService(t: TestContext): Promise<InletProcess> {
   const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
@@ -73,6 +75,13 @@ test("whatever a subscriber sends, the process goes on and others get every mess
 
   for (const text of KNOWN_FRAMES) {
     await sendFrames(await openSocket(t, inlet.url), [encodeFrame(Buffer.from(text))]);
+    await publishAndReceive();
+  }
+  for (const frame of [encodeFrame(Buffer.alloc(125), { opcode: 9 }), encodeFrame(Buffer.from(`{"kind":"sub","data":"none"}`))]) {
+    const socket = await openSocket(t, inlet.url);
+    const closed = once(socket, "close");
+    socket.write(Buffer.concat(Array<Buffer>(FLOOD).fill(frame)));
+    await closed;
     await publishAndReceive();
   }
   await attackInRounds(attackPlan(60), async (random) => {

@@ -1,6 +1,6 @@
 /**
  * Subscribing over WebSocket: `GET /v1/realtime/connect?token=…&after=…`. Messages carry their number as `id`; `after` names the last one received. The token is the credential, so pages of any origin may connect with one.
- * A connection that answers no ping is closed. A fault in handling one closes that connection and nothing else.
+ * A connection that answers no ping, or sends a flood of frames, is closed. A fault in handling one closes that connection and nothing else.
  */
 
 import type { IncomingMessage, Server } from "node:http";
@@ -25,9 +25,13 @@ const STREAM_PATH = "/v1/realtime/sse";
 const PING_EVERY_MS = 30_000;
 /** The message that subscribes to more topics: a token. */
 const RECEIVED_BYTES_MAX = 64 * 1024;
+/** Frames that a subscriber may send between two pings of ours. Each costs time, and a response that waits until it is read. */
+const FRAMES_MAX = 500;
 /** How long a disconnected subscriber may take to read the reason. */
 const CUT_AFTER_MS = 1_000;
 const TRY_AGAIN_LATER = 1013;
+const POLICY_VIOLATION = 1008;
+const FLOODS = "This subscriber sends too many frames.";
 const DRAIN_POLL_MS = 20;
 
 /** Other upgrade requests, such as those of HTTP/2 clients, are handled as ordinary requests. */
@@ -105,18 +109,21 @@ function follow(parts: WebSocketsParts, socket: WebSocket, claims: TokenClaims, 
   const { subscribers, log } = parts;
   let isAlive = true;
   let cutting: NodeJS.Timeout | null = null;
+  const end = (code: number, reason: string) => {
+    socket.close(code, reason);
+    cutting ??= setTimeout(() => socket.terminate(), CUT_AFTER_MS);
+  };
   const connection: Connection = {
     send: (text, number) => socket.send(number === null ? text : `{"id":${number},${text.slice(1)}`),
     waitingBytes: () => socket.bufferedAmount,
     drained: () => drained(socket),
-    cut(reason) {
-      socket.close(TRY_AGAIN_LATER, reason);
-      cutting ??= setTimeout(() => socket.terminate(), CUT_AFTER_MS);
-    },
+    cut: (reason) => end(TRY_AGAIN_LATER, reason),
   };
+  const budget = frameBudget(socket, () => end(POLICY_VIOLATION, FLOODS));
   const ping = setInterval(() => {
     if (!isAlive) return socket.terminate();
     isAlive = false;
+    budget.renew();
     socket.ping();
   }, PING_EVERY_MS).unref();
   socket.on("pong", () => (isAlive = true));
@@ -128,7 +135,7 @@ function follow(parts: WebSocketsParts, socket: WebSocket, claims: TokenClaims, 
     subscribers.remove(connection);
   });
   const receive = (data: WebSocket.RawData, isBinary: boolean) => {
-    if (!isBinary) change(parts, connection, claims, String(data));
+    if (budget.take() && !isBinary) change(parts, connection, claims, String(data));
   };
   socket.on(
     "message",
@@ -137,6 +144,19 @@ function follow(parts: WebSocketsParts, socket: WebSocket, claims: TokenClaims, 
   const refused = subscribers.add(connection, claims, after);
   if (refused) connection.cut(refused.message);
   else void subscribers.resume(connection);
+}
+
+/** Ends a connection that sends too many frames between two renewals: what follows them is not read. */
+function frameBudget(socket: WebSocket, end: () => void): { take(): boolean; renew(): void } {
+  let frames = 0;
+  const take = () => {
+    if (++frames <= FRAMES_MAX) return true;
+    end();
+    socket.pause();
+    return false;
+  };
+  socket.on("ping", take).on("pong", take);
+  return { take, renew: () => (frames = 0) };
 }
 
 /** The socket does not say when it has been read: it is looked at. A peer that reads nothing answers no ping either, and is closed. */
