@@ -35,6 +35,12 @@ export function shownRequest(detail: string): ShownRequest {
   return { method, url: shownUrl(url), headers: Object.fromEntries(shown) };
 }
 
+/** Whether a valid URL contains a user name or a password. */
+export function hasCredentials(url: string): boolean {
+  const { username, password } = new URL(url);
+  return username !== "" || password !== "";
+}
+
 /** Without credentials and without the values of the query: some providers take their key there. */
 export function shownUrl(url: string): string {
   const shown = new URL(url);

@@ -83,7 +83,17 @@ test("no more than 300 characters of another server's response are shown", async
 
 test("what is no address is refused as such", async (t) => {
   const service = await startTestService(t);
-  for (const url of ["http://", "https://", "http://[", "http://a b/", "ftp://a/", "file:///etc/passwd", ""]) {
+  for (const url of [
+    "http://",
+    "https://",
+    "http://[",
+    "http://a b/",
+    "ftp://a/",
+    "file:///etc/passwd",
+    "",
+    "http://me:secret@127.0.0.1:1/",
+    "http://me@127.0.0.1:1/",
+  ]) {
     const { status, code } = await sync(service, url);
     assert.deepEqual([status, code], [400, "request_invalid"], url);
   }

@@ -163,6 +163,10 @@ test("every fault is a sentence that names function and field", () => {
       { steps: {} },
       ["Function shop-plain: steps.step.runtime.url must be the address of the function, starting with http:// or https://."],
     ],
+    [
+      { steps: { step: { id: "step", runtime: { type: "http", url: "http://me:secret@127.0.0.1/" } } } },
+      ["Function shop-plain: steps.step.runtime.url must not contain a user name or a password."],
+    ],
     [{ triggers: "shop/a" }, ["Function shop-plain: triggers must be a list."]],
     [
       { concurrency: { fn: [{ limit: 1, key: "event.data.u", scope: "env" }] } },

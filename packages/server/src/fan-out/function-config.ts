@@ -4,7 +4,7 @@
  * unknown fields are kept in `raw`. Settings that cannot be honoured are refused, with a sentence for each fault.
  */
 
-import { YEAR_MS } from "@inlet/protocol";
+import { hasCredentials, YEAR_MS } from "@inlet/protocol";
 import { Fields } from "./fields.ts";
 import {
   type BatchConfig,
@@ -105,6 +105,7 @@ function readStep(fields: Fields): { url: string; retries: number } {
   const url = runtime?.text("url") ?? "";
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     fields.fault("steps.step.runtime.url", "must be the address of the function, starting with http:// or https://");
+  else if (hasCredentials(url)) fields.fault("steps.step.runtime.url", "must not contain a user name or a password");
   // Go registers the retries next to the step too.
   const retries = step?.object("retries")?.wholeNumber("attempts", 0) ?? fields.wholeNumber("retries", 0) ?? RETRIES_DEFAULT;
   return { url, retries: Math.min(retries, RETRIES_MAX) };

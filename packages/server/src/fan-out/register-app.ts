@@ -1,7 +1,7 @@
 /** Processes an app's registration: reads every function, and either refuses the whole with a reason for each fault, or stores it. */
 
 import { createHash } from "node:crypto";
-import { type AppId, type EnvironmentId, type Fault, isDeeperThan, Refusal } from "@inlet/protocol";
+import { type AppId, type EnvironmentId, type Fault, hasCredentials, isDeeperThan, Refusal } from "@inlet/protocol";
 import type { App, AppStore, HeaderSet, NewFunction } from "../store/contract/index.ts";
 import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
 import type { Registry } from "./registry.ts";
@@ -88,6 +88,11 @@ function readBody(body: unknown): { appName: string; url: string; functions: unk
     faults.push({ field: "appName", message: `The app's id has at most ${NAME_UNITS_MAX} characters.` });
   if (typeof url !== "string" || url.length > URL_UNITS_MAX || !isHttpUrl(url))
     faults.push({ field: "url", message: `The app's http(s) address is required, with at most ${URL_UNITS_MAX} characters.` });
+  else if (hasCredentials(url))
+    faults.push({
+      field: "url",
+      message: "The app's address must not contain a user name or a password: everybody who sees apps would see them.",
+    });
   if (!Array.isArray(functions)) faults.push({ field: "functions", message: "A list of functions is required." });
   else if (functions.length > FUNCTIONS_MAX) faults.push({ field: "functions", message: `An app has at most ${FUNCTIONS_MAX} functions.` });
   if (faults.length > 0) return refusal(faults);

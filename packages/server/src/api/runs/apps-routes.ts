@@ -1,6 +1,6 @@
 /** REST: apps, which register functions. */
 
-import { type AppId, Refusal } from "@inlet/protocol";
+import { type AppId, hasCredentials, Refusal } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { iso } from "../../observe/run-view.ts";
 import type { App, AppStore, Environment } from "../../store/contract/index.ts";
@@ -84,6 +84,7 @@ async function syncApp(parts: AppsRoutesParts, request: FastifyRequest<SyncReque
   const { access, registry } = parts;
   const environment = environmentOf(access, request);
   if (!URL.canParse(request.body.url)) throw invalid("url", "is not an address such as http://localhost:3000/api/inlet");
+  if (hasCredentials(request.body.url)) throw invalid("url", "must not contain a user name or a password");
   const synced = await registry.sync(environment, request.body.url, environmentsAllowed(request));
   if (synced instanceof Refusal) throw new RestRefusal(synced.code, synced.message);
   if (typeof synced === "string") throw new RestRefusal("app_unreachable", synced);
