@@ -34,7 +34,7 @@ export const EVENT_WRITTEN = /append_events[\s\S]*label/;
 /** Where the transaction that accepts an event and begins its run can be cut. */
 export const CUTS_OF_ACCEPTING: readonly [string, Cut][] = [
   ...cutsAt("the name is added", /INSERT INTO event_names/),
-  ...cutsAt("the lock of the name", /pg_advisory_xact_lock_shared/),
+  ...cutsAt("the lock of the name", /take_locks/),
   ...cutsAt("the write of the event", EVENT_WRITTEN),
   ...cutsAt("the write of the run", /INSERT INTO runs/),
   ...cutsAt("the write of its entry", /INSERT INTO queue/),

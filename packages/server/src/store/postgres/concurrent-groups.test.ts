@@ -1,10 +1,11 @@
 /**
  * Groups of one environment may be in progress on several nodes: none waits for another, and all keep to the rules of duplicates. On one node,
- * they are written one after the other, in order.
+ * a group begins while the one before it is committed, and all are written in order.
  */
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { cuttingProxy } from "../../../test/support/cutting-proxy.ts";
 import { inDatabase, migratedDatabase, OWN_LOCKS, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { beginOne, makeScene, type Scene, sampleLease, sampleRun } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
@@ -35,6 +36,35 @@ async function storedCount(url: string): Promise<number> {
   const { rows } = await inDatabase(url, (client) => client.query<{ count: string }>("SELECT count(*) FROM events"));
   return Number(rows[0]?.count);
 }
+
+test("an event is stored while the group before it is committed", { skip }, async (t) => {
+  const url = await migratedDatabase(t);
+  const proxy = await cuttingProxy(t, url);
+  const store = await openPostgresStore({ url: proxy.url, timeoutMs: TIMEOUT_MS, onFault: () => undefined, onRecovery: () => undefined });
+  t.after(() => store.stop());
+  const { environment } = await makeScene(store);
+  const append = () => store.eventAppend(sampleBatch(environment, [sampleEvent()]));
+  await append();
+  const isHeld = proxy.hold({ statement: /^COMMIT/, when: "before", following: /append_events/ });
+  const held = append();
+  await isHeld;
+  await append();
+  assert.equal(await storedCount(url), 2, "the other one is not committed");
+  proxy.endAll();
+  await Promise.allSettled([held]);
+});
+
+test("events are numbered in the order submitted, whichever groups they are in", { skip }, async (t) => {
+  const { store, environment, url } = await open(t);
+  // A group has a thousand at most.
+  const batches = Array.from({ length: 25 }, () => Array.from({ length: 100 }, () => sampleEvent()));
+  await Promise.all(batches.map((events) => store.eventAppend(sampleBatch(environment, events))));
+  const { rows } = await inDatabase(url, (client) => client.query<{ event_id: string }>("SELECT event_id FROM events ORDER BY sequence"));
+  assert.deepEqual(
+    rows.map(({ event_id }) => event_id),
+    batches.flat().map(({ id }) => id),
+  );
+});
 
 test("an event is stored while another node's group is held up", { skip }, async (t) => {
   const { nodes, environment, url } = await open(t);

@@ -2,8 +2,9 @@
  * One transaction for all pending work, as in the embedded store. Work that arrives while a group is being written is collected for the
  * next one, so a busy node pays for one commit per group, and an idle one adds no delay.
  *
- * A group belongs to one environment, so that it uses one shard of a sharded PostgreSQL. An environment has one group in progress at a
- * time: its units are written in the order in which they were submitted, unless one of them fails.
+ * A group belongs to one environment, so that it uses one shard of a sharded PostgreSQL. The next group of an environment begins when the
+ * statements of the one before have run, while PostgreSQL commits them: units are written in the order in which they were submitted,
+ * unless one of them fails or a connection breaks. A group that only commits waits for no lock, so groups of a node cannot deadlock.
  *
  * The states of a unit:
  *
@@ -88,7 +89,9 @@ export interface GroupCommitParts<Work, Result> {
 export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }> {
   readonly #parts: GroupCommitParts<Work, Result>;
   #waiting: Unit<Work, Result>[] = [];
-  readonly #inProgress = new Set<readonly Unit<Work, Result>[]>();
+  #groupsInProgress = 0;
+  /** The groups whose statements have not all run. */
+  readonly #running = new Map<EnvironmentId, readonly Unit<Work, Result>[]>();
   /** Submitted units that are not settled. */
   #open = 0;
   #isScheduled = false;
@@ -116,7 +119,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#waiting.length === 0 || this.#inProgress.size >= GROUPS_AT_ONCE) return;
+    if (this.#isScheduled || this.#waiting.length === 0 || this.#groupsInProgress >= GROUPS_AT_ONCE) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -127,17 +130,16 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     });
   }
 
-  /** Takes units of the environment that has waited longest and has no group in progress. A unit that shares a key with an earlier one waits. */
+  /** Takes units of the environment that has waited longest and has no running group. A unit that shares a key with an earlier one waits. */
   #nextGroup(): Unit<Work, Result>[] {
     const group: Unit<Work, Result>[] = [];
     const later: Unit<Work, Result>[] = [];
     const taken = new Set<string>();
-    const busy = new Set([...this.#inProgress].map(([first]) => first?.environmentId));
     let rows = 0;
     for (const unit of this.#waiting) {
       const [first] = group;
       const isFull = rows >= GROUP_ROWS_MAX || first?.isAlone === true || (first !== undefined && unit.isAlone);
-      const isOurs = first ? first.environmentId === unit.environmentId : !busy.has(unit.environmentId);
+      const isOurs = first ? first.environmentId === unit.environmentId : !this.#running.has(unit.environmentId);
       if (isOurs && !isFull && !unit.keys.some((key) => taken.has(key))) {
         group.push(unit);
         rows += unit.rows;
@@ -149,25 +151,36 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
   }
 
   async #run(group: Unit<Work, Result>[]): Promise<void> {
-    this.#inProgress.add(group);
+    const { environmentId } = group[0] as Unit<Work, Result>;
+    this.#running.set(environmentId, group);
+    this.#groupsInProgress++;
     try {
-      await this.#write(group);
+      await this.#write(group, environmentId);
     } catch (error) {
       await this.#afterFailure(group, error);
     }
-    this.#inProgress.delete(group);
-    this.#schedule();
+    this.#groupsInProgress--;
+    this.#letNextBegin(group, environmentId);
     if (this.#open === 0) this.#whenIdle?.();
   }
 
-  async #write(group: readonly Unit<Work, Result>[]): Promise<void> {
+  #letNextBegin(group: readonly Unit<Work, Result>[], environmentId: EnvironmentId): void {
+    if (this.#running.get(environmentId) === group) this.#running.delete(environmentId);
+    this.#schedule();
+  }
+
+  async #write(group: readonly Unit<Work, Result>[], environmentId: EnvironmentId): Promise<void> {
     const { database, prepare, write } = this.#parts;
     await prepare?.(group.map(({ work }) => work));
-    const { environmentId } = group[0] as Unit<Work, Result>;
     let written: Written<Result> | null = null;
     const begun = performance.now();
     try {
-      written = await database.transaction(async (client) => (written = await write(client, environmentId, group)));
+      written = await database.transaction(async (client) => {
+        written = await write(client, environmentId, group);
+        // A unit that was left out comes before those that wait.
+        if (!written.results.includes(null)) this.#letNextBegin(group, environmentId);
+        return written;
+      });
     } catch (error) {
       if (error instanceof CommitUnknown) noteLost(group, written);
       throw error;

@@ -47,9 +47,7 @@ export function limitLock(limitId: string): bigint {
   return lockNumber("limit", limitId);
 }
 
-const TAKE = `
-  SELECT CASE WHEN l.is_shared THEN pg_advisory_xact_lock_shared(l.no) ELSE pg_advisory_xact_lock(l.no) END
-  FROM unnest($1::bigint[], $2::boolean[]) AS l(no, is_shared)`;
+const TAKE = "SELECT take_locks($1, $2)";
 
 export class LockSet {
   readonly #modes = new Map<bigint, LockMode>();

@@ -25,9 +25,6 @@ export interface EntryAdded {
   position: EntryPosition;
 }
 
-/** Figures of the two paths are separate rows, so that neither waits for the other. */
-export type WritePath = "events" | "decisions";
-
 export class PendingWrites {
   readonly client: PoolClient;
   readonly environmentId: EnvironmentId;
@@ -55,14 +52,12 @@ export class PendingWrites {
   readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
   readonly traffic: TrafficMinute[] = [];
   readonly usage = new UsageSums();
-  readonly path: WritePath;
   readonly notices: Notices = noNotices();
   readonly #matched = new Set<number>();
   readonly #sent: Promise<void>[] = [];
   #fault: unknown = null;
 
-  constructor(client: PoolClient, environmentId: EnvironmentId, path: WritePath = "decisions") {
-    this.path = path;
+  constructor(client: PoolClient, environmentId: EnvironmentId) {
     this.client = client;
     this.environmentId = environmentId;
   }

@@ -1,9 +1,8 @@
 /**
- * Traffic in PostgreSQL: the same counts by minute, retained for days, and by hour, retained longer. Each process adds to rows of its own:
- * transactions of two nodes never wait for each other because of figures.
+ * Traffic in PostgreSQL: the same counts by minute, retained for days, and by hour, retained longer. Each connection adds to rows of its own:
+ * no transaction waits for another because of figures.
  */
 
-import { randomInt } from "node:crypto";
 import type { PoolClient } from "pg";
 import type { TrafficFigures, TrafficMinute, TrafficStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
@@ -11,8 +10,6 @@ import type { PendingWrites } from "../postgres/pending-writes.ts";
 import { HOUR_MS, MINUTE_MS, sumOfMinutes } from "./policy.ts";
 import { TRAFFIC_COLUMNS } from "./rows.ts";
 
-/** Of this process. Two with the same number only wait for each other. */
-const WRITER = randomInt(1, 2 ** 31);
 /** Accepted events are counted by one node at a time: see event-types/postgres.ts. */
 const COUNTER = 0;
 const TABLES = { traffic_minutes: MINUTE_MS, traffic_hours: HOUR_MS } as const;
@@ -25,7 +22,7 @@ type TrafficRow = { at: number } & Record<
 /** Rows are in a fixed order, so that transactions that add to the same minutes wait for each other but never deadlock. */
 const ADD = (table: keyof typeof TABLES) => `
   INSERT INTO ${table} AS t (environment_id, at, writer, ${TRAFFIC_COLUMNS.join(", ")})
-  SELECT environment_id, at - at % ${TABLES[table]}, ${WRITER}, ${TRAFFIC_COLUMNS.map((column) => `sum(${column})`).join(", ")}
+  SELECT environment_id, at - at % ${TABLES[table]}, pg_backend_pid(), ${TRAFFIC_COLUMNS.map((column) => `sum(${column})`).join(", ")}
   FROM unnest($1::integer[], $2::bigint[], ${TRAFFIC_COLUMNS.map((_, n) => `$${n + 3}::bigint[]`).join(", ")}) AS m(environment_id, at, ${TRAFFIC_COLUMNS.join(", ")})
   GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (environment_id, at, writer) DO UPDATE SET ${TRAFFIC_COLUMNS.map((column) => `${column} = t.${column} + excluded.${column}`).join(", ")}`;
@@ -61,7 +58,7 @@ export function trafficStore(database: Database): TrafficStore {
   };
 }
 
-/** What the decisions of a group add, in their transaction: last, because only other figures of this process wait for it. */
+/** What the decisions of a group add, in their transaction. */
 export function writeTraffic(writes: PendingWrites): void {
   if (writes.traffic.length === 0) return;
   const values = valuesOf(sumOfMinutes(writes.traffic));

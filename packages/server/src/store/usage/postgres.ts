@@ -1,26 +1,16 @@
 /**
- * Usage in PostgreSQL. Each write path of each process adds to rows of its own: a group of events never waits for a group of decisions, nor a
- * node for another, because of figures. Leases of quotas are one row for each quota, which a node takes a share of at a time.
+ * Usage in PostgreSQL. Each connection adds to rows of its own: no transaction waits for another because of figures. Leases of quotas are one
+ * row for each quota, which a node takes a share of at a time.
  */
 
-import { randomInt } from "node:crypto";
 import type { UsageHour, UsageListParams, UsageStore } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
+import { jsonRows } from "../postgres/json-rows.ts";
 import type { PendingWrites } from "../postgres/pending-writes.ts";
 import { grantLease, type LeasedOfQuota } from "./policy.ts";
-import { toUsageHour, USAGE_COLUMNS, type UsageRow, usageColumns } from "./rows.ts";
+import { toUsageHour, toUsageRow, USAGE_COLUMNS, type UsageRow } from "./rows.ts";
 
-const WRITERS = { events: 0, decisions: 1, figures: 2 } as const;
-/** Of this process. Two with the same number only wait for each other. */
-const FIRST_WRITER = randomInt(1, 2 ** 29) * 4;
-
-const ADD = `
-  INSERT INTO usage_hours AS u (environment_id, kind, at, subject, writer, ${USAGE_COLUMNS.join(", ")})
-  SELECT m.environment_id, m.kind, m.at, m.subject, $1, ${USAGE_COLUMNS.map((column) => `m.${column}`).join(", ")}
-  FROM unnest($2::integer[], $3::text[], $4::bigint[], $5::text[], ${USAGE_COLUMNS.map((_, n) => `$${n + 6}::bigint[]`).join(", ")})
-    AS m(environment_id, kind, at, subject, ${USAGE_COLUMNS.join(", ")})
-  ON CONFLICT (environment_id, kind, at, subject, writer) DO UPDATE SET
-    ${USAGE_COLUMNS.map((column) => `${column} = u.${column} + excluded.${column}`).join(", ")}`;
+const ADD = "SELECT add_usage($1)";
 const LIST = `
   SELECT environment_id, at - at % $1::bigint AS at, subject, ${USAGE_COLUMNS.map((column) => `sum(${column})::bigint AS ${column}`).join(", ")}
   FROM usage_hours WHERE environment_id = ANY ($2::integer[]) AND kind = $3 AND at >= $4 AND at < $5
@@ -38,7 +28,7 @@ const RELEASE = "UPDATE quota_leases SET leased = greatest(0, leased - $4) WHERE
 export function usageStore(database: Database): UsageStore {
   return {
     async usageAdd({ hours }) {
-      await database.query(ADD, [FIRST_WRITER + WRITERS.figures, ...valuesOf(hours)]);
+      await database.query(ADD, [rowsOf(hours)]);
     },
     usageList: (params) => listUsage(database, params),
     usageExpireMany: ({ until, limit }) =>
@@ -60,10 +50,10 @@ export function usageStore(database: Database): UsageStore {
 const USED = (figure: "accepted" | "bytes") =>
   `SELECT coalesce(sum(${figure}), 0)::bigint AS used FROM usage_hours WHERE environment_id = $1 AND kind = 'environment' AND at >= $2`;
 
-/** What the units of a group have added so far, in their transaction. Only figures of this path of this process wait for it. */
+/** What the units of a group have added so far, in their transaction. */
 export function writeUsage(writes: PendingWrites): void {
   if (writes.usage.size === 0) return;
-  writes.send(ADD, FIRST_WRITER + WRITERS[writes.path], ...valuesOf(writes.usage.hours()));
+  writes.send(ADD, rowsOf(writes.usage.hours()));
   writes.usage.clear();
 }
 
@@ -72,13 +62,6 @@ async function listUsage(database: Database, { environmentIds, kind, from, to, i
   return rows.map((row) => toUsageHour(kind, row));
 }
 
-function valuesOf(hours: readonly UsageHour[]): unknown[] {
-  const figures = hours.map((hour) => usageColumns(hour.figures));
-  return [
-    hours.map(({ environmentId }) => environmentId),
-    hours.map(({ kind }) => kind),
-    hours.map(({ at }) => at),
-    hours.map(({ subject }) => subject),
-    ...USAGE_COLUMNS.map((_, n) => figures.map((values) => values[n])),
-  ];
+function rowsOf(hours: readonly UsageHour[]) {
+  return jsonRows(hours.map(toUsageRow));
 }

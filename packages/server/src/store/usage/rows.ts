@@ -13,6 +13,10 @@ export function usageColumns(figures: UsageFigures): number[] {
   return USAGE_FIGURES.map((figure) => figures[figure]);
 }
 
+export function toUsageRow({ environmentId, kind, subject, at, figures: { transformMs, ...figures } }: UsageHour) {
+  return { environment_id: environmentId, kind, subject, at, transform_ms: transformMs, ...figures };
+}
+
 export function toUsageHour(kind: UsageKind, { environment_id, at, subject, transform_ms: transformMs, ...figures }: UsageRow): UsageHour {
   return { environmentId: environment_id as EnvironmentId, kind, subject, at, figures: { ...figures, transformMs } };
 }

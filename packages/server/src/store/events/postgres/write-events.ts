@@ -27,7 +27,7 @@ export function createInternIds(
 
 export function createWriteEvents({ interned, rules, notify }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
   return async (client, environmentId, attempts) => {
-    const writes = new PendingWrites(client, environmentId, "events");
+    const writes = new PendingWrites(client, environmentId);
     const numbers = await interned.numbersFor(
       writes.read,
       attempts.map(({ work }) => work),

@@ -719,7 +719,7 @@ CREATE TABLE event_types_counted (
   sequence bigint NOT NULL
 );
 INSERT INTO event_types_counted VALUES (1, 0);
--- Each process adds to rows of its own (`writer`), so that none waits for another.
+-- Each connection adds to rows of its own (`writer`, the number of its process in PostgreSQL), so that none waits for another.
 CREATE TABLE traffic_minutes (
   environment_id integer NOT NULL,
   at             bigint NOT NULL,
@@ -735,7 +735,7 @@ CREATE TABLE traffic_minutes (
 CREATE TABLE traffic_hours (LIKE traffic_minutes INCLUDING ALL);
 
 -- What an environment, and each of its keys, webhooks and functions, used in the hour that began `at`. The id of an environment's own row is ''.
--- As for traffic, each writer adds to rows of its own.
+-- As for traffic, each connection adds to rows of its own.
 CREATE TABLE usage_hours (
   environment_id integer NOT NULL,
   kind           text COLLATE "C" NOT NULL,

@@ -2,7 +2,7 @@
 -- of the names for which something waits. The caller holds the locks of the names, so no wait for them begins before its commit.
 -- A function, because PostgreSQL plans its statements once per connection, and the caller needs one round trip.
 CREATE OR REPLACE FUNCTION append_events(p_environment_id integer, p_fence integer, p_events json, p_names text[], p_runs integer)
-RETURNS TABLE (sequences bigint[], runs bigint[], now bigint, awaited text[]) LANGUAGE plpgsql AS $$
+RETURNS TABLE (sequences bigint[], runs bigint[], now bigint, awaited text[]) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   PERFORM hold_sequence(p_fence, 'event_sequence');
   -- The numbers are taken in the order of the rows.
