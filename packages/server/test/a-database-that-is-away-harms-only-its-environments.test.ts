@@ -16,8 +16,9 @@ import { EVENT_KEY } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
 const FAR = { "x-service-env": "far" };
-/** Larger than a segment of PostgreSQL's log, which is written whole. */
-const FILE_BYTES_MAX = 16 * 1024 * 1024;
+/** A few large events fill a file. Tables of the schema and segments of PostgreSQL's log, which are written whole, are smaller. */
+const WAL_SEGMENT_MB = 1;
+const FILE_BYTES_MAX = 4 * 1024 * 1024;
 const LARGE_BYTES = 300_000;
 /** Half of the limit is for one database: three large events at a time do not fit. */
 const MEMORY = ["--queue-limit", "2mb"];
@@ -26,7 +27,7 @@ const LIMITS = ["--database-timeout", "15s"];
 const LOCK_NOT_AVAILABLE = "55P03";
 
 test("a database that is away harms only its environments", { skip }, async (t) => {
-  const server = await ownPostgres(t);
+  const server = await ownPostgres(t, { walSegmentMb: WAL_SEGMENT_MB });
   const [directoryUrl, secondUrl] = [await migratedDatabase(t), server.url];
   const [directory, second] = [await databasePlug(t, directoryUrl), await databasePlug(t, secondUrl)];
   const flags = ["--database-url", directory.url, ...LIMITS, ...MEMORY];

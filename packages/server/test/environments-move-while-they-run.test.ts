@@ -15,7 +15,7 @@ const skip = whyNoPostgres() ?? false;
 const HERE = { "x-service-env": "moving" };
 const PATIENT_MS = 300_000;
 /** Orders that are sent before earlier ones have run: however long a move takes, what is left to run after it is little. */
-const AHEAD_MAX = 20;
+const AHEAD_MAX = 8;
 
 test("an environment moves there and back while it is used", { skip }, async (t) => {
   // No node dies: on a machine that stands still for as long as a usual lease, none is lost either.

@@ -7,7 +7,15 @@ import { after, type TestContext } from "node:test";
 import { Pool } from "pg";
 import { openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { onEnd } from "./on-end.ts";
-import { inDatabase, isPostgresInstalled, PLATFORM, type PostgresServer, SHARED_POSTGRES, startPostgres } from "./postgres-server.ts";
+import {
+  inDatabase,
+  isPostgresInstalled,
+  PLATFORM,
+  type PostgresOptions,
+  type PostgresServer,
+  SHARED_POSTGRES,
+  startPostgres,
+} from "./postgres-server.ts";
 
 export { inDatabase };
 
@@ -122,8 +130,8 @@ async function addressOf(database: string): Promise<string> {
 }
 
 /** A server of its own, for tests that stop it. */
-export async function ownPostgres(t: TestContext): Promise<PostgresServer> {
-  const server = await startPostgres();
+export async function ownPostgres(t: TestContext, options: PostgresOptions = {}): Promise<PostgresServer> {
+  const server = await startPostgres(options);
   onEnd(t, () => server.remove());
   return server;
 }
