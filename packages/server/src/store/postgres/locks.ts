@@ -7,7 +7,7 @@
  * units are written again (group-commit.ts).
  */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { MarkKey } from "../contract/index.ts";
@@ -18,7 +18,7 @@ export type LockMode = "shared" | "alone";
 
 /** Two keys with the same lock number only wait for each other unnecessarily. */
 function lockNumber(...parts: readonly (string | number)[]): bigint {
-  return createHash("sha256").update(JSON.stringify(parts)).digest().readBigInt64BE();
+  return hash("sha256", JSON.stringify(parts), "buffer").readBigInt64BE();
 }
 
 export function nameLock(environmentId: EnvironmentId, eventName: string): bigint {
