@@ -40,7 +40,7 @@ test("archived events are listed by name and time, newest first, in pages, in th
     flags: [...RETENTION, "--archive", `s3://${BUCKET}/inlet`],
     storageVariables: await startS3(t),
     now: () => Date.now() + aheadMs,
-    sweepEveryMs: 200,
+    sweepEveryMs: 1_000,
   });
   assert.equal((await service.rest("POST", "/environments", { body: { name: "feature/x", kind: "branch" } })).status, 201);
   const store = await openArchivedStore(t, databaseUrl);

@@ -21,7 +21,7 @@ test("environments of two databases are archived, read, moved and erased", { ski
     databaseUrl: directory,
     flags: ["--event-retention", "30d", "--run-retention", "30d", "--archive", folderUrl(folder)],
     now: () => Date.now() + 60 * DAY_MS,
-    sweepEveryMs: 200,
+    sweepEveryMs: 1_000,
   };
   const service = await startTestService(t, started);
   const ok = async (method: string, path: string, body: object, headers = {}) => {

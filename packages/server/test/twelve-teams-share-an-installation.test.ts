@@ -22,7 +22,7 @@ const EVENTS = 10;
 const FLOOD_PER_DAY = 300;
 const FLOOD_BATCH = 5;
 const REFUSED_OFTEN = 200;
-const FLOOD_PAUSE_MS = 10;
+const FLOOD_PAUSE_MS = 50;
 /** On several nodes, a quota is kept within a tenth. */
 const FLOOD_MAX = FLOOD_PER_DAY * 1.1;
 const TRANSFORM = "transform = (evt) => ({ name: 'team/hooked', data: evt })";
