@@ -36,15 +36,21 @@ async function tokenOf(url: string): Promise<string> {
 
 /** A bare connection after the handshake. */
 async function openSocket(t: TestContext, url: string): Promise<Socket> {
+  const { socket, head } = await shakeHands(t, url, await tokenOf(url));
+  assert.match(head, /^HTTP\/1\.1 101 /);
+  return socket;
+}
+
+/** A bare connection, and the beginning of the response. */
+async function shakeHands(t: TestContext, url: string, token: string, allowHalfOpen = false): Promise<{ socket: Socket; head: string }> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname).on("error", () => undefined);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen }).on("error", () => undefined);
   onEnd(t, () => socket.destroy());
-  const lines = [`GET /v1/realtime/connect?token=${await tokenOf(url)} HTTP/1.1`, `Host: ${hostname}`, "Upgrade: websocket"];
+  const lines = [`GET /v1/realtime/connect?token=${token} HTTP/1.1`, `Host: ${hostname}`, "Upgrade: websocket"];
   const more = ["Connection: Upgrade", "Sec-WebSocket-Version: 13", `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}`];
   socket.write(`${[...lines, ...more].join("\r\n")}\r\n\r\n`);
   const [head] = await once(socket, "data");
-  assert.match(String(head), /^HTTP\/1\.1 101 /);
-  return socket.resume();
+  return { socket: socket.resume(), head: String(head) };
 }
 
 /** Sends frames and then a ping, and returns once the service has answered it or closed the connection: all before it was read. */
@@ -77,6 +83,12 @@ test("whatever a subscriber sends, the process goes on and others get every mess
     await sendFrames(await openSocket(t, inlet.url), [encodeFrame(Buffer.from(text))]);
     await publishAndReceive();
   }
+  const refused = await shakeHands(t, inlet.url, "none", true);
+  assert.match(refused.head, /^HTTP\/1\.1 401 /);
+  await poll(async () => {
+    refused.socket.write("x");
+    return refused.socket.destroyed || null;
+  }, "the end of a refused connection whose client does not close it");
   for (const frame of [encodeFrame(Buffer.alloc(125), { opcode: 9 }), encodeFrame(Buffer.from(`{"kind":"sub","data":"none"}`))]) {
     const socket = await openSocket(t, inlet.url);
     const closed = once(socket, "close");

@@ -102,6 +102,8 @@ function notHere({ url = "" }: IncomingMessage): Refusal {
 function refuse(socket: Duplex, refused: Refusal): void {
   const body = errorBody(refused);
   const head = [`HTTP/1.1 ${refused.status} Refused`, "content-type: application/json", `content-length: ${Buffer.byteLength(body)}`];
+  // A client that never closes its side would keep the socket open: nothing else limits its time any more.
+  socket.once("finish", () => socket.destroy());
   socket.end(`${[...head, "connection: close"].join("\r\n")}\r\n\r\n${body}`);
 }
 
