@@ -5,7 +5,7 @@ import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import type { TestContext } from "node:test";
+import { type TestContext, test as testOnce } from "node:test";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
 import { call, startTestService, type TestService } from "./support/service.ts";
@@ -27,6 +27,9 @@ interface Answer {
   changeToken?(token: string): string;
 }
 
+/** How often an address may come back at once. */
+const CALLBACKS_MAX = 100;
+
 const newKey = (kid: string): SigningKey => ({ kid, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) });
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
@@ -34,6 +37,8 @@ class HostileProvider {
   issuer = "";
   keys = [newKey("first")];
   answer: Answer = {};
+  metadata: Record<string, unknown> = {};
+  tokensAsked = 0;
   #nonce = "";
 
   async start(t: TestContext): Promise<void> {
@@ -63,6 +68,7 @@ class HostileProvider {
     if (url === "/jwks")
       return { keys: this.keys.map(({ kid, publicKey }) => ({ ...publicKey.export({ format: "jwk" }), kid, alg: "ES256" })) };
     if (url === "/userinfo") return { sub: "jane", ...this.answer.userinfo };
+    if (url === "/token") this.tokensAsked++;
     if (url === "/token") return { access_token: "a", token_type: "Bearer", id_token: this.#idToken() };
     return {
       issuer,
@@ -71,6 +77,7 @@ class HostileProvider {
       userinfo_endpoint: `${issuer}/userinfo`,
       jwks_uri: `${issuer}/jwks`,
       id_token_signing_alg_values_supported: ["ES256", "HS256", "none"],
+      ...this.metadata,
     };
   }
 
@@ -85,11 +92,12 @@ class HostileProvider {
   }
 }
 
-async function start(t: TestContext) {
+async function start(t: TestContext, metadata: Record<string, unknown> = {}, now = Date.now) {
   const provider = new HostileProvider();
   await provider.start(t);
+  provider.metadata = metadata;
   const client = ["--oidc-issuer", provider.issuer, "--oidc-client-id", "inlet", "--oidc-client-secret", "a-secret-of-inlet"];
-  const service = await startTestService(t, { flags: [...client, "--oidc-roles", "groups:ops=operator"] });
+  const service = await startTestService(t, { now, flags: [...client, "--oidc-roles", "groups:ops=operator"] });
   return { provider, service };
 }
 
@@ -146,4 +154,22 @@ test("claims of any shape give the roles that their texts match, and no others",
     assert.equal(session.body.data?.role, "operator", session.text);
   }
   for (const path of ["/sessions", "/audit-log"]) assert.equal((await service.rest("GET", path)).status, 200);
+});
+
+// This does not depend on the store.
+testOnce("a provider whose metadata is of no use is refused at the start", async (t) => {
+  for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"])
+    for (const value of [undefined, "javascript:alert(1)", "/relative"])
+      await assert.rejects(start(t, { [name]: value }), new RegExp(`its metadata has no valid ${name}`));
+  await assert.rejects(start(t, { issuer: "https://elsewhere.example" }), /issuer does not match/);
+});
+
+testOnce("who has no account cannot make the service ask the provider without end", async (t) => {
+  const begun = Date.now();
+  const { provider, service } = await start(t, {}, () => begun);
+  const secrets = Buffer.from(JSON.stringify({ verifier: "v".repeat(43), state: "s", nonce: "n" })).toString("base64url");
+  const comeBack = () => call(`${service.url}/oidc/callback?code=c&state=s`, { headers: { cookie: `inlet_oidc=${secrets}` } });
+  for (let n = 0; n < CALLBACKS_MAX; n++) assert.equal((await comeBack()).body.code, "login_token_invalid");
+  assert.equal((await comeBack()).body.code, "too_many_attempts");
+  assert.equal(provider.tokensAsked, CALLBACKS_MAX);
 });

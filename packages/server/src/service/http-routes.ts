@@ -118,7 +118,7 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
   registerHealthRoutes(app, { store, isDraining: parts.isStopping, archive: parts.archive, now });
   registerMetricsRoute(app, { metrics, access: shared.access });
   const address = { publicUrl: config.publicUrl, isProxy: shared.isProxy };
-  registerOidcRoutes(app, { oidc, access: shared.access, audit: shared.audit, address });
+  registerOidcRoutes(app, { oidc, access: shared.access, audit: shared.audit, address, now });
   registerForSdks(app, shared);
   const routes = registerRestRoutes(app, shared);
   registerApprovalPage(app, { ...shared, approvals: parts.functions.approvals, runs: parts.functions.runs });

@@ -6,6 +6,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { RestRefusal } from "../rest-errors.ts";
+import { AttemptBudget } from "./attempt-budget.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { cookieValue, setCookieText } from "./cookies.ts";
 import { type Claims, grantsOf, type OidcRules, personOf } from "./oidc-claims.ts";
@@ -34,6 +35,10 @@ const COOKIE = "inlet_oidc";
 const COOKIE_AGE_S = 600;
 const SCOPE = "openid profile email";
 const DISCOVERY_TIMEOUT_S = 10;
+/** Every callback of an address, which needs no credentials, makes the service ask the provider. */
+const CALLBACK_LIMITS = { failuresMax: 100, forgivenEveryMs: 1_000 };
+/** What a sign-in needs of the provider's metadata. */
+const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
 
 /** Throws if the issuer cannot be reached, or has no valid metadata. */
 export async function openOidc({ issuer, clientId, clientSecret }: OidcSettings): Promise<OidcProvider> {
@@ -43,6 +48,10 @@ export async function openOidc({ issuer, clientId, clientSecret }: OidcSettings)
   // Without this check, openid-client relies on the connection alone, and reads ID tokens that nobody has signed.
   const execute = [client.enableNonRepudiationChecks, ...(server.protocol === "http:" ? [client.allowInsecureRequests] : [])];
   const provider = await client.discovery(server, clientId, {}, authentication, { execute, timeout: DISCOVERY_TIMEOUT_S });
+  const protocols = server.protocol === "http:" ? ["http:", "https:"] : ["https:"];
+  for (const name of ENDPOINTS)
+    if (!protocols.includes(URL.parse(provider.serverMetadata()[name] ?? "")?.protocol ?? ""))
+      throw new Error(`its metadata has no valid ${name}`);
   return {
     async begin(redirectUri) {
       const secrets = { verifier: client.randomPKCECodeVerifier(), state: client.randomState(), nonce: client.randomNonce() };
@@ -75,12 +84,14 @@ export interface OidcRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
   address: OwnAddressRules;
+  now(): number;
 }
 
-export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, address }: OidcRoutesParts): void {
+export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, address, now }: OidcRoutesParts): void {
   app.get("/oidc", async () => ({ data: { enabled: oidc !== null } }));
   if (oidc === null) return;
   const { provider, settings } = oidc;
+  const callbacks = new AttemptBudget({ now, limits: CALLBACK_LIMITS });
   const redirectUri = (request: FastifyRequest) => `${ownAddress(address, request)}/oidc/callback`;
   // Lax: the provider's redirect must include it.
   const cookie = (request: FastifyRequest, value: string, ageS: number) =>
@@ -99,6 +110,7 @@ export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, 
     reply.header("cache-control", "no-store");
     const secrets = secretsIn(cookieValue(access, request, COOKIE));
     if (!secrets) throw new RestRefusal("session_missing", "This sign-in took too long, or began in another browser. Sign in again.");
+    callbacks.check(request.ip, null);
     const callbackUrl = new URL(`${redirectUri(request)}${request.url.slice(request.url.indexOf("?"))}`);
     const claims = await provider.finish(callbackUrl, secrets).catch((error: Error) => {
       throw new RestRefusal("login_token_invalid", `The sign-in was not completed: ${error.message}.`);
