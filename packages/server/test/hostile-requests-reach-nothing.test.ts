@@ -146,7 +146,9 @@ function pathOf(random: Random, { path, query }: Operation, ids: Readonly<Record
     return encodeURIComponent(text.toWellFormed()) || "x";
   });
   const chosen = query.filter(() => random.next() < 0.3).map(({ name }): [string, string] => [name, random.pick(HOSTILE_TEXTS)]);
-  return chosen.length === 0 ? target : `${target}?${new URLSearchParams(chosen)}`;
+  const whole = chosen.length === 0 ? target : `${target}?${new URLSearchParams(chosen)}`;
+  const [, again] = whole.split("?");
+  return again !== undefined && random.next() < 0.3 ? `${whole}&${again}` : whole;
 }
 
 const ENDLESS = /\/stream|\/sse/;

@@ -63,6 +63,14 @@ test(
       }
     },
 
+    "a parameter that is given twice is no fault of the service, also where no schema describes it": async (service) => {
+      for (const path of ["/v1/realtime/sse?token=a", "/v1/realtime/publish?channel=a", "/docs/search?q=a", "/oidc/callback?code=a"]) {
+        const again = path.slice(path.indexOf("?") + 1);
+        const { status } = await call(`${service.url}${path}&${again}`);
+        assert.ok(status < 500, `${path}&${again}: ${status}`);
+      }
+    },
+
     "a text with U+0000 is refused or kept, on both engines alike": async (service) => {
       assert.equal((await service.rest("POST", "/keys", { body: { kind: "event", name: "a\0b" } })).status, 400);
       assert.equal((await service.rest("DELETE", "/keys/a%00b")).status, 400);

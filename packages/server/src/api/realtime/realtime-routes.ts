@@ -55,9 +55,10 @@ export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimePart
     });
   });
 
-  app.get<{ Querystring: { token?: string; after?: string } }>("/v1/realtime/sse", async (request, reply) => {
+  app.get<{ Querystring: { token?: string | string[]; after?: string | string[] } }>("/v1/realtime/sse", async (request, reply) => {
     const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-    const claims = parts.tokens.read(bearer ?? request.query.token ?? "");
+    const [token = ""] = [bearer ?? request.query.token ?? []].flat();
+    const claims = parts.tokens.read(token);
     if (!claims) return sendRefusal(reply, tokenInvalid());
     const after = readAfter(request.headers["last-event-id"] ?? request.query.after);
     return followAsStream(reply, subscribers, { claims, after, heartbeatMs: parts.heartbeatMs });
