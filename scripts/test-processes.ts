@@ -27,15 +27,12 @@ const ALONE = [
   "accessibility.test.ts",
   "webhooks-and-access.test.ts",
   "shared-store.test.ts",
-  "apply-makes-the-server-match.test.ts",
   // They first install packages of other languages.
   "real-go-sdk-runs-unmodified.test.ts",
   "real-python-sdk-runs-unmodified.test.ts",
   "real-sdk-v3-runs-unmodified.test.ts",
   "real-sdk-v4-runs-unmodified.test.ts",
   "runs-survive-crashes.test.ts",
-  "listen-misses-nothing.test.ts",
-  "guides-run-as-written.test.ts",
   "sleeping-runs-wake-on-time.test.ts",
   "flow-control-is-honoured.test.ts",
   // Version 3 of the published SDK leaves in a global what version 4 cannot work with.

@@ -23,7 +23,8 @@ test("four throttled functions with a constant backlog", { skip: whyNoPostgres()
   const service = await startTestService(t, { hasDefaultConnections: true, databaseUrl: proxy.url });
   let count = 0;
   const started = () => count;
-  const throttle = { limit: 1, period: "1s" } as const;
+  // The backlog lasts longer than anything is waited for.
+  const throttle = { limit: 1, period: "2s" } as const;
   const ids = Array.from({ length: FUNCTIONS }, (_, n) => `fn-${n}`);
   await startApp(t, service, (inlet) => ids.map((id) => inlet.createFunction({ id, throttle }, { event: "many" }, () => void count++)));
   await service.send(Array.from({ length: 200 }, () => ({ name: "many", data: {} })));

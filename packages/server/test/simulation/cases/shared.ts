@@ -26,7 +26,7 @@ export const SHARED_CASES: readonly Case[] = [
     name: "a node that was cut off from the store for longer than a lease calls nobody for what others hold by now",
     scenario: scenario({
       functions: [fn({ code: sequence(run("a", 400), run("b", 400)), flow: { concurrency: { limit: 3 } } })],
-      events: events("t/0", 160, (i) => 100 + i * 5),
+      events: events("t/0", 100, (i) => 100 + i * 5),
       outages: [{ atMs: 3_000, node: 0, kind: "cut-off", turns: 0, downMs: 20_000 }],
       nodes: 2,
       leaseMs: 10_000,
