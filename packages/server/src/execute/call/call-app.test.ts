@@ -158,6 +158,12 @@ test("a response that is too large, late, cut off or not there is no response, a
     gone.call({ method: "POST", url: hasty.url.replace(/\d+$/, "1"), headers: {}, body: "" }),
     /nothing listens at its address/,
   );
+  // No resolver is asked for a label of that length.
+  const unknown = "a".repeat(64);
+  await assert.rejects(
+    gone.fetch({ peer: "server", method: "GET", url: `http://${unknown}/`, headers: {}, body: null }),
+    new RegExp(`^NoResponse: The server cannot be reached: the host name ${unknown} cannot be resolved\\.$`),
+  );
 });
 
 test("what was answered is garbage at once, for V8's quick collections too", async (t) => {

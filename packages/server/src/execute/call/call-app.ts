@@ -171,10 +171,11 @@ function withoutByteOrderMark(response: AppResponse): AppResponse {
 }
 
 function withReason(peer: Peer, error: unknown, timeoutMs: number): NoResponse {
-  const { code, message } = error as Error & { code?: string };
+  const { code, message, hostname } = error as Error & { code?: string; hostname?: string };
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return tooLate(peer, timeoutMs);
   if (error instanceof AddressRefused) return unreachable(peer, message, error);
   if (code === "ECONNREFUSED") return unreachable(peer, "nothing listens at its address");
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return unreachable(peer, `the host name ${hostname} cannot be resolved`, error);
   if (code === "UND_ERR_CONNECT_TIMEOUT") return unreachable(peer, "connecting took too long");
   return unreachable(peer, message || code || "the connection failed", error);
 }
