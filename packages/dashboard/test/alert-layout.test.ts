@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { assertAccessible } from "./support/axe.ts";
-import { openPage } from "./support/browser.ts";
+import { openPage, visit } from "./support/browser.ts";
 import { startDemo } from "./support/demo.ts";
 import { routesOf } from "./support/routes.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
@@ -18,10 +18,6 @@ before(async () => {
 });
 
 const WIDTHS = [1280, 820, 390];
-
-/** Without loading the whole dashboard again. */
-const go = (path: string) =>
-  `history.pushState(null, "", ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent("popstate", { state: null }))`;
 
 /** What is wrong with the layout; a page in a list is as wide as the window allows. */
 const FAULTS = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
@@ -70,7 +66,7 @@ test("with raised alerts, every page keeps its layout at every width", { timeout
     { inShell: true },
   );
   for (const { name, path, ready } of pages) {
-    await page.evaluate(go(path));
+    await visit(page, path);
     await page.getByText(ready).filter({ visible: true }).first().waitFor();
     await banner.waitFor();
     // Charts and pages are laid out when their parts are loaded.

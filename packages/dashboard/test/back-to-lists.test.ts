@@ -56,6 +56,7 @@ test("back from a run or an event restores filters, pages and position", async (
   await until("the position", async () => (await position(page)) === 4_000);
 
   await page.getByRole("link", { name: "Events", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Events" }).waitFor();
   await page.getByRole("listitem").first().waitFor();
   await scrollDown(page, 3_000);
   await openRow(page);
@@ -66,6 +67,7 @@ test("back from a run or an event restores filters, pages and position", async (
   await until("the position", async () => (await position(page)) === 3_000);
   await page.getByRole("button", { name: "120 new events" }).waitFor();
   await page.getByRole("link", { name: "Runs", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
   await page.getByRole("listitem").first().waitFor();
   assert.equal(await position(page), 0, "a list that is opened anew begins at its top");
 });

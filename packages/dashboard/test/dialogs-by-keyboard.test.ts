@@ -7,15 +7,18 @@ import { test } from "../../server/test/support/both-stores.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { openPage, visit } from "./support/browser.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
-import { until } from "./support/until.ts";
 
 let browser: Browser;
 before(async () => {
   browser = await sharedBrowser();
 });
 
+/** What was sent is shown a moment before its dialog closes. */
+const noDialog = (page: Page) => page.getByRole("dialog").waitFor({ state: "detached" });
+
 /** Opens the dialog of a button without the mouse. */
 async function openDialog(page: Page, button: string): Promise<void> {
+  await noDialog(page);
   await page.getByRole("button", { name: button, exact: true }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
@@ -33,6 +36,7 @@ test("dialogs take what is typed, and Enter submits it", async (t) => {
   await page.keyboard.press("Enter");
   await page.getByRole("listitem").filter({ hasText: "typed/event" }).waitFor();
 
+  await noDialog(page);
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog").waitFor();
   await page.keyboard.type("keys");
@@ -59,7 +63,7 @@ test("dialogs take what is typed, and Enter submits it", async (t) => {
   await openDialog(page, "Delete Typed rule");
   assert.equal(await page.evaluate("document.activeElement.textContent"), "Cancel", "Enter deletes nothing by accident");
   await page.keyboard.press("Enter");
-  await until("the dialog to close", async () => (await page.getByRole("dialog").count()) === 0);
+  await noDialog(page);
   assert.equal((await service.rest("GET", "/alert-rules")).body.data.length, 1);
 
   await visit(page, "/env/dev/apps");

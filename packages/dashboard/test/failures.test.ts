@@ -61,6 +61,7 @@ test("a rerun run leaves its failure, and says what it was rerun as; failures ar
   await group.getByRole("button", { name: "Reopen" }).click();
   await page.getByText("No ignored failure in this time range").waitFor();
   await page.getByRole("button", { name: "Open", exact: true }).click();
+  await group.waitFor();
   await page.getByRole("searchbox", { name: "Text in the failure" }).fill("elsewhere");
   await page.getByText("No open failure in this time range").waitFor();
   await page.getByRole("searchbox", { name: "Text in the failure" }).fill("DECLINED");

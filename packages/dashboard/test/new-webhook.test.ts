@@ -24,7 +24,7 @@ test("a provider that the search hides is not chosen", async (t) => {
   await until("the one that is found to be chosen", () => stripe.isChecked());
   await page.getByRole("combobox", { name: /no request comes/ }).selectOption("1 day");
   await page.getByRole("button", { name: /^Create/ }).click();
-  await page.waitForURL("**/webhooks/*");
+  await page.waitForURL("**/webhooks/wh_*");
   await page.getByRole("heading", { name: "Stripe" }).first().waitFor();
   const [rule] = (await service.rest("GET", "/alert-rules")).body.data;
   assert.deepEqual(

@@ -46,6 +46,12 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
 
+/** A response to a request from before the last sign-in says nothing about the session that began with it. */
+let signIns = 0;
+export function noteSignIn(): void {
+  signIns++;
+}
+
 const SIGNED_OUT_CODES = new Set(["session_missing", "api_key_missing", "api_key_invalid"]);
 
 /** The text of a response's `data`. */
@@ -106,6 +112,7 @@ export function requestOf(path: string, { method = "GET", env, body, bodyText, q
 
 async function responseText(path: string, options: CallOptions): Promise<string> {
   let response: Response;
+  const signInsBefore = signIns;
   try {
     response = await fetch(...requestOf(path, options));
   } catch (error) {
@@ -114,7 +121,7 @@ async function responseText(path: string, options: CallOptions): Promise<string>
     throw new ApiError(0, "unreachable", "The service is not responding. Check that it is running.");
   }
   const text = await response.text();
-  if (!response.ok) throw errorOf(response.status, text);
+  if (!response.ok) throw errorOf(response.status, text, { isOfSession: signInsBefore === signIns });
   reportContact();
   return text;
 }
@@ -122,7 +129,7 @@ async function responseText(path: string, options: CallOptions): Promise<string>
 /** A proxy in front of a service that is away answers with these, and with a text of its own. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-export function errorOf(status: number, text: string): ApiError {
+export function errorOf(status: number, text: string, { isOfSession = true } = {}): ApiError {
   let error: ApiError;
   try {
     const body = JSON.parse(text) as { error: string; code: string; details?: Fault[] };
@@ -131,6 +138,6 @@ export function errorOf(status: number, text: string): ApiError {
     if (GATEWAY_STATUSES.has(status)) reportAway();
     error = new ApiError(status, "unknown", `The service returned status ${status} without an error message.`);
   }
-  if (status === 401 && SIGNED_OUT_CODES.has(error.code)) onSignedOut();
+  if (status === 401 && isOfSession && SIGNED_OUT_CODES.has(error.code)) onSignedOut();
   return error;
 }

@@ -27,7 +27,8 @@ export function FindEvent({ env }: { env: string }) {
     const wanted = text.trim();
     if (wanted === "") return;
     void find(wanted).then(
-      () => setText(""),
+      // What was typed meanwhile stays.
+      () => setText((typed) => (typed.trim() === wanted ? "" : typed)),
       (error) => toast("bad", messageOf(error)),
     );
     input.current?.blur();

@@ -3,7 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
-import { ApiError, call } from "../api/client.ts";
+import { ApiError, call, noteSignIn } from "../api/client.ts";
 import { whenBack } from "../api/connection.ts";
 import { ServiceNotices } from "../shell/service-notices.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -25,6 +25,7 @@ export function SignInPage() {
     setError(null);
     try {
       await call("/session", { method: "POST", body: credentials });
+      noteSignIn();
       queries.clear();
       router.history.replace(next);
     } catch (reason) {

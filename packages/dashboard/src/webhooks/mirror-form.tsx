@@ -22,7 +22,10 @@ export function MirrorForm({ webhook }: { webhook: Webhook }) {
     event.preventDefault();
     const mirror = names.length === 0 ? null : { to: names, sample: Number(percent) / 100 };
     const path = `/webhooks/${encodeURIComponent(webhook.id)}`;
-    const saved = await withToast(call<Webhook>(path, { method: "PUT", body: { mirror } }), mirror ? "Saved." : "Mirroring is off.");
+    const saved = await withToast(
+      call<Webhook>(path, { method: "PUT", body: { mirror } }),
+      mirror ? "Mirroring is on." : "Mirroring is off.",
+    );
     if (saved) queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
   }
 

@@ -73,7 +73,10 @@ export function approvalCases(browser: () => Browser): void {
     const other = await openPage(t, browser(), `${service.url}/login?next=%2Fenv%2Fproduction%2Fapprovals`, { allow: /40[13]/ });
     await signIn(other, key);
     await other.getByText("Deploy v4?").first().waitFor();
-    assert.equal(await other.getByRole("button", { name: /^(Approve|Reject)/ }).count(), 0);
+    await other
+      .getByRole("button", { name: /^(Approve|Reject)/ })
+      .first()
+      .waitFor({ state: "detached" });
 
     const { url } = (await service.rest("GET", `/runs/${fourth.run.id}`)).body.data.steps[0];
     const link = await openPage(t, browser(), url, { colorScheme: "dark", viewport: { width: 360, height: 640 } });

@@ -74,6 +74,7 @@ export function branchCases(browser: () => Browser): void {
     await act("Archive");
     const dialog = page.getByRole("dialog", { name: "Archive feature/cart?" });
     // The focus is on the button that changes nothing.
+    await dialog.getByRole("button", { name: "Cancel" }).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
     await act("Archive");

@@ -46,6 +46,7 @@ export function devServerCases(browser: () => Browser): void {
     await page.reload();
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     assert.equal(await address.inputValue(), devServer.url, "the URL is stored");
+    await dialog.getByText("The dev server is reachable").waitFor();
 
     await devServer.stop();
     await address.fill("not an address");

@@ -54,6 +54,7 @@ export function environmentAdminCases(browser: () => Browser): void {
     await page.keyboard.type("hidden");
     await until("the search alone", async () => (await page.getByRole("option").allInnerTexts()).join().startsWith("Find “hidden”"));
     await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     for (const text of [other, "hidden-team"]) {
       await page.keyboard.press("/");
       await page.keyboard.type(text);

@@ -22,6 +22,7 @@ export function eventCases(browser: () => Browser): void {
     await page.getByRole("listitem").filter({ hasText: "shop/order.created" }).waitFor();
 
     await page.getByRole("link", { name: "Keys" }).click();
+    await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type(id.toLowerCase());
     await page.keyboard.press("Enter");

@@ -58,7 +58,7 @@ export function repairCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "All of this list" }).click();
     await page.getByRole("menuitem", { name: "Replay all events of this list" }).click();
     await page.getByText("No event matches. There is nothing to do.").waitFor();
-    assert.ok(await page.getByRole("dialog").getByRole("button", { name: "Replay" }).isDisabled());
+    await page.getByRole("dialog").getByRole("button", { name: "Replay", disabled: true }).waitFor();
     await page.keyboard.press("Escape");
     for (const [list, part] of [
       ["failures", "The card was declined"],

@@ -21,8 +21,8 @@ export function restartCases(browser: () => Browser): void {
     await send("before/crash");
     const page = await openPage(t, browser(), "about:blank", { allow: AWAY });
     let pagesFetched = false;
-    page.on("response", (response) => {
-      pagesFetched ||= response.url().includes("manage-pages");
+    page.on("requestfinished", (request) => {
+      pagesFetched ||= request.url().includes("manage-pages");
     });
     await page.goto(`${first.url}/env/dev/events`);
     await page.getByRole("listitem").filter({ hasText: "before/crash" }).waitFor();

@@ -1,7 +1,7 @@
 /** Signing in to a service that requires keys. */
 
 import assert from "node:assert/strict";
-import type { Browser } from "playwright-core";
+import type { Browser, Page, Request, Route } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { startProvider } from "../../../server/test/support/oidc.ts";
@@ -12,6 +12,25 @@ import { until } from "../support/until.ts";
 
 const REFUSED = { allow: /40[13]/ };
 const LONGER_THAN_A_SESSION_MS = 13 * 3_600_000;
+
+/** Holds back the response to the next such request. Returns what lets it arrive, and waits until the page has read it. */
+async function delayNext(page: Page, url: string): Promise<() => Promise<void>> {
+  const arrival = Promise.withResolvers<void>();
+  let delayed: Request | undefined;
+  const delay = async (route: Route) => {
+    delayed = route.request();
+    const response = await route.fetch();
+    await arrival.promise;
+    await route.fulfill({ response });
+  };
+  await page.route(url, delay, { times: 1 });
+  return async () => {
+    const finished = page.waitForEvent("requestfinished", (request) => request === delayed);
+    arrival.resolve();
+    await finished;
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  };
+}
 
 export function signInCases(browser: () => Browser): void {
   test("a wrong key is refused; a valid key leads to the requested page; sign-out works; an expired session asks to sign in again", async (t) => {
@@ -36,13 +55,21 @@ export function signInCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Your session" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
+    const lateResponse = await delayNext(page, "**/v1/environments*");
     await page.goto(`${service.url}/env/production/keys`);
     await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
 
     await signIn(page, API_KEY);
     await page.waitForURL("**/env/production/keys");
     await page.getByRole("cell", { name: "admin" }).first().waitFor();
-    ahead = LONGER_THAN_A_SESSION_MS;
+    await lateResponse();
+    await page.getByRole("cell", { name: "admin" }).first().waitFor();
+    assert.match(page.url(), /\/keys$/, "what was refused before does not end the new session");
+    // With the first request of the next page: whatever polls before would lead back to the page of keys.
+    await page.route(/\/v1\/webhooks\b/, (route) => {
+      ahead = LONGER_THAN_A_SESSION_MS;
+      return route.fallback();
+    });
     await page.getByRole("link", { name: "Webhooks", exact: true }).click();
     await page.getByText("Your session has ended").waitFor();
     await signIn(page, API_KEY);

@@ -18,6 +18,8 @@ const STATS_BYTES_MAX = 8 * 1024;
 
 interface Loaded {
   path: string;
+  /** The path with its query, whatever time it names. */
+  question: string;
   bytes: number;
 }
 
@@ -25,15 +27,25 @@ interface Loaded {
 async function watchLoads(page: Page): Promise<{ loaded: Loaded[]; open(): number }> {
   const session = await page.context().newCDPSession(page);
   await session.send("Network.enable");
-  const asked = new Map<string, string>();
+  const asked = new Map<string, URL>();
   const loaded: Loaded[] = [];
-  session.on("Network.requestWillBeSent", ({ requestId, request }) => asked.set(requestId, new URL(request.url).pathname));
+  session.on("Network.requestWillBeSent", ({ requestId, request }) => asked.set(requestId, new URL(request.url)));
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-    loaded.push({ path: asked.get(requestId) ?? "", bytes: encodedDataLength });
+    const { pathname: path = "", search = "" } = asked.get(requestId) ?? {};
+    loaded.push({ path, question: path + search.replace(/\b(from|to|since|ids)=[^&]*/g, "$1"), bytes: encodedDataLength });
     asked.delete(requestId);
   });
   session.on("Network.loadingFailed", ({ requestId }) => asked.delete(requestId));
   return { loaded, open: () => asked.size };
+}
+
+/** False if the page was too slow to be told in time. */
+async function stopClock(page: Page): Promise<boolean> {
+  const soon = Number(await page.evaluate("Date.now()")) + 1_000;
+  return page.clock.pauseAt(soon).then(
+    () => true,
+    () => false,
+  );
 }
 
 export function weightCases(browser: () => Browser): void {
@@ -48,13 +60,15 @@ export function weightCases(browser: () => Browser): void {
     await page.goto(`${service.url}/env/dev`);
     await page.getByRole("img", { name: /^Events: / }).waitFor();
     // From here on, time passes as the test lets it: on a busy machine, the page would poll meanwhile.
-    await page.clock.pauseAt(Number(await page.evaluate("Date.now()")) + 1_000);
+    await until("the page's clock to stand", () => stopClock(page));
     // The other pages are preloaded.
     await page.clock.runFor(2_000);
     await until("the other pages", async () => loaded.some(({ path }) => path.includes("manage-pages")));
     await settled();
-    t.diagnostic(`cold: ${loaded.length} requests`);
-    assert.ok(loaded.length <= COLD_REQUESTS_MAX, `${loaded.length} requests: ${loaded.map(({ path }) => path).join(" ")}`);
+    // The same question again is not counted: a page that takes longer polls.
+    const cold = new Set(loaded.map(({ question }) => question));
+    t.diagnostic(`cold: ${cold.size} requests`);
+    assert.ok(cold.size <= COLD_REQUESTS_MAX, `${cold.size} requests: ${[...cold].join(" ")}`);
 
     const isStats = ({ path }: Loaded) => path === "/v1/stats";
     loaded.length = 0;

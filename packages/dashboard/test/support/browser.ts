@@ -30,6 +30,9 @@ const ARGUMENTS = [
 /** How long a page may take to show the expected content on a busy machine. */
 const PATIENCE_MS = 300_000;
 
+/** SLOW_RESPONSES=1 finds tests that do not wait for what the page waits for. */
+const SLOW_MS = { min: 50, max: 500 };
+
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = await chromiumPath();
   if (executablePath === null) return playwright.launch({ channel: "chrome", args: [WITHOUT_DEV_SERVER], headless: true });
@@ -50,6 +53,7 @@ export async function openPage(t: TestContext, browser: Browser, address: string
   onEnd(t, () => context.close());
   if (language) await context.addInitScript(`Object.defineProperty(Navigator.prototype, "language", { get: () => "${language}" })`);
   const page = await context.newPage();
+  if (process.env.SLOW_RESPONSES) await delayResponses(page);
   const complaints = collectComplaints(page, allow);
   onEnd(t, () => assert.deepEqual(complaints, [], "the page reported errors"));
   await page.goto(address);
@@ -81,6 +85,17 @@ export async function newContext(browser: Browser, options: BrowserContextOption
   });
   context.setDefaultTimeout(PATIENCE_MS);
   return context;
+}
+
+/** Each by another time, so that responses also arrive in another order. */
+async function delayResponses(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  session.on("Fetch.requestPaused", ({ requestId }) => {
+    const delayMs = SLOW_MS.min + Math.random() * (SLOW_MS.max - SLOW_MS.min);
+    setTimeout(() => session.send("Fetch.continueRequest", { requestId }).catch(() => {}), delayMs);
+  });
+  const requestStage = "Response" as const;
+  await session.send("Fetch.enable", { patterns: ["*/v1/*", "*/assets/*"].map((urlPattern) => ({ urlPattern, requestStage })) });
 }
 
 function collectComplaints(page: Page, allow: RegExp | undefined): string[] {
