@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { type AlertRule, alertRulesQuery, deleteAlertRule } from "../api/alerts.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -110,7 +111,7 @@ function DeleteDialog({ env, rule, onClose }: { env: string; rule: AlertRule; on
   const queries = useQueryClient();
   async function remove() {
     await deleteAlertRule(env, rule.id);
-    await queries.invalidateQueries({ queryKey: ["alerts", env] });
+    await reload(queries, ["alerts", env]);
     toast("ok", `${rule.name} deleted.`);
     onClose();
   }

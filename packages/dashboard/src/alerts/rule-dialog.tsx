@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ALERT_KINDS, type AlertKind, type AlertRule, type AlertRuleFields, saveAlertRule } from "../api/alerts.ts";
 import { functionsQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { toast } from "../ui/toasts.tsx";
@@ -33,7 +34,7 @@ export function RuleDialog({ env, rule, onClose }: { env: string; rule: AlertRul
   async function save() {
     const name = draft.name.trim();
     await saveAlertRule(env, rule?.id ?? null, { ...settled(draft), name });
-    await queries.invalidateQueries({ queryKey: ["alerts", env] });
+    await reload(queries, ["alerts", env]);
     toast("ok", `${name} ${rule ? "saved" : "created"}.`);
     onClose();
   }

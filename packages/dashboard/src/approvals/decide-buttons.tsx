@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Approval, type Decision, decideApproval } from "../api/approvals.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { toast } from "../ui/toasts.tsx";
@@ -48,7 +49,7 @@ export function DecideDialog({ env, approval, decision, onClose }: DecideDialogP
   /** Also after an error: somebody else may have decided, and the lists show it. */
   function close() {
     onClose();
-    void queries.invalidateQueries({ queryKey: ["approvals", env] });
+    void reload(queries, ["approvals", env]);
   }
   return (
     <FormDialog title={`${LABELS[decision]}?`} submit={LABELS[decision]} danger={decision === "rejected"} onClose={close} onSubmit={decide}>

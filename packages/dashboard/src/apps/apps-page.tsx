@@ -5,6 +5,7 @@ import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import { appsQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { useMayChange } from "../api/session.ts";
 import type { AppItem } from "../api/types.ts";
 import { ExportList } from "../lists/export-list.tsx";
@@ -84,7 +85,7 @@ function AppCard({ env, app }: { env: string; app: AppItem }) {
       call<AppItem>("/apps", { method: "POST", env, body: { url: app.url } }),
       ({ name, functions }) => `${name} synced: ${plural(functions, "function")}.`,
     );
-    await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), queries.invalidateQueries({ queryKey: ["functions"] })]);
+    await Promise.all([reload(queries, ["apps"]), reload(queries, ["functions"])]);
   }
   return (
     <section className="card" aria-label={app.name}>
@@ -150,7 +151,7 @@ function SyncDialog({ env, onClose }: { env: string; onClose: () => void }) {
   const queries = useQueryClient();
   async function sync() {
     const { name, functions } = await call<AppItem>("/apps", { method: "POST", env, body: { url: url.trim() } });
-    await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), queries.invalidateQueries({ queryKey: ["functions"] })]);
+    await Promise.all([reload(queries, ["apps"]), reload(queries, ["functions"])]);
     toast("ok", `${name} synced: ${plural(functions, "function")}.`);
     onClose();
   }
@@ -169,7 +170,7 @@ function RemoveDialog({ env, app, onClose }: { env: string; app: AppItem; onClos
   const queries = useQueryClient();
   async function remove() {
     await call(`/apps/${encodeURIComponent(app.id)}`, { method: "DELETE", env });
-    await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), queries.invalidateQueries({ queryKey: ["functions"] })]);
+    await Promise.all([reload(queries, ["apps"]), reload(queries, ["functions"])]);
     toast("ok", `${app.name} removed.`);
     onClose();
   }

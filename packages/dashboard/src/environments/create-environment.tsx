@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import type { EnvironmentKind, Key } from "../api/types.ts";
 import { NewKeysDialog } from "../keys/new-keys-dialog.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -20,7 +21,7 @@ export function CreateEnvironment({ kind, onClose }: { kind: EnvironmentKind; on
   async function create() {
     const body = { name: name.trim(), kind, ...(database !== DIRECTORY && { database }) };
     const created = await call<{ keys?: Key[] }>("/environments", { method: "POST", body });
-    await Promise.all(["environments", "databases"].map((key) => queries.invalidateQueries({ queryKey: [key] })));
+    await Promise.all(["environments", "databases"].map((key) => reload(queries, [key])));
     toast("ok", `${name.trim()} created.`);
     if (created.keys) setKeys(created.keys);
     else onClose();

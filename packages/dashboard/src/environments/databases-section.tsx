@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import { databasesQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { useIsPostgres, useIsUnrestricted } from "../api/session.ts";
 import type { Database } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -92,7 +93,7 @@ function AddDatabase({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   async function add() {
     await call("/databases", { method: "POST", body: { name: name.trim(), url: url.trim() } });
-    await queries.invalidateQueries({ queryKey: ["databases"] });
+    await reload(queries, ["databases"]);
     toast("ok", `${name.trim()} added. Environments can be placed on it.`);
     onClose();
   }

@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import type { Environment } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -18,7 +19,7 @@ export function EnvironmentMenu({ environment, isPlaced }: { environment: Enviro
   const mayArchive = kind !== "default";
   async function act(what: "archive" | "unarchive") {
     await call(`/environments/${encodeURIComponent(name)}/${what}`, { method: "POST" });
-    await queries.invalidateQueries({ queryKey: ["environments"] });
+    await reload(queries, ["environments"]);
   }
   async function archive() {
     await act("archive");

@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import type { Environment } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { toast } from "../ui/toasts.tsx";
@@ -25,7 +26,7 @@ export function EnvironmentSettings({ environment, onClose }: { environment: Env
       retention: { events: orNull(kept.events), runs: orNull(kept.runs), requests: orNull(kept.requests) },
     };
     await call(`/environments/${encodeURIComponent(name)}`, { method: "PUT", body });
-    await queries.invalidateQueries({ queryKey: ["environments"] });
+    await reload(queries, ["environments"]);
     toast("ok", `Settings of ${name} saved.`);
     onClose();
   }

@@ -3,6 +3,7 @@
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import { QUOTAS, type Quota, type UsedEnvironment } from "../api/types.ts";
 import { Dialog, FormDialog } from "../ui/dialog.tsx";
 import { bytes, count } from "../ui/numbers.ts";
@@ -60,7 +61,7 @@ function QuotasForm({ title, environment, days, onClose }: UsageData & { title: 
   async function save() {
     const given = QUOTAS.map((quota) => [quota, limits[quota]?.trim() ? Number(limits[quota]) : null]);
     await call(`/environments/${encodeURIComponent(name)}`, { method: "PUT", body: { quotas: Object.fromEntries(given) } });
-    await queries.invalidateQueries({ queryKey: ["environments"] });
+    await reload(queries, ["environments"]);
     toast("ok", `Quotas of ${name} saved.`);
     onClose();
   }

@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { DatabaseField, useDatabases } from "./databases-section.tsx";
 
@@ -14,7 +15,7 @@ export function MoveDialog({ name, from, onClose }: { name: string; from: string
   const navigate = useNavigate();
   async function move() {
     const job = await call<{ id: string }>(`/environments/${encodeURIComponent(name)}/move`, { method: "POST", body: { database: to } });
-    await queries.invalidateQueries({ queryKey: ["jobs"] });
+    await reload(queries, ["jobs"]);
     onClose();
     await navigate({ to: "/env/$env/jobs/$id", params: { env: name, id: job.id } });
   }

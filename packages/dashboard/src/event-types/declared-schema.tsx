@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import { eventTypeQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { useMayChange } from "../api/session.ts";
 import type { EventTypeDetails, SchemaMode } from "../api/types.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -32,7 +33,7 @@ export function DeclaredSchema({ env, type }: { env: string; type: EventTypeDeta
     const written = await withToast(call<object>(path, { method: "PUT", env, body }), () => done);
     if (!written) return;
     setDraft(null);
-    await queries.invalidateQueries({ queryKey: eventTypeQuery(env, type.name).queryKey });
+    await reload(queries, eventTypeQuery(env, type.name).queryKey);
   }
 
   return (

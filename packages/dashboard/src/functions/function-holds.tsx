@@ -4,6 +4,7 @@ import { infiniteQueryOptions, useInfiniteQuery, useQueryClient } from "@tanstac
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { call, callForPage, parsed } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { FunctionItem, Hold } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -104,7 +105,7 @@ function ReleaseDialog({ env, hold, onClose }: { env: string; hold: Hold; onClos
   const queries = useQueryClient();
   async function release() {
     await call(`/holds/${encodeURIComponent(hold.id)}/release`, { method: "POST", env });
-    await queries.invalidateQueries({ queryKey: ["holds", env] });
+    await reload(queries, ["holds", env]);
     toast("ok", `${keyOf(hold)} released.`);
     onClose();
   }

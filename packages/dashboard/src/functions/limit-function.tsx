@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { FunctionItem, LimitedRate } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -46,7 +47,7 @@ function LimitDialog({ env, fn, onClose }: { env: string; fn: FunctionItem; onCl
       rateLimit: rateOf(draft.rateLimit),
     };
     await call(`/functions/${encodeURIComponent(fn.id)}/limits`, { method: "PUT", env, body });
-    await queries.invalidateQueries({ queryKey: ["functions", env] });
+    await reload(queries, ["functions", env]);
     toast("ok", `Limits of ${fn.name} saved.`);
     onClose();
   }

@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { FunctionItem } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -17,7 +18,7 @@ export function PauseButton({ env, fn }: { env: string; fn: FunctionItem }) {
   const mayRepair = useMayRepair();
   const [resuming, setResuming] = useState(false);
   if (!mayRepair) return null;
-  const refresh = () => queries.invalidateQueries({ queryKey: ["functions", env] });
+  const refresh = () => reload(queries, ["functions", env]);
   const path = `/functions/${encodeURIComponent(fn.id)}`;
   if (fn.pausedAt !== null) {
     return (

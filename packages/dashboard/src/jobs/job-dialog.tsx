@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { createJob, type JobPreview, type JobRequest, jobPreviewQuery } from "../api/jobs.ts";
+import { reload } from "../api/reload.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { plural } from "../ui/numbers.ts";
 import { messageOf, Notice, SkeletonRows } from "../ui/states.tsx";
@@ -27,7 +28,7 @@ export function JobDialog({ env, request, onClose, children, isConfirmed = true 
   const isReady = data !== undefined && !isFetching && data.total > 0;
   async function start() {
     const { id } = await createJob(env, request);
-    await queries.invalidateQueries({ queryKey: ["jobs", env] });
+    await reload(queries, ["jobs", env]);
     onClose();
     await navigate({ to: "/env/$env/jobs/$id", params: { env, id } });
   }

@@ -4,6 +4,7 @@ import type { JobRuns, JobView } from "@inlet/protocol";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { cancelJob, jobQuery } from "../api/jobs.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
@@ -89,7 +90,7 @@ function JobActions({ env, job }: { env: string; job: JobView }) {
   const mayRepair = useMayRepair();
   async function cancel() {
     await withToast(cancelJob(env, job.id), "Job cancelled. Completed items are not undone.");
-    await queries.invalidateQueries({ queryKey: ["jobs", env] });
+    await reload(queries, ["jobs", env]);
   }
   return (
     <div className="actions">

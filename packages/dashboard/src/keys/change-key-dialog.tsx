@@ -2,6 +2,7 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { call } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import type { Key } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { toast } from "../ui/toasts.tsx";
@@ -12,7 +13,7 @@ export function ChangeKeyDialog({ env, changed, onClose }: { env: string; change
   const queries = useQueryClient();
   async function save() {
     await call(`/keys/${encodeURIComponent(changed.id)}`, { method: "PUT", env, body: keyBody(changed.kind, draft) });
-    await queries.invalidateQueries({ queryKey: ["keys"] });
+    await reload(queries, ["keys"]);
     toast("ok", `${draft.name.trim()} changed.`);
     onClose();
   }

@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import type { Key } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { KeyFields, keyBody, useKeyDraft } from "./key-fields.tsx";
@@ -16,7 +17,7 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
 
   async function create() {
     const key = await call<Key>("/keys", { method: "POST", env, body: { kind, ...keyBody(kind, draft) } });
-    await queries.invalidateQueries({ queryKey: ["keys"] });
+    await reload(queries, ["keys"]);
     setCreated(key);
   }
 

@@ -5,6 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import { environmentsQuery, keysQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { useIsDev, useMayChange } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
 import { ExportList } from "../lists/export-list.tsx";
@@ -184,7 +185,7 @@ function RevokeDialog({ env, revoked, onClose }: { env: string; revoked: Key; on
   const queries = useQueryClient();
   async function revoke() {
     await call(`/keys/${encodeURIComponent(revoked.id)}`, { method: "DELETE", env });
-    await queries.invalidateQueries({ queryKey: ["keys"] });
+    await reload(queries, ["keys"]);
     toast("ok", `${revoked.name} revoked.`);
     onClose();
   }

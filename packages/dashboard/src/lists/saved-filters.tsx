@@ -2,6 +2,7 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { reload } from "../api/reload.ts";
 import { type FilteredList, removeFilter, type SavedFilter, savedFiltersQuery, saveFilter } from "../api/saved-filters.ts";
 import { useMayRepair } from "../api/session.ts";
 import { copyText } from "../ui/copy.tsx";
@@ -33,7 +34,7 @@ function SavedMenu<Filter extends object>({ env, page, search, onChoose, close }
   const { data: saved, error } = useQuery(savedFiltersQuery(env, page));
   const queries = useQueryClient();
   const mayRepair = useMayRepair();
-  const refresh = () => queries.invalidateQueries({ queryKey: savedFiltersQuery(env, page).queryKey });
+  const refresh = () => reload(queries, savedFiltersQuery(env, page).queryKey);
   const choose = (filter: SavedFilter) => {
     close();
     onChoose(filter.search as Filter);

@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { decideFailure, type FailureGroup, type FailureState } from "../api/failures.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import { JobDialog } from "../jobs/job-dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -30,7 +31,7 @@ export function FailureActions({ env, group, search }: FailureActionsProps) {
   if (!mayRepair) return null;
   async function decide(state: FailureState) {
     await withToast(decideFailure(env, group, state), DONE[state]);
-    await queries.invalidateQueries({ queryKey: ["failures", env] });
+    await reload(queries, ["failures", env]);
   }
   const button = (state: FailureState, label: string) => (
     <button type="button" className="button small" onClick={() => void decide(state)}>

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { call } from "../api/client.ts";
 import { readJsonText } from "../api/json-text.ts";
 import { runQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Run, RunStep } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -21,7 +22,7 @@ export function ResumeStep({ env, run, step }: ResumeStepProps) {
   const queries = useQueryClient();
   const mayRepair = useMayRepair();
   const [isSignalling, setSignalling] = useState(false);
-  const refresh = () => queries.invalidateQueries({ queryKey: runQuery(env, run.id).queryKey });
+  const refresh = () => reload(queries, runQuery(env, run.id).queryKey);
   if (!mayRepair || run.endedAt !== null || step.endedAt !== null) return null;
   async function wake() {
     const path = `/runs/${encodeURIComponent(run.id)}/steps/${encodeURIComponent(step.id)}/wake`;

@@ -7,6 +7,7 @@ import { call } from "../api/client.ts";
 import { follow } from "../api/live.ts";
 import { eventQuery, runQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair, useMaySend } from "../api/session.ts";
 import { ENDED_STATUSES, type Run, type RunItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
@@ -110,7 +111,7 @@ function RunActions({ env, run }: { env: string; run: Run }) {
   const mayRepair = useMayRepair();
   const [isCancelling, setCancelling] = useState(false);
   if (!mayRepair) return null;
-  const refresh = () => queries.invalidateQueries({ queryKey: runQuery(env, run.id).queryKey });
+  const refresh = () => reload(queries, runQuery(env, run.id).queryKey);
   const path = `/runs/${encodeURIComponent(run.id)}`;
   async function cancel() {
     await call(`${path}/cancel`, { method: "POST", env });

@@ -2,6 +2,7 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, callForAll } from "../api/client.ts";
+import { reload } from "../api/reload.ts";
 import { sessionQuery, useMayChange } from "../api/session.ts";
 import type { OpenSession } from "../api/types.ts";
 import { useSignOut } from "../shell/use-sign-out.ts";
@@ -54,7 +55,7 @@ function SessionRow({ session }: { session: OpenSession }) {
   const mayChange = useMayChange();
   async function end() {
     await withToast(call(`/sessions/${encodeURIComponent(session.id)}`, { method: "DELETE" }), "Session ended.");
-    await queries.invalidateQueries({ queryKey: ["sessions"] });
+    await reload(queries, ["sessions"]);
   }
   return (
     <tr>

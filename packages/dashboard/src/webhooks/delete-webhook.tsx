@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { call } from "../api/client.ts";
 import { versionsQuery, webhookQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import type { Webhook } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { toast } from "../ui/toasts.tsx";
@@ -16,7 +17,7 @@ export function DeleteWebhook({ env, webhook, onClose }: { env: string; webhook:
     await call(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "DELETE" });
     // The list shows no webhook that was deleted, also before it is loaded again.
     queries.setQueriesData<Webhook[]>({ queryKey: ["webhooks"] }, (listed) => listed?.filter(({ id }) => id !== webhook.id));
-    await queries.invalidateQueries({ queryKey: ["webhooks"] });
+    await reload(queries, ["webhooks"]);
     toast("ok", `${webhook.name} deleted.`);
     await navigate({ to: "/env/$env/webhooks", params: { env } });
     for (const queryKey of keysOf(webhook.id)) queries.removeQueries({ queryKey });

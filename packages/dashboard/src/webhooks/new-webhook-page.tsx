@@ -6,6 +6,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { saveAlertRule } from "../api/alerts.ts";
 import { call } from "../api/client.ts";
 import { providersQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import type { Provider, Webhook } from "../api/types.ts";
 import { SHARED } from "../shell/environment-names.ts";
 import { CodeBlock } from "../ui/copy.tsx";
@@ -64,7 +65,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
       const created = await call<Webhook>("/webhooks", { method: "POST", env, body });
       if (silenceSeconds > 0)
         await withToast(saveAlertRule(env, null, silenceRule(created, silenceSeconds)), "An alert is raised when it is silent.");
-      await queries.invalidateQueries({ queryKey: ["webhooks"] });
+      await reload(queries, ["webhooks"]);
       await navigate({ to: "/env/$env/webhooks/$id", params: { env, id: created.id } });
     } catch (reason) {
       setFault(reason);

@@ -12,6 +12,7 @@ import {
   reconciliationsQuery,
   startReconciliation,
 } from "../api/reconciliations.ts";
+import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { JobProgress } from "../jobs/job-progress.tsx";
@@ -80,7 +81,7 @@ function CheckNow({ env, webhook, reconcile }: { env: string; webhook: Webhook; 
   async function start() {
     const made = await withToast(startReconciliation(webhook.id, HOURS), `Checking the last ${HOURS} hours.`);
     if (made) setStarted(made.id);
-    await queries.invalidateQueries({ queryKey: ["reconciliations", webhook.id] });
+    await reload(queries, ["reconciliations", webhook.id]);
   }
   async function preview() {
     const found = await withToast(previewReconciliation(webhook.id, HOURS), "Nothing was changed.");

@@ -7,6 +7,7 @@ import { UsualRhythm } from "../alerts/usual-rhythm.tsx";
 import { call } from "../api/client.ts";
 import { readJsonText } from "../api/json-text.ts";
 import { requestsQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { webhookRhythmQuery } from "../api/rhythm.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Webhook, WebhookRequest } from "../api/types.ts";
@@ -123,7 +124,7 @@ function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpe
       }),
       ({ ids }) => `Replayed through the current transform: ${ids.join(", ")}`,
     );
-    await queries.invalidateQueries({ queryKey: ["webhook-requests", webhook.id] });
+    await reload(queries, ["webhook-requests", webhook.id]);
   }
   const headers = Object.entries(request.headers);
   const query = Object.entries(request.query).flatMap(([name, values]) => values.map((value) => `${name}=${value}`));

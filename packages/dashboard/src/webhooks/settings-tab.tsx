@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { AcceptListFields, draftOf, listOf } from "../keys/accept-list-field.tsx";
@@ -26,7 +27,7 @@ export function SettingsTab({ webhook, onDelete }: { webhook: Webhook; onDelete:
     const saved = await withToast(call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "PUT", body }), "Saved.");
     if (!saved) return;
     queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
-    await queries.invalidateQueries({ queryKey: ["webhooks"] });
+    await reload(queries, ["webhooks"]);
   }
 
   return (

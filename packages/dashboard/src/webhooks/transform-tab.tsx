@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { call } from "../api/client.ts";
 import { lastRequestQuery, providersQuery, versionsQuery, webhookQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { LazyEditor } from "../editor/lazy-editor.tsx";
@@ -31,7 +32,7 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
     );
     if (!saved) return;
     queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
-    await queries.invalidateQueries({ queryKey: versionsQuery(webhook.id).queryKey });
+    await reload(queries, versionsQuery(webhook.id).queryKey);
   }
 
   const error = draftTest.data?.error ?? null;

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import { versionsQuery, webhookQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook, WebhookVersion } from "../api/types.ts";
 import { LazyDiff } from "../editor/lazy-editor.tsx";
@@ -58,7 +59,7 @@ function VersionCard({ webhook, shown, older }: { webhook: Webhook; shown: Webho
       `Version ${shown.version} is current again.`,
     );
     if (restored) queries.setQueryData(webhookQuery(webhook.id).queryKey, restored);
-    await queries.invalidateQueries({ queryKey: versionsQuery(webhook.id).queryKey });
+    await reload(queries, versionsQuery(webhook.id).queryKey);
   }
   return (
     <section className="card editor-card" aria-label={`Version ${shown.version}`}>

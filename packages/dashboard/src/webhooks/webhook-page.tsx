@@ -5,6 +5,7 @@ import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import { lastRequestQuery, webhookQuery } from "../api/queries.ts";
+import { reload } from "../api/reload.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
@@ -120,7 +121,7 @@ function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => v
   async function rotate() {
     const changed = await call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}/rotate`, { method: "POST" });
     queries.setQueryData(webhookQuery(webhook.id).queryKey, changed);
-    await queries.invalidateQueries({ queryKey: ["webhooks"] });
+    await reload(queries, ["webhooks"]);
     toast("ok", "The webhook has a new URL. Enter it at the provider.");
     onClose();
   }

@@ -6,6 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage, visit } from "../support/browser.ts";
+import { delayNext } from "../support/delay-next.ts";
 
 /** What the page downloads. */
 async function exportOf(page: Page, format: string): Promise<string> {
@@ -17,7 +18,9 @@ async function exportOf(page: Page, format: string): Promise<string> {
 export function keyCases(browser: () => Browser): void {
   test("an event key is created with a list, shown once, used and revoked", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
-    const page = await openPage(t, browser(), `${service.url}/env/dev/keys`, { allow: /400/ });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/apps`, { allow: /400/ });
+    const firstList = await delayNext(page, "**/v1/keys?*");
+    await visit(page, "/env/dev/keys");
     await page.getByRole("button", { name: "New event key" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Name" }).fill("Checkout");
@@ -30,6 +33,8 @@ export function keyCases(browser: () => Browser): void {
     assert.equal((await service.send({ name: "shop/a", data: {} }, { key })).status, 200);
     assert.equal((await service.send({ name: "other/a", data: {} }, { key })).status, 403);
     await page.getByRole("cell", { name: "only 1 name" }).waitFor();
+    await firstList();
+    assert.equal(await page.getByRole("cell", { name: "only 1 name" }).count(), 1, "a list from before does not hide the new key");
     assert.equal(await page.getByText(key).count(), 0, "the key is no longer on the page");
 
     const exported = await exportOf(page, "As JSON lines");

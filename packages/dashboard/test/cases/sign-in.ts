@@ -1,36 +1,18 @@
 /** Signing in to a service that requires keys. */
 
 import assert from "node:assert/strict";
-import type { Browser, Page, Request, Route } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { startProvider } from "../../../server/test/support/oidc.ts";
 import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
+import { delayNext } from "../support/delay-next.ts";
 import { signIn } from "../support/sign-in.ts";
 import { until } from "../support/until.ts";
 
 const REFUSED = { allow: /40[13]/ };
 const LONGER_THAN_A_SESSION_MS = 13 * 3_600_000;
-
-/** Holds back the response to the next such request. Returns what lets it arrive, and waits until the page has read it. */
-async function delayNext(page: Page, url: string): Promise<() => Promise<void>> {
-  const arrival = Promise.withResolvers<void>();
-  let delayed: Request | undefined;
-  const delay = async (route: Route) => {
-    delayed = route.request();
-    const response = await route.fetch();
-    await arrival.promise;
-    await route.fulfill({ response });
-  };
-  await page.route(url, delay, { times: 1 });
-  return async () => {
-    const finished = page.waitForEvent("requestfinished", (request) => request === delayed);
-    arrival.resolve();
-    await finished;
-    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-  };
-}
 
 export function signInCases(browser: () => Browser): void {
   test("a wrong key is refused; a valid key leads to the requested page; sign-out works; an expired session asks to sign in again", async (t) => {
