@@ -4,12 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { eventTypesQuery } from "../api/queries.ts";
 import { useHasArchive } from "../api/session.ts";
+import { useLatestSearch } from "../lists/latest-search.ts";
 import { withoutRange } from "../lists/time-range.ts";
 import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
 import { TypedFilter } from "../lists/typed-filter.tsx";
 import { WhereFilter } from "../lists/where-filter.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { type EventSearch, isFiltered, withArchived } from "./event-search.ts";
+import { type EventSearch, isFiltered, readEventSearch, withArchived } from "./event-search.ts";
 
 const SUGGESTIONS_MAX = 200;
 
@@ -26,8 +27,9 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
   // Changing the keys resets the fields, including text that is still being typed.
   const [clearings, setClearings] = useState(0);
   const hasArchive = useHasArchive();
+  const latest = useLatestSearch(readEventSearch);
   const set = (changes: Changes) =>
-    onChange(Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== "")));
+    onChange(Object.fromEntries(Object.entries({ ...latest(), ...changes }).filter(([, value]) => value !== undefined && value !== "")));
   return (
     <search className="filters" aria-label="Filter events">
       <TypedFilter
@@ -44,7 +46,7 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
         ))}
       </datalist>
       {!search.archived && <StoredFilters search={search} clearings={clearings} set={set} />}
-      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(search), ...range })} />
+      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(latest()), ...range })} />
       {!search.archived && (
         <Switch label="Internal events" isOn={search.internal === true} onChange={(isOn) => set({ internal: isOn || undefined })} />
       )}

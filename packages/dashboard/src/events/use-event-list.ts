@@ -43,7 +43,10 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
     setTails(NOTHING);
     // What is archived does not arrive live.
     if (filters.archived) return;
-    const startOver = () => {
+    /** What arrives for filters that are no longer set changes nothing. */
+    let isLeft = false;
+    const startOver = async () => {
+      if (isLeft) return;
       setTails(NOTHING);
       return queries.resetQueries({ queryKey: query.queryKey });
     };
@@ -57,9 +60,10 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       if (isSearch || !isOpenedFirst) return;
       const { pages: loadedPages } = await queries.ensureInfiniteQueryData(query);
       const missed = await readMissed(env, filters, new Set(loadedPages[0]?.items.map(({ id }) => id)));
+      if (isLeft) return;
       setTails((before) => (heldNow.current ? { ...before, waiting: joinTails(before.waiting, missed) } : joinShown(before, missed)));
     };
-    return followJoined({
+    const stop = followJoined({
       path: "/events/stream",
       env,
       ...(filters.name ? { query: { name: String(filters.name) } } : {}),
@@ -71,6 +75,10 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       },
       onState: setLive,
     });
+    return () => {
+      isLeft = true;
+      stop();
+    };
   }, [key]);
 
   const showWaiting = () => setTails(release);

@@ -3,12 +3,13 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { FAILURE_STATES } from "../api/failures.ts";
 import { ExportList } from "../lists/export-list.tsx";
+import { useLatestSearch } from "../lists/latest-search.ts";
 import { SpanButtons } from "../lists/span-buttons.tsx";
 import { DEFAULT_SPAN, SPANS } from "../lists/span-search.ts";
 import { TypedFilter } from "../lists/typed-filter.tsx";
 import { useNow } from "../ui/time.tsx";
 import { FailureGroups } from "./failure-groups.tsx";
-import type { FailureSearch } from "./failure-search.ts";
+import { type FailureSearch, readFailureSearch } from "./failure-search.ts";
 import { FunctionFilter } from "./function-filter.tsx";
 
 const REFRESH_MS = 60_000;
@@ -20,8 +21,9 @@ export function FailuresPage() {
   const { span = DEFAULT_SPAN, state = "open", function: fn, q } = search;
   const navigate = useNavigate();
   const now = Math.floor(useNow(REFRESH_MS) / REFRESH_MS) * REFRESH_MS;
+  const latest = useLatestSearch(readFailureSearch);
   const set = (changes: FailureSearch) =>
-    void navigate({ to: "/env/$env/failures", params: { env }, search: { ...search, ...changes }, replace: true });
+    void navigate({ to: "/env/$env/failures", params: { env }, search: { ...latest(), ...changes }, replace: true });
   const filter = { from: now - SPANS[span], state, function: fn, q };
   return (
     <div className="page">

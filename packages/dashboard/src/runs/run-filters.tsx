@@ -1,13 +1,14 @@
 /** The filter bar above the runs. All filters are part of the URL. */
 
 import { RUN_STATUSES, type RunStatus } from "../api/types.ts";
+import { useLatestSearch } from "../lists/latest-search.ts";
 import { withoutRange } from "../lists/time-range.ts";
 import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
 import { TypedFilter } from "../lists/typed-filter.tsx";
 import { WhereFilter } from "../lists/where-filter.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { FunctionFilter } from "./function-filter.tsx";
-import type { RunSearch } from "./run-search.ts";
+import { type RunSearch, readRunSearch } from "./run-search.ts";
 import { statusWord } from "./run-status.tsx";
 
 interface RunFiltersProps {
@@ -17,13 +18,14 @@ interface RunFiltersProps {
 }
 
 export function RunFilters({ env, search, onChange }: RunFiltersProps) {
+  const latest = useLatestSearch(readRunSearch);
   const set = (changes: Partial<Record<keyof RunSearch, string>>) =>
-    onChange(Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value)));
+    onChange(Object.fromEntries(Object.entries({ ...latest(), ...changes }).filter(([, value]) => value)));
   return (
     <search className="filters" aria-label="Filter runs">
       <StatusFilter value={search.status} onChange={(status) => set({ status })} />
       <FunctionFilter env={env} value={search.function} onChange={(fn) => set({ function: fn })} />
-      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(search), ...range })} />
+      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(latest()), ...range })} />
       <TypedFilter label="Text in the error" placeholder="Text in the error" value={search.error} onChange={(error) => set({ error })} />
       <TypedFilter label="Event ID" placeholder="Event ID" value={search.event} onChange={(event) => set({ event: event.trim() })} />
       <WhereFilter value={search.where} onChange={(where) => set({ where })} />

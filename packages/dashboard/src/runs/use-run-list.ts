@@ -31,15 +31,17 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   useEffect(() => {
     if (paused) return;
+    /** What arrives for filters that are no longer set changes nothing. */
+    let isLeft = false;
     const startOver = () => queries.resetQueries({ queryKey: query.queryKey });
     /** Loads all pages again: the stream tells nothing about runs that changed while it was closed. */
     const join = async () => {
       if (queries.getQueryState(query.queryKey)?.status === "error") return startOver();
       await queries.ensureInfiniteQueryData(query);
       await queries.refetchQueries({ queryKey: query.queryKey, exact: true }, { throwOnError: true });
-      setChanged(new Map());
+      if (!isLeft) setChanged(new Map());
     };
-    return followJoined({
+    const stop = followJoined({
       path: "/runs/stream",
       env,
       everyMs: SHOW_EVERY_MS,
@@ -50,6 +52,10 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
       },
       onState: setLive,
     });
+    return () => {
+      isLeft = true;
+      stop();
+    };
   }, [key, paused]);
 
   const runs = useMemo(() => {

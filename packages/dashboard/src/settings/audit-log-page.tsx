@@ -6,13 +6,14 @@ import { auditQuery } from "../api/queries.ts";
 import { useIsUnrestricted } from "../api/session.ts";
 import type { AuditEntry } from "../api/types.ts";
 import { ExportList } from "../lists/export-list.tsx";
+import { useLatestSearch } from "../lists/latest-search.ts";
 import { instantsOf, withoutRange } from "../lists/time-range.ts";
 import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
 import { TypedFilter } from "../lists/typed-filter.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
-import type { AuditSearch } from "./audit-search.ts";
+import { type AuditSearch, readAuditSearch } from "./audit-search.ts";
 
 export function AuditLogPage() {
   const { env } = useParams({ from: "/env/$env" });
@@ -59,8 +60,9 @@ export function AuditLogPage() {
 const ACTORS = ["session", "api-key", "signing-key", "event-key", "dev"];
 
 function AuditFilters({ search, onChange }: { search: AuditSearch; onChange: (search: AuditSearch) => void }) {
+  const latest = useLatestSearch(readAuditSearch);
   const set = (changes: AuditSearch) =>
-    onChange(Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== "")));
+    onChange(Object.fromEntries(Object.entries({ ...latest(), ...changes }).filter(([, value]) => value !== undefined && value !== "")));
   return (
     <search className="filters" aria-label="Filter the audit log">
       <TypedFilter
@@ -76,7 +78,7 @@ function AuditFilters({ search, onChange }: { search: AuditSearch; onChange: (se
         ))}
         {search.actor && !ACTORS.includes(search.actor) && <option>{search.actor}</option>}
       </select>
-      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(search), ...range })} />
+      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(latest()), ...range })} />
     </search>
   );
 }

@@ -162,6 +162,14 @@ async function searchAndGoBack(page: Page): Promise<void> {
   await until("all events", async () => (await page.getByRole("listitem").count()) > 10);
 }
 
+/** Before the page is rendered with either. */
+const CHANGE_BOTH = `{
+  const [text, source] = ["Text in the payload", "Source"].map((label) => document.querySelector('[aria-label="' + label + '"]'));
+  text.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+  source.value = "";
+  source.dispatchEvent(new Event("change", { bubbles: true }));
+}`;
+
 /** Text that is cleared while being typed stays cleared; text that is typed while another filter changes applies with it. */
 async function clearWhileTyping(page: Page, service: TestService): Promise<void> {
   await service.send([1, 2].map((m) => ({ name: "a/b", data: { m } })));
@@ -176,6 +184,10 @@ async function clearWhileTyping(page: Page, service: TestService): Promise<void>
   await page.getByRole("combobox", { name: "Source" }).selectOption("key");
   await page.waitForURL((url) => url.searchParams.get("source") === "key" && url.searchParams.get("q") !== null);
   await page.getByText("1 event in total").waitFor();
+
+  await text.fill('"m":1');
+  await page.evaluate(CHANGE_BOTH);
+  await page.waitForURL(({ searchParams }) => searchParams.get("source") === null && searchParams.get("q") === '"m":1');
 }
 
 async function copyAsCode(page: Page, service: TestService): Promise<void> {
