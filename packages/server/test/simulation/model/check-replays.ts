@@ -41,15 +41,17 @@ export interface Replays {
 }
 
 export function replaysOf(evidence: Evidence, { n, hasId }: DeliveryNote): Replays {
-  if (hasId) return { least: 0, most: 0, mayRecover: false };
   const { journal, requests, jobs } = evidence.played;
   const notes = journal.replays.filter((note) => note.n === n && note.outcome !== "refused");
   const records = requests.filter((record) => numberOf(record) === n);
   const counts = jobs.filter(({ kind }) => kind === REPLAY_KIND).map((job) => itemsOf(evidence, job, records));
+  const mayRecover = counts.some((count) => count.mayRecover);
+  // Its event is stored once, whoever makes it.
+  if (hasId) return { least: 0, most: 0, mayRecover };
   return {
     least: counts.reduce((sum, { least }) => sum + least, notes.filter(({ outcome }) => outcome !== null).length),
     most: counts.reduce((sum, { most }) => sum + most, notes.length),
-    mayRecover: counts.some(({ mayRecover }) => mayRecover),
+    mayRecover,
   };
 }
 
