@@ -19,7 +19,7 @@ type TrafficRow = { at: number } & Record<
   number
 >;
 
-/** Rows are in a fixed order, so that transactions that add to the same minutes wait for each other but never deadlock. */
+/** Summed first: a statement can add to a row only once. */
 const ADD = (table: keyof typeof TABLES) => `
   INSERT INTO ${table} AS t (environment_id, at, writer, ${TRAFFIC_COLUMNS.join(", ")})
   SELECT environment_id, at - at % ${TABLES[table]}, pg_backend_pid(), ${TRAFFIC_COLUMNS.map((column) => `sum(${column})`).join(", ")}

@@ -35,7 +35,7 @@ export class UsageSums {
     for (const figure of USAGE_FIGURES) hour.figures[figure] += figures[figure] ?? 0;
   }
 
-  /** In the order of their keys: transactions that add to the same rows wait for each other but never deadlock. */
+  /** In the order of their keys. */
   hours(): UsageHour[] {
     return [...this.#hours].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, hour]) => hour);
   }
