@@ -51,21 +51,37 @@ test("a store that was stopped can be opened and read again", async (t) => {
 });
 
 test("a process that waits for nothing but a read stays alive for it, and ends when its stores have stopped", async (t) => {
+  const read = "console.log(JSON.stringify(await store.queueDepths()));";
+  assert.equal(await runWithStore(t, read), "[]\n[]\n");
+});
+
+test("a process that stops a store whose read was just answered stays alive until the store has stopped", async (t) => {
+  // The response arrives while this thread is blocked, so it is still to be received when the store ends the read.
+  const readAndStop = `await store.queueDepths();
+    const ended = store.queueDepths().catch(({ name }) => name);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    await store.stop();
+    console.log(await ended);`;
+  assert.equal(await runWithStore(t, readAndStop), "StoreUnavailable\nStoreUnavailable\n");
+});
+
+/** Runs the code in a process of its own, for one store after the other. Returns what it printed. */
+async function runWithStore(t: TestContext, code: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "inlet-reader-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const program = join(folder, "read-once.mjs");
+  const program = join(folder, "program.mjs");
   writeFileSync(
     program,
     `import { openSqliteStore } from ${JSON.stringify(import.meta.resolve("./sqlite-store.ts"))};
     for (let n = 0; n < 2; n++) {
       const store = openSqliteStore({ folder: ${JSON.stringify(join(folder, "store"))}, onFault() {}, onRecovery() {} });
-      console.log(JSON.stringify(await store.queueDepths()));
+      ${code}
       await store.stop();
     }`,
   );
   const { stdout } = await promisify(execFile)(process.execPath, [program], { timeout: 300_000 });
-  assert.equal(stdout, "[]\n[]\n");
-});
+  return stdout;
+}
 
 function openStore(t: TestContext): { folder: string; store: Store } {
   const folder = mkdtempSync(join(tmpdir(), "inlet-reader-"));

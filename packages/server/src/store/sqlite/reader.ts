@@ -82,7 +82,7 @@ class ReadThread {
 
   readonly #worker = new Worker(new URL("./read-thread.ts", import.meta.url));
   readonly #readers = new Map<number, Reader>();
-  /** Requests without a response: the process stays alive for them. */
+  /** Requests without a response, and the end of the thread once it is asked for: the process stays alive for them. */
   #open = 0;
 
   static join(reader: Reader): ReadThread {
@@ -114,6 +114,8 @@ class ReadThread {
 
   async terminate(): Promise<void> {
     this.#lose("the read thread ended");
+    // A response may still arrive.
+    this.#open++;
     await this.#worker.terminate();
   }
 
