@@ -98,7 +98,9 @@ async function serve(
   changes.follow("registry", functions.registry);
 
   const common = { ...own, ...foundation, observation, functions, transforms };
-  const receiving = await createReceiving(common);
+  const receiving = createReceiving(common);
+  // Begins now: what is read arrives while the routes are created.
+  const loading = receiving.load();
   const background = createBackground({ ...common, receiving, caller, stopping: stops.draining.signal, sweepEveryMs });
 
   const loginTokens = new LoginTokens(now);
@@ -115,7 +117,7 @@ async function serve(
     drained: stops.draining.signal,
   });
 
-  const life = new ServiceLife({ ...common, ...background, app, stops });
+  const life = new ServiceLife({ ...common, ...background, app, loading, stops });
   const started = await life.start();
   return {
     ...started,

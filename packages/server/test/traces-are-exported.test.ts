@@ -17,10 +17,10 @@ import { call, EVENT_KEY, SIGNING_KEY, startTestService, temporaryFolder } from 
 import { queryStore } from "./support/store-contents.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
 
-/** Prints what is loaded of OpenTelemetry. */
+/** Prints what is loaded of OpenTelemetry and of the packages that not every process needs. */
 const WATCH_LOADING = `import { registerHooks } from "node:module";
 registerHooks({ resolve(specifier, context, next) {
-  if (specifier.includes("opentelemetry")) process.stderr.write("LOADED " + specifier + "\\n");
+  if (/opentelemetry|^(ajv|marked|pg|ws|@fastify\\/busboy|openid-client)\\b/.test(specifier)) process.stderr.write("LOADED " + specifier + "\\n");
   return next(specifier, context);
 } });`;
 const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(WATCH_LOADING)}`;
@@ -166,7 +166,7 @@ test("a collector that is away harms nothing; the log says so once, and when it 
 });
 
 // What is loaded and when it is exported does not depend on the store: the two that follow, as processes, use one.
-testOnce("without the variables nothing that exports is loaded", async (t) => {
+testOnce("a start loads nothing that exports without the variables, and no package that only some requests need", async (t) => {
   const flags = ["--port", "0", "--host", "127.0.0.1", "--discover", "off", "--event-key", "mine"];
   const inlet = await startInlet(
     t,
@@ -178,6 +178,7 @@ testOnce("without the variables nothing that exports is loaded", async (t) => {
   assert.equal(await inlet.end("SIGTERM"), 0);
   // The library of metrics loads the interfaces by itself.
   assert.doesNotMatch(inlet.stderr(), /LOADED (?!@opentelemetry\/api$)/m);
+  assert.match(inlet.stderr(), /LOADED/, "what is loaded is seen");
 });
 
 testOnce("a stop exports what is left, as protobuf unless told otherwise", async (t) => {

@@ -3,15 +3,18 @@
  * query parameters are text, so numbers are parsed from digits.
  */
 
+import { createRequire } from "node:module";
 import { DATA_DEPTH_MAX, isDeeperThan } from "@inlet/protocol";
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { FastifyInstance } from "fastify";
 import { keepBodyText } from "./body-text.ts";
 import { invalid } from "./rest-errors.ts";
 
+const require = createRequire(import.meta.url);
+
 const OPTIONS = { allErrors: true, removeAdditional: false, useDefaults: true, allowUnionTypes: true };
-const strict = compiler(new Ajv({ ...OPTIONS, coerceTypes: false }));
-const fromText = compiler(new Ajv({ ...OPTIONS, coerceTypes: true }));
+const strict = compiler({ coerceTypes: false });
+const fromText = compiler({ coerceTypes: true });
 
 /** Deeper than any data that may be sent. What is deeper would overflow the stack of whoever reads it. */
 export const BODY_DEPTH_MAX = DATA_DEPTH_MAX + 50;
@@ -35,10 +38,15 @@ export function registerRequestChecks(app: FastifyInstance): void {
   });
 }
 
-/** Many routes have the same schema, such as that of no query at all, or of a page: it is compiled once. */
-function compiler(ajv: Ajv): (schema: object) => ValidateFunction {
+/**
+ * Many routes have the same schema, such as that of no query at all, or of a page: it is compiled once. The package is loaded with the
+ * first, so that no start waits for it.
+ */
+function compiler(options: { coerceTypes: boolean }): (schema: object) => ValidateFunction {
   const compiled = new Map<string, ValidateFunction>();
+  let ajv: Ajv | undefined;
   return (schema) => {
+    ajv ??= new (require("ajv") as typeof import("ajv")).Ajv({ ...OPTIONS, ...options });
     const text = JSON.stringify(schema);
     const validate = compiled.get(text) ?? ajv.compile(schema);
     compiled.set(text, validate);

@@ -4,8 +4,9 @@
  * most a hundred faults are built. `format` is not validated; `$id` and `$schema` have no effect.
  */
 
+import { createRequire } from "node:module";
 import { isDeeperThan } from "@inlet/protocol";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Ajv2020 } from "ajv/dist/2020.js";
 import type { Check } from "./schema/check.ts";
 import { compilePatterns, linkSchema } from "./schema/link-schema.ts";
 import { readSchema } from "./schema/read-schema.ts";
@@ -19,6 +20,7 @@ export const SCHEMA_BYTES_MAX = 65_536;
 const DEPTH_MAX = 40;
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 const FAULTS_MAX = 100;
+const FORM_OPTIONS = { strict: false, validateFormats: false, logger: false } as const;
 
 export interface CompiledSchema {
   /** The faults of a value, at most a hundred; none: it matches. With `faultsMax` 0, one that says only that it does not. */
@@ -50,10 +52,13 @@ function readRoot(schema: unknown): object {
   return schema;
 }
 
-/** Validates schemas against the schema of schemas. */
-const forms = new Ajv2020({ strict: false, validateFormats: false, logger: false });
+const require = createRequire(import.meta.url);
+
+/** Validates schemas against the schema of schemas. Loaded with the first schema, so that no start waits for it. */
+let forms: Ajv2020 | undefined;
 
 function checkForm(schema: object, place: string): void {
+  forms ??= new (require("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js")).Ajv2020(FORM_OPTIONS);
   if (forms.validate(DRAFT, schema)) return;
   const [{ instancePath = "", message = "is not valid" } = {}] = forms.errors ?? [];
   throw new SchemaRefused(`is not a JSON Schema: schema${instancePath} ${message}`, `${place}${instancePath}`);

@@ -44,6 +44,8 @@ export interface ReceivingParts {
 }
 
 export interface Receiving {
+  /** Reads what the first request needs: what was used of the quotas, and who is trusted. */
+  load(): Promise<void>;
   /** Attempts of people who sign in, and of REST clients. */
   attempts: AttemptBudget;
   quotas: QuotaLedger;
@@ -59,14 +61,13 @@ export interface Receiving {
   intake: ItemIntake;
 }
 
-export async function createReceiving(parts: ReceivingParts): Promise<Receiving> {
+export function createReceiving(parts: ReceivingParts): Receiving {
   const { config, store, directory, functions, transforms, catalogue, observation, dedupWindow, disk, defaultEnvironment, ids, log, now } =
     parts;
   const { refusals, traffic, activity, usage, metrics, liveLog, telemetry } = observation;
-  const { attempts, senderAttempts } = await createAttemptBudgets(parts);
+  const { attempts, senderAttempts, restoreTrust } = createAttemptBudgets(parts);
   const isMirroring = () => directory.webhooks().some(({ mirror, deletedAt }) => mirror !== null && deletedAt === null);
   const quotas = new QuotaLedger({ store, directory, log, now });
-  await quotas.load();
   const mirror = new EventMirror({ store, functions, catalogue, dedupWindow, quotas, log, now, isMirroring });
   const eventLife = {
     directory,
@@ -103,14 +104,17 @@ export async function createReceiving(parts: ReceivingParts): Promise<Receiving>
   };
   const drill = createDrill({ store, receive, publicUrl: config.publicUrl, providers });
   const intake = createItemIntake({ ...webhookLifeParts(eventLife), store, directory, dedupWindow });
-  return { attempts, quotas, mirror, receive, sendEvents: createSendEvents(eventLife), replay, drill, intake };
+  const load = async () => void (await Promise.all([restoreTrust(), quotas.load()]));
+  return { load, attempts, quotas, mirror, receive, sendEvents: createSendEvents(eventLife), replay, drill, intake };
 }
 
-async function createAttemptBudgets({ store, directory, log, now }: ReceivingParts) {
+function createAttemptBudgets({ store, directory, log, now }: ReceivingParts) {
   const keep = createAddressTrust({ store, workingKey: (id) => directory.workingKey(id), log, now });
-  const proofs = await readTrustedAddresses(store);
   const attempts = new AttemptBudget({ now, keep });
   const senderAttempts = new AttemptBudget({ now, keep, limits: SENDER_LIMITS });
-  for (const budget of [attempts, senderAttempts]) budget.restore(proofs);
-  return { attempts, senderAttempts };
+  async function restoreTrust(): Promise<void> {
+    const proofs = await readTrustedAddresses(store);
+    for (const budget of [attempts, senderAttempts]) budget.restore(proofs);
+  }
+  return { attempts, senderAttempts, restoreTrust };
 }

@@ -30,6 +30,8 @@ export interface ServiceLifeParts {
   functions: Functions;
   transforms: TransformRunner;
   app: FastifyInstance;
+  /** Reads what the first request needs. */
+  loading: Promise<void>;
   archive: Pick<Archive, "stop"> | null;
   /** Stopped while HTTP is still open, since their work may need it. */
   work: readonly BackgroundService[];
@@ -78,8 +80,8 @@ export class ServiceLife {
   }
 
   async #start(): Promise<Started> {
-    const { config, directory, observation, functions, app, work, maintenance, createKeys, log } = this.#parts;
-    await functions.open();
+    const { config, directory, observation, functions, app, loading, work, maintenance, createKeys, log } = this.#parts;
+    await Promise.all([loading, functions.open(), app.ready()]);
     await app.listen({ port: config.port, host: config.host });
     this.#metrics = config.metricsListen && (await openMetrics(config.metricsListen, observation.metrics));
     if (this.#metrics) log.info(`metrics on ${this.#metrics.url}`);

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { type ErrorCode, isDeeperThan } from "@inlet/protocol";
 import type { Approval, ApprovalStatus } from "../../store/contract/index.ts";
 import { COMMENT_UNITS_MAX } from "../../store/contract/index.ts";
-import { escapeHtml } from "../docs/markdown.ts";
+import { escapeHtml } from "../docs/escape-html.ts";
 
 const STYLE = `
 :root { color-scheme: light dark; --text: light-dark(#1a1d21, #e6e8eb); --soft: light-dark(#5b6470, #9aa4b1); --line: light-dark(#d5dae0, #3a424d);

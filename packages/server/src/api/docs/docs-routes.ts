@@ -98,7 +98,7 @@ async function fileAt(site: Site, parts: PageParts, folder: string, path: string
 async function renderFile({ documentation, style }: Site, parts: PageParts, folder: string, path: string): Promise<RenderedFile | null> {
   const { pages, images } = documentation;
   const page = pages.get(path === "" ? INDEX : path);
-  if (page) return fileOf(HTML, pageHtml(parts, page));
+  if (page) return fileOf(HTML, await pageHtml(parts, page));
   const source = path.endsWith(".md") ? pages.get(path.slice(0, -3)) : undefined;
   if (source) return fileOf(MARKDOWN, source.text);
   if (path === "style.css") return fileOf("text/css; charset=utf-8", style);

@@ -6,7 +6,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix, sep } from "node:path";
 import type { Tokens } from "marked";
-import { type Block, plainText, readBlocks } from "./markdown.ts";
+import { type Block, plainText } from "./block-text.ts";
 
 export interface DocsPage {
   /** Below the folder, without `.md`. */
@@ -32,10 +32,16 @@ export const INDEX = "index";
 const ENTRY = /^\[([^\]]+)\]\(([^)]+)\.md\):\s+([\s\S]*)$/;
 
 export async function readDocumentation(folder: string): Promise<Documentation> {
+  const { readBlocks } = await import("./markdown.ts");
   const names = (await readdir(folder, { recursive: true }))
     .filter((name) => name.endsWith(".md"))
     .map((name) => name.replaceAll(sep, "/"));
-  const read = await Promise.all(names.sort().map(async (name) => pageOf(name.slice(0, -3), await readFile(join(folder, name), "utf8"))));
+  const read = await Promise.all(
+    names.sort().map(async (name) => {
+      const text = await readFile(join(folder, name), "utf8");
+      return pageOf(name.slice(0, -3), text, readBlocks(text));
+    }),
+  );
   const pages = new Map(read.map((page) => [page.path, page]));
   return { pages, groups: groupsOf(pages.get(INDEX)?.blocks ?? []), images: new Set(read.flatMap(imagesOf)) };
 }
@@ -52,8 +58,7 @@ export function createDocumentationReader(folder: string): () => Promise<Documen
   };
 }
 
-function pageOf(path: string, text: string): DocsPage {
-  const blocks = readBlocks(text);
+function pageOf(path: string, text: string, blocks: readonly Block[]): DocsPage {
   const first = blocks.find((block) => block.type === "heading");
   return { path, text, blocks, title: first ? plainText([first]) : path };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { plainText, readBlocks, renderBlocks } from "./markdown.ts";
+import { plainText } from "./block-text.ts";
+import { readBlocks, renderBlocks } from "./markdown.ts";
 
 const html = (markdown: string) => renderBlocks(readBlocks(markdown), (target) => `to:${target}`).trim();
 

@@ -2,7 +2,7 @@
 
 import { posix } from "node:path";
 import { type DocsPage, type Documentation, INDEX } from "./documentation.ts";
-import { escapeHtml, renderBlocks } from "./markdown.ts";
+import { escapeHtml } from "./escape-html.ts";
 import { QUERY_UNITS_MAX, type SearchResult } from "./search-pages.ts";
 
 export interface PageParts {
@@ -21,7 +21,8 @@ interface Frame {
   query?: string;
 }
 
-export function pageHtml(parts: PageParts, page: DocsPage): string {
+export async function pageHtml(parts: PageParts, page: DocsPage): Promise<string> {
+  const { renderBlocks } = await import("./markdown.ts");
   const article = renderBlocks(page.blocks, (target) => urlOf(parts.root, page.path, target));
   const source = `<p class="source"><a href="${parts.root}${page.path}.md" type="text/markdown">This page as Markdown</a></p>`;
   return frame(parts, { title: page.title, path: page.path, main: `<article>${article}</article>${source}` });

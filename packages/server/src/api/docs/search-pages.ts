@@ -1,7 +1,7 @@
 /** Search over the documentation: sections that contain every word of the query, those with the words in their headings first. */
 
+import { Anchors, plainText } from "./block-text.ts";
 import type { DocsPage, Documentation } from "./documentation.ts";
-import { Anchors, plainText } from "./markdown.ts";
 
 export interface Section {
   path: string;

@@ -4,11 +4,12 @@
  */
 
 import type { IncomingMessage, Server } from "node:http";
+import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { errorBody, Refusal } from "@inlet/protocol";
 import type { Logger } from "pino";
-import { type WebSocket, WebSocketServer } from "ws";
+import type { WebSocket, WebSocketServer } from "ws";
 import { readAfter } from "./read-after.ts";
 import { readFrame } from "./read-frame.ts";
 import type { Connection, Subscribers } from "./subscribers.ts";
@@ -33,6 +34,9 @@ const TRY_AGAIN_LATER = 1013;
 const POLICY_VIOLATION = 1008;
 const FLOODS = "This subscriber sends too many frames.";
 const DRAIN_POLL_MS = 20;
+const OPTIONS = { noServer: true, maxPayload: RECEIVED_BYTES_MAX, perMessageDeflate: false };
+
+const require = createRequire(import.meta.url);
 
 /** Other upgrade requests, such as those of HTTP/2 clients, are handled as ordinary requests. */
 export function isRealtimeConnect({ url = "", headers }: Pick<IncomingMessage, "url" | "headers">): boolean {
@@ -45,7 +49,7 @@ export function holdsRealtimeToken({ url = "", method }: Pick<IncomingMessage, "
 }
 
 export function serveWebSockets(server: Server, parts: WebSocketsParts): void {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: RECEIVED_BYTES_MAX, perMessageDeflate: false });
+  let sockets: WebSocketServer | undefined;
   const open = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const claims = isRealtimeConnect(request) ? claimsOf(parts, request) : notHere(request);
     if (claims instanceof Refusal) return refuse(socket, claims);
@@ -55,6 +59,8 @@ export function serveWebSockets(server: Server, parts: WebSocketsParts): void {
       parts.log,
       () => socket.destroy(),
       (release: () => void) => {
+        // Loaded with the first subscriber, so that no start waits for it.
+        sockets ??= new (require("ws") as typeof import("ws")).WebSocketServer(OPTIONS);
         sockets.handleUpgrade(request, socket, head, (connected) => follow(parts, connected, claims, after));
         release();
       },

@@ -1,10 +1,9 @@
 /**
  * Reads a multipart/form-data body: text fields with their values, and for a file its name instead of its content.
  *
- * @fastify/busboy, not busboy: it has no dependencies and is maintained together with our HTTP framework.
+ * @fastify/busboy, not busboy: it has no dependencies and is maintained together with our HTTP framework. Loaded with the first such body.
  */
 
-import { Busboy } from "@fastify/busboy";
 import { addField, type FieldLists, newFieldLists, Refusal } from "@inlet/protocol";
 
 const PARTS_MAX = 10_000;
@@ -20,6 +19,7 @@ export async function multipartFields(bytes: Buffer, contentType: string): Promi
 }
 
 async function parse(bytes: Buffer, contentType: string): Promise<FieldLists> {
+  const { Busboy } = await import("@fastify/busboy");
   const { promise, resolve, reject } = Promise.withResolvers<FieldLists>();
   const fields = newFieldLists();
   const busboy = new Busboy({
