@@ -77,6 +77,12 @@ test(
       assert.equal((await service.rest("GET", "/events?q=%00")).status, 400);
     },
 
+    "a body that is not UTF-8 is refused: its other characters would be replaced": async (service) => {
+      const sent = Buffer.concat([Buffer.from('{"kind":"event","name":"'), Buffer.from([0xff]), Buffer.from('"}')]);
+      const { status, body } = await service.rest("POST", "/keys", { body: sent });
+      assert.deepEqual([status, body.code], [400, "body_invalid"]);
+    },
+
     "so is one in a registration": async (service) => {
       const usual = { url: "http://127.0.0.1:9/api", appName: "shop", sdk: "js:v3", framework: "node", functions: [] };
       const register = async (changes: object, deepText = "") => {

@@ -337,6 +337,11 @@ test("every operation answers as the document says, and so does every refusal", 
     });
     assert.equal(refused.status, 400, `${name} refuses an unknown parameter`);
     assert.deepEqual(faultsOf(operation.responses[400]?.content["application/json"]?.schema ?? {}, refused.body), [], name);
+    if (!name.startsWith("GET ") && !operation.requestBody) {
+      const [method = ""] = name.split(" ");
+      const withBody = await service.rest(method, pathOf(name, how, world), { body: { unknown: 1 } });
+      assert.deepEqual([withBody.status, withBody.body.details], [400, [{ field: "unknown", message: "is not known here" }]], name);
+    }
     if (operation.security?.length === 0) continue;
     const stranger = await service.rest(name.split(" ")[0] ?? "", pathOf(name, how, world), { headers: { authorization: "Bearer no" } });
     assert.ok(operation.responses[stranger.status], `${name} documents ${stranger.status}`);

@@ -3,6 +3,7 @@
  * query parameters are text, so numbers are parsed from digits.
  */
 
+import { isUtf8 } from "node:buffer";
 import { createRequire } from "node:module";
 import { DATA_DEPTH_MAX, isDeeperThan } from "@inlet/protocol";
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
@@ -32,10 +33,18 @@ export function registerRequestChecks(app: FastifyInstance): void {
       return errors ? { error: errors as never } : { value };
     };
   });
-  app.addHook("preValidation", async ({ params, query }) => {
+  app.addHook("preValidation", async ({ params, query, body, routeOptions }) => {
     for (const [field, text] of Object.entries({ ...(query as object), ...(params as object) }))
       if (String(text).includes("\0")) throw invalid(field, "must not contain the character U+0000");
+    const [unknown] = routeOptions.schema?.body === undefined ? fieldsOf(body) : [];
+    if (unknown !== undefined) throw invalid(unknown, "is not known here");
   });
+}
+
+/** Of a body that no schema describes. Many clients send an empty object where none is expected. */
+function fieldsOf(body: unknown): string[] {
+  if (body === undefined || body === null || body === "") return [];
+  return typeof body === "object" ? Object.keys(body) : ["body"];
 }
 
 /**
@@ -58,18 +67,21 @@ function compiler(options: { coerceTypes: boolean }): (schema: object) => Valida
 export function readJsonBodies(app: FastifyInstance, contentType: string): void {
   // A key such as __proto__ in a payload is ordinary data; it is never merged into an object of ours.
   const parseJson = app.getDefaultJsonParser("ignore", "ignore");
-  app.addContentTypeParser(contentType, { parseAs: "string" }, (request, body, done) => {
+  app.addContentTypeParser(contentType, { parseAs: "buffer" }, (request, bytes, done) => {
     // Many clients always send the header, even without a body.
-    if (body === "") return done(null, undefined);
-    parseJson(request, body as string, (error, value) => {
-      if (request.routeOptions.config.keepsBodyText) keepBodyText(value, body as string);
+    if (bytes.length === 0) return done(null, undefined);
+    if (!isUtf8(bytes as Buffer)) return done(unreadable("The body is not valid UTF-8."));
+    const body = bytes.toString();
+    parseJson(request, body, (error, value) => {
+      if (request.routeOptions.config.keepsBodyText) keepBodyText(value, body);
       const isTooDeep = !error && isDeeperThan(value, BODY_DEPTH_MAX);
-      done(
-        isTooDeep ? Object.assign(new Error(`The body is nested more than ${BODY_DEPTH_MAX} deep.`), { statusCode: 400 }) : error,
-        value,
-      );
+      done(isTooDeep ? unreadable(`The body is nested more than ${BODY_DEPTH_MAX} deep.`) : error, value);
     });
   });
+}
+
+function unreadable(message: string): Error {
+  return Object.assign(new Error(message), { statusCode: 400 });
 }
 
 /** Texts such as 1e400 are taken for numbers, and infinite ones are not compared with a maximum. */
