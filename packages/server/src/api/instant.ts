@@ -9,10 +9,17 @@ const INSTANT_MAX = 8.64e15;
 
 export function readInstant(field: string, text: string): number {
   const isNumber = /^\d{1,16}$/.test(text);
-  const instant = isNumber ? Number(text) : ISO_8601.test(text) ? Date.parse(withZone(text)) : Number.NaN;
+  const instant = isNumber ? Number(text) : isCalendarTime(text) ? Date.parse(withZone(text)) : Number.NaN;
   if (Number.isNaN(instant) || instant > INSTANT_MAX)
     throw invalid(field, `must be ISO 8601, such as 2026-01-31T12:00:00Z, or milliseconds since 1970, not "${text}"`);
   return instant;
+}
+
+/** Date.parse takes the 30th of February for the 2nd of March. */
+function isCalendarTime(text: string): boolean {
+  const day = text.slice(0, 10);
+  const midnight = Date.parse(day);
+  return ISO_8601.test(text) && !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
 }
 
 /** A time without a zone is UTC: a query must not depend on the server's time zone. */
