@@ -159,6 +159,7 @@ test(
       };
       await landsIn(await post(url, {}, { "x-service-env": "feature/cart" }), "feature/cart");
       await landsIn(await post(`${url}?x-service-env=feature%2Fcart`), "feature/cart");
+      await landsIn(await post(`${url}?x%2Dservice%2Denv=feature/cart`), "feature/cart");
       await landsIn(await post(`${url}?x-service-env=other`, {}, { "x-service-env": "feature/cart" }), "feature/cart");
       await landsIn(await post(url), "branch");
       await landsIn(await post(`${url}?x-service-env=unknown`), "branch");

@@ -1,10 +1,10 @@
-/** Checks the event names of a request against the list of its key. */
+/** Checks the event names of a request against the list of its key or webhook. */
 
 import { type AcceptList, FAULTS_REPORTED_MAX, nameAllowed, Refusal, type SentEvent } from "@inlet/protocol";
 
 export function checkNames(list: AcceptList | null, events: readonly SentEvent[]): Refusal | null {
   const faults = events.flatMap(({ name }, index) =>
-    nameAllowed(list, name) ? [] : [{ index, field: "name", message: `"${name}" is not allowed by the list of this key` }],
+    nameAllowed(list, name) ? [] : [{ index, field: "name", message: `"${name}" is not allowed by the list of this key or webhook` }],
   );
   const [first] = faults;
   if (!first) return null;
