@@ -139,10 +139,11 @@ function explain(error: unknown): readonly string[] {
   if (error instanceof ConfigInvalid) return error.messages;
   if (error instanceof StoreRefused || error instanceof StartRefused) return [error.message];
   if (error instanceof StoreUnavailable) return [`the store could not be used during the start: ${error.message}. Start again.`];
-  const { code, port, address } = error as { code?: string; port?: number; address?: string };
+  const { code, port, address, hostname } = error as { code?: string; port?: number; address?: string; hostname?: string };
   if (code === "EADDRINUSE")
     return [`port ${port} on ${address} is taken. Stop the program that uses it, or choose another port with --port.`];
   if (code === "EACCES") return [`this user may not listen on port ${port}. Choose one above 1023 with --port.`];
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return [`this machine has no address ${address ?? ""} to listen on; see --host.`];
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return [`this machine has no address "${address ?? hostname ?? ""}" to listen on; see --host.`];
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
 }

@@ -81,6 +81,12 @@ nodeTest("a taken port is named", async (t) => {
   assert.match(stderr, new RegExp(`port ${port} .*is taken.*--port`));
 });
 
+nodeTest("so is a host that this machine does not have", async (t) => {
+  const { code, stderr } = await runInlet(t, ["start", "--host", "nowhere.invalid", "--data-dir", temporaryFolder(t), "--port", "0"]);
+  assert.equal(code, 1);
+  assert.match(stderr, /"nowhere\.invalid".*--host/);
+});
+
 nodeTest("help and version", async (t) => {
   const overview = await runInlet(t, ["--help"]);
   assert.equal(overview.code, 0);

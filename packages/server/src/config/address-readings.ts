@@ -95,6 +95,7 @@ export function origin(): Reading<string> {
 export function trustedProxies(): Reading<boolean | string[]> {
   return {
     placeholder: "true|CIDR[,…]",
+    isList: true,
     parse(given) {
       if (given === "true" || given === "false") return given === "true";
       const ranges = given.split(",").map((part) => part.trim());
@@ -113,6 +114,7 @@ export interface AddressList {
 export function addressList(): Reading<AddressList> {
   return {
     placeholder: "allow:CIDR[,…]|deny:CIDR[,…]",
+    isList: true,
     parse(given) {
       const [, mode, list = ""] = /^(allow|deny):(.*)$/.exec(given.trim()) ?? [];
       const ranges = list.split(",").map((part) => part.trim());

@@ -45,6 +45,11 @@ test("lists: commas, or the flag several times", () => {
   assert.deepEqual(read(["--event-key", "a", "--event-key", "b"]).eventKey, ["a", "b"]);
 });
 
+test("a flag that takes one value is given once", () => {
+  assert.deepEqual(faultsOf(["--data-dir", "a", "--port=1", "--data-dir=b"]), ["--data-dir is given more than once"]);
+  assert.deepEqual(read(["--trust-proxy", "10.0.0.1", "--trust-proxy", "10.0.0.2"]).trustProxy, ["10.0.0.1", "10.0.0.2"]);
+});
+
 test("trusted proxies: all, none, or ranges", () => {
   const trust = (text: string) => read(["--trust-proxy", text]).trustProxy;
   assert.deepEqual([trust("true"), trust("false"), trust("10.0.0.0/8, ::1")], [true, false, ["10.0.0.0/8", "::1"]]);

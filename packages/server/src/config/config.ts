@@ -79,7 +79,7 @@ const OTHER_VARIABLES: readonly string[] = ["BASE_URL", "ENV", "DEV", "EPHEMERAL
   (name) => VARIABLE_PREFIX + name,
 );
 
-/** `--port 80`, `--port=80`; repeated flags are joined with commas, like lists. */
+/** `--port 80`, `--port=80`. Repeated flags of lists are joined with commas; no other flag may be repeated. */
 function readFlags(argv: readonly string[], faults: string[]): Map<SettingName, string> {
   const flags = new Map<SettingName, string>();
   for (let i = 0; i < argv.length; i++) {
@@ -92,15 +92,18 @@ function readFlags(argv: readonly string[], faults: string[]): Map<SettingName, 
     }
     const value = rest.length > 0 ? rest.join("=") : argv[++i];
     if (value === undefined) faults.push(`${flag} needs a value`);
+    else if (flags.has(name) && !SETTINGS[name].reading.isList) faults.push(`${flag} is given more than once`);
     else flags.set(name, flags.has(name) ? `${flags.get(name)},${value}` : value);
   }
   return flags;
 }
 
 function unknownFlag(flag: string): string {
-  const near = nearest(
-    flag.slice(2),
-    NAMES.map((name) => flagOf(name).slice(2)),
-  );
+  const near = flag.startsWith("--")
+    ? nearest(
+        flag.slice(2),
+        NAMES.map((name) => flagOf(name).slice(2)),
+      )
+    : null;
   return `${flag} is not a flag of this command${near ? `; did you mean --${near}?` : "; --help lists them"}`;
 }

@@ -21,6 +21,7 @@ const BARE_CLAIM = /^[^:=@\s]+$/;
 export function oidcRoles(): Reading<OidcRole[]> {
   return {
     placeholder: "claim:value=role[@environment,…][,…]",
+    isList: true,
     parse: (given) => given.split(",").reduce<OidcRole[]>((rules, item) => withItem(rules, item.trim()), []),
   };
 }

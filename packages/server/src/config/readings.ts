@@ -14,6 +14,8 @@ import {
 export interface Reading<Value> {
   /** The placeholder of the value in `--help`. */
   placeholder: string;
+  /** Several values separated by commas, also by repeating the flag. */
+  isList?: true;
   parse(text: string): Value;
 }
 
@@ -121,6 +123,7 @@ export function diskBudget(minBytes: number): Reading<number | "auto" | null> {
 export function list<Value>(item: Reading<Value>): Reading<Value[]> {
   return {
     placeholder: `${item.placeholder}[,…]`,
+    isList: true,
     parse: (given) => given.split(",").map((part) => item.parse(part)),
   };
 }
