@@ -203,6 +203,11 @@ test(
       assert.match(answer, /100000000/);
     },
 
+    "an expectation that is not known is no reason to refuse": async (service, t) => {
+      const body = JSON.stringify(EVENT);
+      assert.match(await rawResponse(t, service, `expect: anything\r\ncontent-length: ${body.length}\r\n`, body), /^HTTP\/1\.1 200 /);
+    },
+
     "a body without a declared length is refused at the limit, not at its end": async (service) => {
       let sent = 0;
       const endless = new ReadableStream({

@@ -52,6 +52,8 @@ export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | s
         shouldUpgradeCallback: isRealtimeConnect,
       };
       const server = createServer(limits, (request, response) => handle(request, response, framework));
+      // Without a listener, Node would refuse unknown expectations with a response that has no body.
+      server.on("checkExpectation", (request, response) => handle(request, response, framework));
       guardConnections(server, parts.connections);
       // A client may half-close once its request is written: it still gets its response.
       return Object.assign(server, { httpAllowHalfOpen: true });
