@@ -67,6 +67,7 @@ test("a few events", async (t) => {
     assert.deepEqual(await names(service, "q=98765432109876543210"), ["odd/spelling"]);
     assert.deepEqual(await names(service, "q=needle"), ["blog/post.published"]);
     assert.deepEqual(await names(service, "q=user.created"), ["shop/user.created"]);
+    assert.deepEqual(await names(service, "q=PAID-1"), ["shop/order.paid"], "the sender's id is a part of what was sent");
     assert.deepEqual(await names(service, "q=nowhere"), []);
     assert.deepEqual(await names(service, "q=%25"), [], "no character is a wildcard");
   });

@@ -61,7 +61,13 @@ export function isWanted(event: EventItem, { name, source, id, q, where, matched
   if (name && !nameMatches(String(name), event.name)) return false;
   if (source && source !== event.source.kind && source !== event.source.id) return false;
   if (id && id !== event.dedupId) return false;
-  return !q || event.data.toLowerCase().includes(String(q).toLowerCase());
+  return !q || contains(event, String(q).toLowerCase());
+}
+
+/** As the service searches: name, id and payload. */
+function contains({ name, dedupId, data, extras }: EventItem, wanted: string): boolean {
+  const others = [...extras].flatMap(([field, text]) => [field, text]);
+  return [name, dedupId ?? "", data, ...others].some((text) => text.toLowerCase().includes(wanted));
 }
 
 function nameMatches(pattern: string, name: string): boolean {

@@ -1,10 +1,10 @@
-/** Case-insensitive search for text in an event's name or payload. */
+/** Case-insensitive search for text in what the sender sent: name, id and payload. */
 
 import type { StoredEvent } from "../../contract/index.ts";
 
 export function payloadContains(event: StoredEvent, text: string): boolean {
   const wanted = text.toLowerCase();
-  return [event.name, event.data, event.extras].some((part) => part !== null && jsonContains(part, wanted));
+  return [event.name, event.dedupId, event.data, event.extras].some((part) => part !== null && jsonContains(part, wanted));
 }
 
 /**
@@ -17,7 +17,7 @@ export function jsonContains(json: string, wanted: string): boolean {
   return compact(json).toLowerCase().includes(wanted);
 }
 
-/** A name is not JSON, and fields other than data may nest deeper than JSON.stringify supports: only their own text is searched. */
+/** A name or an id is not JSON, and fields other than data may nest deeper than JSON.stringify supports: only their own text is searched. */
 function compact(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json)) ?? "";
