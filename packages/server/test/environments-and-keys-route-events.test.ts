@@ -165,7 +165,9 @@ test("behind a trusted proxy the client's own address counts, otherwise the head
   const lists = { ips: { mode: "allow", list: ["203.0.113.7"] } };
   const headers = { "x-forwarded-for": "203.0.113.7" };
   const trusting = await startTestService(t, { flags: ["--trust-proxy", "127.0.0.0/8"] });
-  assert.equal((await trusting.send(EVENT, { key: (await makeKey(trusting, "production", lists)).key, headers })).status, 200);
+  const { key } = await makeKey(trusting, "production", lists);
+  assert.equal((await trusting.send(EVENT, { key, headers })).status, 200);
+  assert.equal((await trusting.send(EVENT, { key, headers: { "x-forwarded-for": "203.0.113.7:52100" } })).status, 200, "with a port");
   const other = await startTestService(t, { flags: ["--trust-proxy", "10.0.0.0/8"] });
   assert.deepEqual(code(await other.send(EVENT, { key: (await makeKey(other, "production", lists)).key, headers })), [403, "ip_denied"]);
   const plain = await startTestService(t);

@@ -9,6 +9,7 @@ import { registerSecurityHeaders } from "../api/access/security-headers.ts";
 import { holdsRealtimeToken, isRealtimeConnect } from "../api/realtime/web-sockets.ts";
 import { registerRestErrors, sendRefusal } from "../api/rest-errors.ts";
 import { BadRequests } from "../receive/connections/bad-requests.ts";
+import { dropForwardedPorts } from "../receive/connections/client-ip.ts";
 import { type ConnectionRules, guardConnections } from "../receive/connections/guard-connections.ts";
 import { SilentConnections } from "../receive/connections/silent-connections.ts";
 import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "../receive/http-edge.ts";
@@ -30,6 +31,7 @@ export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | s
   const badRequests = new BadRequests();
   function route(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
     badRequests.note(request, response);
+    if (trustProxy !== false) dropForwardedPorts(request);
     const refused = holdsRealtimeToken(request) ? null : parts.guard?.(request);
     if (refused) writeRefusal(request, response, refused);
     else if (isForEdge(request)) edge(request, response);

@@ -12,6 +12,18 @@ export function createClientIp(trusted: boolean | string[]): ClientIp {
   return (request) => proxyAddr(request as IncomingMessage, isTrusted);
 }
 
+/** An IPv4 address with a port, or an IPv6 address in brackets. Bounded: headers may be long. */
+const WITH_PORT = /(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([\da-f:.]+)\](?::\d{1,5})?/gi;
+
+/**
+ * Some proxies append the port, as in `203.0.113.7:52100`. Lists, limits and the check for trusted proxies compare addresses: each
+ * connection would be an address of its own, and no list would name it.
+ */
+export function dropForwardedPorts({ headers }: Pick<IncomingMessage, "headers">): void {
+  const forwarded = headers["x-forwarded-for"];
+  if (typeof forwarded === "string") headers["x-forwarded-for"] = forwarded.replace(WITH_PORT, "$1$2");
+}
+
 /** Whether an address is that of a trusted proxy. */
 export function createProxyCheck(trusted: boolean | string[]): (address: string) => boolean {
   if (typeof trusted === "boolean") return () => trusted;
