@@ -14,10 +14,10 @@ export class RetryAfterError extends Error {
   /** Whole seconds, as the service expects. */
   readonly retryAfterSeconds: number;
 
-  /** `delay`: milliseconds, a string such as "90s", or the time of the next attempt. */
+  /** `delay`: milliseconds, a string such as "90s", or the time of the next attempt. A time that has passed counts as now. */
   constructor(message: string, delay: number | string | Date, options?: ErrorOptions) {
     super(message, options);
-    const ms = delay instanceof Date ? delay.getTime() - Date.now() : durationMs(delay);
+    const ms = delay instanceof Date ? delay.getTime() - Date.now() : durationMs(typeof delay === "number" ? Math.max(0, delay) : delay);
     this.retryAfterSeconds = Math.max(0, Math.ceil(ms / 1_000));
   }
 }

@@ -100,6 +100,12 @@ test("RetryAfterError says when, for steps and for functions", async (t) => {
   );
   t.mock.timers.enable({ apis: ["Date"] });
   assert.equal(new RetryAfterError("later", new Date(Date.now() + 10_000)).retryAfterSeconds, 10);
+  const past = Date.now() - 10_000;
+  assert.deepEqual(
+    [new Date(past), past - Date.now()].map((when) => new RetryAfterError("late", when).retryAfterSeconds),
+    [0, 0],
+    "a time that has passed while the error was made",
+  );
 });
 
 test("an error of the function itself is retried", async (t) => {
