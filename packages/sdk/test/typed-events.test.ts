@@ -232,3 +232,19 @@ test("with validate, an invocation stands for an event of the invoked function: 
   assert.match(refused.error?.message ?? "", /invocation of "ship" breaks its schema: data\.at/);
   assert.deepEqual(refused.steps, []);
 });
+
+test("with validate, an invocation that is refused before it is awaited fails the run, and does not end the process", async (t) => {
+  const inlet = new Inlet({ id: "shop", events, validate: true, isDev: true, logger: quiet });
+  const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.shipped" }, () => 1);
+  const caller = inlet.createFunction({ id: "caller" }, { event: "crm/note" }, async ({ step }) => {
+    const shipped = step.invoke("ship", { function: ship, data: { at: "someday" } });
+    await step.run("meanwhile", () => 1);
+    return shipped;
+  });
+  const forgetful = inlet.createFunction({ id: "forgetful" }, { event: "crm/note" }, ({ step }) => {
+    step.invoke("ship", { function: ship, data: { at: "someday" } });
+  });
+  const event = { name: "crm/note", data: {} };
+  assert.match(((await run(t, caller, { event })).output as Error).message, /invocation of "ship" breaks its schema: data\.at/);
+  assert.match(((await run(t, forgetful, { event })).output as Error).message, /Step "ship" was begun and never awaited/);
+});

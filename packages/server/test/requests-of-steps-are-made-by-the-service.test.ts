@@ -64,6 +64,11 @@ async function startCaller(t: TestContext, service: TestService) {
     inlet.createFunction({ id: "both" }, { event: "shop/both" }, ({ event, step }) =>
       Promise.all([1, 2, 3].map(async (n) => (await step.fetch(`${event.data.url}/${n}`)).text())),
     ),
+    inlet.createFunction({ id: "odd" }, { event: "shop/odd" }, async ({ event, step }) => {
+      const [response] = await Promise.all([step.fetch(event.data.url), step.run("beside", () => 1)]);
+      const { status, ok, headers } = response;
+      return { status, ok, place: headers.get("x-place"), type: headers.get("content-type"), text: await response.text() };
+    }),
     inlet.createFunction({ id: "wrap" }, { event: "shop/wrap" }, ({ step }) =>
       step.ai.wrap("generate", () => ({ text: "hi", usage: { inputTokens: 2, outputTokens: 3 } })),
     ),
@@ -97,6 +102,13 @@ const CASES: Cases = {
         [false, 200],
       ],
     );
+  },
+  async "a response that only fetch could have made reaches the function, beside other steps too"(service, t) {
+    const place = Buffer.from("東京").toString("latin1");
+    const api = await startApi(t, (_seen, response) => response.writeHead(999, { "x-place": place }).end("denied"));
+    await startCaller(t, service);
+    const ended = await run(service, "odd", { url: api.url });
+    assert.deepEqual(ended.output, { status: 999, ok: false, place, type: null, text: "denied" });
   },
   async "an inference is tried again until it is answered with 2xx; then it is an error of its own"(service, t) {
     const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };

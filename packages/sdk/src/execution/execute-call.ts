@@ -149,12 +149,16 @@ class CallExecution implements Execution {
   }
 
   #afterCheck(step: FoundStep, check: () => void | Promise<void>, plan: () => void): void {
+    const refuse = (error: unknown) => {
+      step.promise.ignoreRejection();
+      step.reject(error);
+    };
     try {
       const checked = check();
-      if (checked) checked.then(plan, step.reject);
+      if (checked) checked.then(plan, refuse);
       else plan();
     } catch (error) {
-      step.reject(error);
+      refuse(error);
     }
   }
 
@@ -194,7 +198,16 @@ class CallExecution implements Execution {
     this.#replay.handedOut();
     if (memo.kind === "error" || step.revive) step.promise.ignoreRejection();
     if (memo.kind === "error") step.reject(new StepError(step.id, memo.error));
-    else if (memo.kind === "data") step.resolve(step.revive ? step.revive(memo.data) : memo.data);
+    else if (memo.kind === "data") this.#resolve(step, memo.data);
+  }
+
+  /** A result that cannot be converted fails the step: nothing would catch the error here. */
+  #resolve(step: FoundStep, data: unknown): void {
+    try {
+      step.resolve(step.revive ? step.revive(data) : data);
+    } catch (error) {
+      step.reject(error);
+    }
   }
 
   #actOnNewSteps(): void {

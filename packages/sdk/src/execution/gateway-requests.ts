@@ -12,6 +12,7 @@ export interface KeptResponse {
 
 /** Statuses of responses that cannot have a body. */
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
+const LATIN_1_MAX = 0xff;
 
 export function fetchRequest(url: string | URL, { method = "GET", headers = {}, body }: FetchOptions = {}): StepRequest {
   if (!URL.canParse(String(url))) throw new TypeError(`step.fetch needs a whole address, not "${url}"`);
@@ -20,8 +21,20 @@ export function fetchRequest(url: string | URL, { method = "GET", headers = {}, 
   return { id: `step.fetch: ${hostname}`, op: "Gateway", opts, revive: (kept) => responseOf(kept as KeptResponse) };
 }
 
-function responseOf({ status_code, headers, body }: KeptResponse): Response {
-  return new Response(WITHOUT_BODY.has(status_code) ? null : body, { status: status_code, headers });
+/** Servers send statuses, such as 999, and headers that `fetch` passes on, but that the constructor of Response refuses. */
+function responseOf({ status_code: status, headers, body }: KeptResponse): Response {
+  const isUsual = status >= 200 && status <= 599;
+  const values = Object.entries(headers).map(([name, value]): [string, string] => [name, byteText(value)]);
+  // Of a text, the constructor would add a type.
+  const bytes = WITHOUT_BODY.has(status) ? null : new TextEncoder().encode(body);
+  const response = new Response(bytes, { status: isUsual ? status : 200, headers: values });
+  return isUsual ? response : Object.defineProperties(response, { status: { value: status }, ok: { value: false } });
+}
+
+/** One character for each byte of a value in UTF-8, as `fetch` returns it. */
+function byteText(value: string): string {
+  if (![...value].some((character) => character.charCodeAt(0) > LATIN_1_MAX)) return value;
+  return String.fromCharCode(...new TextEncoder().encode(value));
 }
 
 export function inferRequest(id: string, { model, body }: InferOptions): StepRequest {
