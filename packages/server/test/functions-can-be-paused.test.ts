@@ -75,6 +75,22 @@ test("what was held can be cancelled instead", async (t) => {
   assert.equal((await service.rest("POST", "/functions/shop-two/resume", { body: { held: "both" } })).status, 400);
 });
 
+test("a run that an event starts later keeps its time although its function goes on before", async (t) => {
+  const service = await startTestService(t);
+  const ts = Date.now() + 2_000;
+  let calledAt = 0;
+  await startApp(t, service, (inlet) => [
+    inlet.createFunction({ id: "two" }, { event: "shop/two" }, () => {
+      calledAt = Date.now();
+    }),
+  ]);
+  await service.rest("POST", "/functions/shop-two/pause");
+  await service.send({ name: "shop/two", data: {}, ts });
+  await service.rest("POST", "/functions/shop-two/resume");
+  await until("the run", () => (calledAt > 0 ? true : undefined));
+  assert.ok(calledAt >= ts, `${ts - calledAt} ms too early`);
+});
+
 test("an archived environment runs nothing, and goes on when it is unarchived", async (t) => {
   const clock = clockBeforeMinute();
   const service = await startTestService(t, { now: clock.now });

@@ -75,7 +75,8 @@ export class FanOut {
       id: runIds.next(now) as string as RunId,
       functionNo: registered.no,
       lane: laneOf(registered, value, keyHash, order),
-      dueAt: registered.stored.pausedAt ? HELD_UNTIL : dueAt,
+      // A run that is to start later is held when it is due: its time would be lost.
+      dueAt: registered.stored.pausedAt && dueAt <= now ? HELD_UNTIL : dueAt,
       rank: dueAt - priorityMs(config.priority?.expression, value),
       ...(order !== null && { order }),
       ...(cancels.length > 0 && { cancels }),
