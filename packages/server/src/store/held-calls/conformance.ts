@@ -55,6 +55,25 @@ export function heldCallConformance(engine: Engine): void {
     assert.equal((await claimAll(scene, 3_000)).length, 1);
   });
 
+  test(`${engine.name}: a run whose first call is held is queued again, and runs once it is claimed; one that has begun goes on running`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [functionNo] = scene.functions;
+    const fresh = await beginOne(scene);
+    const begun = await beginOne(scene);
+    await advance(scene, begun, { startedAt: 1_000, entry: { retryAt: 2_500, attempt: 1 } });
+    const statusOf = async ({ run }: typeof fresh) => (await detailsOf(scene, run.id)).status;
+    const statuses = async () => [await statusOf(fresh), await statusOf(begun)];
+    const retried = await claimAll(scene, 2_500);
+    await pause(scene, functionNo, 5);
+    for (const entry of [fresh.entry, ...retried]) await store.queueHold({ ...entry, functionNo, now: 2_600 });
+    assert.deepEqual(await statuses(), ["queued", "running"]);
+    await pause(scene, functionNo, null);
+    await store.queueUnhold({ now: 3_000, limit: 10 });
+    assert.equal((await claimAll(scene, 3_000)).length, 2);
+    assert.deepEqual(await statuses(), ["running", "running"]);
+  });
+
   test(`${engine.name}: a call that is held although its function goes on is due at once`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

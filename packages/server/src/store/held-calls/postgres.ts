@@ -32,6 +32,10 @@ const HOLD = `
 const MOVE = `
   UPDATE queue SET lane = $4, home_lane = $4, rank = home_rank, due_at = $5, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
   WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
+/** Its claim said that it runs. */
+const WAIT_AGAIN = `
+  UPDATE runs SET status = 'queued' WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND status = 'running' AND started_at IS NULL`;
+const RUN_OF = "SELECT run_no FROM queue WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 AND run_no IS NOT NULL";
 /** Whoever changes a run locks it before its entries. */
 const LOCK_RUN = "SELECT FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) FOR UPDATE";
 const MOVE_RUN = "UPDATE runs SET lane = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
@@ -80,16 +84,21 @@ export function heldCallStore({
 }: HeldCallParts): Pick<QueueStore, "queueHold" | "queueMove" | "queueTakeSlots" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
   return {
     async queueHold({ environmentId, no, leaseId, functionNo, now }) {
-      const notices = await database.transaction(async (client) => {
+      const hold = async (client: PoolClient) => {
+        const { rows: runs } = await client.query<{ run_no: RunNo }>(RUN_OF, [environmentId, no, leaseId]);
+        const runNos = runs.map(({ run_no }) => run_no);
+        await client.query(LOCK_RUN, [environmentId, runNos]);
         const { rows: paused } = await client.query<{ paused_at: number | null }>(PAUSED, [environmentId, functionNo]);
         const dueAt = (paused[0]?.paused_at ?? null) === null ? now : HELD_UNTIL;
         const { rows } = await client.query<{ run_no: RunNo | null }>(HOLD, [environmentId, no, leaseId, dueAt]);
         const notices = noNotices();
+        if (rows.length === 0) return notices;
+        await client.query(WAIT_AGAIN, [environmentId, runNos]);
         await freeSlotsOfCall(client, notices, { environmentId, no }, rows[0]?.run_no ?? null);
-        if (rows.length > 0) noteLane(notices, TIMER_LANE, dueAt);
+        noteLane(notices, TIMER_LANE, dueAt);
         return notices;
-      });
-      notify(notices);
+      };
+      notify(await retryCollisions(() => database.transaction(hold)));
     },
     async queueMove({ environmentId, no, leaseId, runNo, lane, now }) {
       const move = async (client: PoolClient) => {

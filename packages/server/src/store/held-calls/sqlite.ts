@@ -24,6 +24,7 @@ export function heldCallStore(
   const hold = db.prepare(`
     UPDATE queue SET lane = '${TIMER_LANE}', rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
+  const waitAgain = db.prepare("UPDATE runs SET status = 'queued' WHERE run_no = ? AND status = 'running' AND started_at IS NULL");
   const move = db.prepare(`
     UPDATE queue SET lane = ?3, home_lane = ?3, rank = home_rank, due_at = ?4, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
     WHERE entry_no = ?1 AND lease_id = ?2`);
@@ -47,7 +48,11 @@ export function heldCallStore(
         const dueAt = isPaused.get(functionNo) ? HELD_UNTIL : now;
         const row = hold.get(no, leaseId, dueAt);
         if (!row) return;
-        if (row.run_no !== null) limits.freeEntry(row.run_no as RunNo, no);
+        const runNo = row.run_no as RunNo | null;
+        if (runNo !== null) {
+          limits.freeEntry(runNo, no);
+          waitAgain.run(runNo);
+        }
         entries.announce(TIMER_LANE, dueAt);
       }),
     queueMove: ({ no, leaseId, runNo, lane, now }) =>
