@@ -55,6 +55,18 @@ test("a missing field equals null and nothing else, as in a trigger", () => {
   assertMatches(false, ["data.x == 1", "data.x == data.y", "!(data.x != 1)", "data.nothing.x == 1", "data.map.x == 1"]);
 });
 
+test("a number beyond double precision is found by its own digits", () => {
+  const matches = (text: string) => compileWhere(text)({ ...EVENT, data: '{"id":9007199254740993}' });
+  const found = [
+    "data.id == 9007199254740993",
+    "9007199254740993 == data.id",
+    "data.id >= 9007199254740993",
+    "data.id in [9007199254740993]",
+  ];
+  for (const text of found) assert.ok(matches(text), text);
+  for (const text of ["data.id != 9007199254740993", "9007199254740993 == 9007199254740992"]) assert.ok(!matches(text), text);
+});
+
 test("an expression without a value does not match, and neither does its opposite", () => {
   const without = [
     "data.x < 1",

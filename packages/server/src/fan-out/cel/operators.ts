@@ -1,6 +1,7 @@
 /**
  * Operators of expressions. JSON numbers are doubles, and whole numbers in an expression are ints. CEL refuses to mix
- * them, which would make `event.data.amount * 2` a fault. Here, mixed arithmetic uses doubles.
+ * them, which would make `event.data.amount * 2` a fault. Here, mixed arithmetic uses doubles, and so do mixed comparisons: a
+ * number of an event equals the same digits in an expression, however many they are.
  */
 
 import { charge, fault, isList, isMap, isNumber, kindOf, type Scope, Span, type Value } from "./values.ts";
@@ -51,7 +52,7 @@ export function negate(value: Value): Value {
 
 export function isEqual(left: Value, right: Value, scope: Scope): boolean {
   if (left === right) return true;
-  if (isNumber(left)) return isNumber(right) && left >= right && left <= right;
+  if (isNumber(left)) return isNumber(right) && compare(left, right) === 0;
   if (typeof left !== "object" || left === null || typeof right !== "object" || right === null) return false;
   if (left instanceof Date) return right instanceof Date && left.getTime() === right.getTime();
   if (left instanceof Span) return right instanceof Span && left.ms === right.ms;
@@ -68,12 +69,17 @@ export function isEqual(left: Value, right: Value, scope: Scope): boolean {
 }
 
 function order(left: Value, right: Value, operator: string): number {
-  if (isNumber(left) && isNumber(right)) return left < right ? -1 : left > right ? 1 : left >= right ? 0 : Number.NaN;
+  if (isNumber(left) && isNumber(right)) return compare(left, right);
   if (typeof left === "string" && typeof right === "string") return left < right ? -1 : left > right ? 1 : 0;
   if (typeof left === "boolean" && typeof right === "boolean") return Number(left) - Number(right);
   if (left instanceof Date && right instanceof Date) return left.getTime() - right.getTime();
   if (left instanceof Span && right instanceof Span) return left.ms - right.ms;
   return fault(`${operator} cannot compare ${kindOf(left)} with ${kindOf(right)}`);
+}
+
+function compare(left: number | bigint, right: number | bigint): number {
+  if (typeof left !== typeof right) return compare(Number(left), Number(right));
+  return left < right ? -1 : left > right ? 1 : left >= right ? 0 : Number.NaN;
 }
 
 function contains(element: Value, container: Value, scope: Scope): boolean {
