@@ -2,7 +2,7 @@
 
 import type { RunChange, RunContext, RunError, RunState, StepWrite } from "../../store/contract/index.ts";
 import { deferredSteps } from "./deferred.ts";
-import { errorValue, isDeferred, isResult, type Operation, runKind, stepTimes } from "./operations.ts";
+import { endOfSteps, errorValue, isDeferred, isResult, type Operation, runKind, stepTimes } from "./operations.ts";
 import { overLimit } from "./run-limits.ts";
 
 /** Whether the call that sent the checkpoint was abandoned: after a crash or a timeout, the function is called again under another id. */
@@ -41,11 +41,15 @@ export function decideCheckpoint(
   const known = new Set(state.steps.filter(({ endedAt }) => endedAt !== null).map(({ id }) => id));
   const isRepeated = operations.some((operation) => isResult(operation) && known.has(operation.id));
   if (isRepeated && !mayRepeat) return { change: { entry: "keep" }, refused: null, isRepeated };
+  // The SDK runs one step after the other.
+  let from = endOfSteps(state.steps, state.run.startedAt ?? state.run.createdAt);
   const steps = operations
     .filter((operation) => isResult(operation) && !known.has(operation.id))
-    .map((operation, index) =>
-      checkpointedStep(operation, index === 0 ? attempt : 0, { from: state.run.startedAt ?? state.run.createdAt, to: now }),
-    );
+    .map((operation, index) => {
+      const step = checkpointedStep(operation, index === 0 ? attempt : 0, { from: Math.min(from, now), to: now });
+      from = endOfSteps([step], from);
+      return step;
+    });
   const deferred = deferredSteps(state.steps, operations.filter(isDeferred), now);
   if (typeof deferred !== "string") steps.push(...deferred);
   const refused = overLimit(state, steps);
@@ -54,7 +58,7 @@ export function decideCheckpoint(
   return { change: { steps, entry: "reset-attempt" }, refused: null, isRepeated: false };
 }
 
-/** The call began between `from` and `to`, which is now. */
+/** The step began after `from`, and `to` is now. */
 function checkpointedStep(operation: Operation, attempt: number, call: { from: number; to: number }): StepWrite {
   const isFailed = operation.op === "stepfailed";
   return {

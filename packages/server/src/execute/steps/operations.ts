@@ -1,7 +1,7 @@
 /** Step operations as SDKs return them: small fields as values, results in the SDK's own text. */
 
 import { type JsonMember, type StepId, scanJson } from "@inlet/protocol";
-import type { RunError } from "../../store/contract/index.ts";
+import type { RunError, StepRecord } from "../../store/contract/index.ts";
 
 export interface Operation {
   /** In lower case: SDKs differ. */
@@ -75,6 +75,14 @@ function readTiming(timing: unknown): Operation["ran"] {
 export function stepTimes({ ran }: Operation, { from, to }: { from: number; to: number }): { startedAt: number; endedAt: number } {
   if (!ran || ran.from < from || ran.to < ran.from || ran.to > to) return { startedAt: from, endedAt: to };
   return { startedAt: ran.from, endedAt: ran.to };
+}
+
+/**
+ * When the last of these steps ended, or `from` if that is later. Where steps run one after the other, the next one began after this time,
+ * whatever the app's clock says.
+ */
+export function endOfSteps(steps: readonly Pick<StepRecord, "endedAt">[], from: number): number {
+  return steps.reduce((latest, { endedAt }) => Math.max(latest, endedAt ?? latest), from);
 }
 
 /** The id under which an SDK reports the end of the function itself, if its response also contains deferred functions. */

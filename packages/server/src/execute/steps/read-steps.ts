@@ -18,6 +18,7 @@ import { isInference, readGateway } from "../gateway/read-gateway.ts";
 import { type CallFacts, type CallResponseOf, entryOf, failedAttempt } from "./call-response.ts";
 import { deferredSteps } from "./deferred.ts";
 import {
+  endOfSteps,
   errorValue,
   isDeferred,
   isFunctionError,
@@ -35,6 +36,9 @@ import { waitSince } from "./wait-since.ts";
 
 /** Entries that advance the run, now or later. */
 const MOVING: ReadonlySet<string> = new Set(["call", "wake", "resume"]);
+
+/** Steps whose code runs in the app. */
+const APP_KINDS: ReadonlySet<StepRecord["kind"]> = new Set(["run", "send", "wrap"]);
 
 const NOTHING_TO_DO: RunError = {
   name: "NothingToDo",
@@ -162,10 +166,18 @@ export class OperationsReader {
 
   #finish(operation: Operation, status: "completed" | "failed", value: string): void {
     const { attempt } = entryOf(this.#state, this.#facts);
-    const { startedAt, now } = this.#facts;
-    this.#write(operation, { status, value, ...stepTimes(operation, { from: startedAt, to: now }), attempts: attempt + 1 });
+    const { now } = this.#facts;
+    this.#write(operation, { status, value, ...stepTimes(operation, { from: this.#beganAfter(), to: now }), attempts: attempt + 1 });
     this.#done.add(operation.id);
     this.#asksAtOnce ||= isRacing(operation);
+  }
+
+  /** A call for a planned step runs beside others. In any other call, steps run one after the other, and an SDK may have reported some. */
+  #beganAfter(): number {
+    const { startedAt, isPlanning, now } = this.#facts;
+    if (isPlanning || entryOf(this.#state, this.#facts).stepId !== null) return startedAt;
+    const reported = [...this.#state.steps, ...this.#steps].filter(({ kind }) => APP_KINDS.has(kind));
+    return Math.min(endOfSteps(reported, startedAt), now);
   }
 
   #failStep(operation: Operation): void {
@@ -262,7 +274,7 @@ export class OperationsReader {
   }
 
   #write(operation: Operation, change: Partial<StepWrite>): void {
-    const { startedAt } = this.#facts;
+    const startedAt = this.#beganAfter();
     const { id, displayName } = operation;
     const fresh = {
       kind: runKind(operation),
