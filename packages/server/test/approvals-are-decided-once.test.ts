@@ -5,9 +5,11 @@
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { NonRetriableError } from "@inlet/sdk";
 import { poll, type RunView, runsOf, startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { API_KEY, call, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
+import { makeWebhook, post } from "./support/webhooks.ts";
 
 const WHOLE = /^http:\/\/[^/]+\/approve\/[0-9A-Z]{26}\/[\w-]{22}$/;
 const MASKED = /^http:\/\/[^/]+\/approve\/[0-9A-Z]{26}\/…$/;
@@ -26,6 +28,9 @@ async function startScene(t: TestContext) {
       return step.waitForSignal("wait", { signal: event.data.signal, timeout: "1h" });
     }),
     inlet.createFunction({ id: "post" }, { event: "inlet/approval.requested" }, ({ event }) => event.data),
+    inlet.createFunction({ id: "mail" }, { event: "mail/asked" }, ({ event }) => {
+      throw new NonRetriableError(`cannot mail ${event.data.url}`);
+    }),
   ]);
   return service;
 }
@@ -237,6 +242,7 @@ test("no other site, preview or guess decides, and whoever may not see webhook U
   }
   for (const query of [`q=${token.slice(0, 4)}`, `where=${encodeURIComponent(`data.id == "${approvalId}"`)}`])
     assert.deepEqual((await service.rest("GET", `/events?${query}`, { headers: viewer })).body.data, [], "nor finds it out");
+  await onlySeersFind(service, viewer, { approvalId, token, url });
   assert.ok((await service.rest("GET", "/events?name=inlet/*")).text.includes(token), "an admin sees it");
   const body = { decision: "approved" };
   assert.equal((await service.rest("POST", `/approvals/${approvalId}`, { body, headers: viewer })).body.code, "role_forbidden");
@@ -252,3 +258,38 @@ test("no other site, preview or guess decides, and whoever may not see webhook U
   assert.equal((await service.rest("POST", `/approvals/${approvalId}`, { body, headers: operator })).status, 200);
   assert.equal((await ended()).output.by, "the operator");
 });
+
+/** Neither the entries of a page nor its cursor tell whether there is more text of a token: it cannot be found out character by character. */
+async function onlySeersFind(
+  service: TestService,
+  viewer: Record<string, string>,
+  { approvalId, token, url }: Record<"approvalId" | "token" | "url", string>,
+): Promise<void> {
+  const sent = (await service.send({ name: "mail/asked", data: { url, approvalId } })).body.ids[0];
+  await runsOf(service, sent, { until: ({ status }) => status === "failed" });
+  const found = async (path: string, where: string, headers: Record<string, string>) => {
+    const { body } = await service.rest("GET", `${path}where=${encodeURIComponent(where)}`, { headers });
+    return { count: body.data.length as number, hasMore: body.page.next !== null };
+  };
+  const guess = (text: string) => `(has(data.url) && data.url.contains("${approvalId}/${text}")) || name == "ci/built"`;
+  const [right, wrong] = [guess(token.slice(0, 4)), guess(`${token[0] === "A" ? "B" : "A"}${token.slice(1, 4)}`)];
+  for (const path of ["/events?limit=1&", "/runs?limit=1&"]) {
+    const [hidden, shown] = [await found(path, wrong, viewer), await found(path, right, {})];
+    assert.deepEqual(
+      [hidden, shown],
+      [
+        { count: 1, hasMore: false },
+        { count: 1, hasMore: true },
+      ],
+      path,
+    );
+    assert.deepEqual(await found(path, right, viewer), hidden, path);
+  }
+  const webhook = await makeWebhook(service);
+  await post(webhook.url, { response_to: url });
+  const part = `${approvalId}/${token.slice(0, 4)}`;
+  for (const path of [`/runs?error=${part}`, `/failures?q=${part}`, `/webhooks/${webhook.id}/requests?q=${part}`]) {
+    const count = async (headers: Record<string, string>) => (await service.rest("GET", path, { headers })).body.data.length;
+    assert.deepEqual([await count({}), await count(viewer)], [1, 0], path);
+  }
+}

@@ -10,10 +10,11 @@ import { seesSecrets } from "../access/roles.ts";
 import { APPROVAL_PATH } from "./approval-url.ts";
 
 /** In JSON a slash may be escaped. */
-const LINK = new RegExp(`(\\\\?${APPROVAL_PATH}\\\\?/[0-9A-HJKMNP-TV-Z]{26}\\\\?/)[\\w-]{1,22}`, "g");
+const LINK = new RegExp(`(\\\\?${APPROVAL_PATH}\\\\?/[0-9A-HJKMNP-TV-Z]{26}\\\\?/)[\\w-]{1,22}`);
+const LINKS = new RegExp(LINK, "g");
 
 export function withoutTokens(text: string): string {
-  return text.includes(APPROVAL_PATH) ? text.replace(LINK, "$1…") : text;
+  return text.includes(APPROVAL_PATH) ? text.replace(LINKS, "$1…") : text;
 }
 
 /** Apps may see tokens: they receive them with the event. */
@@ -21,6 +22,11 @@ export function seesTokens(access: AccessRules, request: FastifyRequest): boolea
   const { principal } = request;
   if (!principal || principal.kind === "signing-key" || principal.grants.every(({ role }) => seesSecrets(role))) return true;
   return request.routeOptions.config.about === "environment" && seesSecrets(callerRole(request, environmentOf(access, request)));
+}
+
+/** What no search by the caller of the request may find: otherwise it would find out tokens, one character after the other. */
+export function hiddenFromSearch(access: AccessRules, request: FastifyRequest): { hidden?: RegExp } {
+  return seesTokens(access, request) ? {} : { hidden: LINK };
 }
 
 /** Whole responses. Streams mask their messages themselves. */

@@ -8,6 +8,7 @@ import type { Environment, FailureGroup, FailureState, FailureStateStore, RunSto
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { hiddenFromSearch } from "../approvals/mask-links.ts";
 import { readInstant } from "../instant.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
@@ -47,6 +48,7 @@ export function registerFailuresRoutes(app: FastifyInstance, parts: FailuresRout
   app.get<{ Querystring: ListQuery }>("/failures", { config: { about: "environment" }, schema: LIST }, async (request) => {
     const environment = environmentOf(access, request);
     const { state, q } = request.query;
+    const { hidden } = hiddenFromSearch(access, request);
     const [groups, decided] = await Promise.all([
       views.runFailures(failureParams(parts, environment, request.query)),
       views.failureStateList({ environmentId: environment.id }),
@@ -54,7 +56,7 @@ export function registerFailuresRoutes(app: FastifyInstance, parts: FailuresRout
     const byKey = new Map(decided.map((one) => [one.key, one]));
     const shown = groups
       .map((group) => failureView(group, runs.functionName(group.functionNo), byKey))
-      .filter((failure) => (state === undefined || failure.state === state) && (q === undefined || hasText(failure, q)))
+      .filter((failure) => (state === undefined || failure.state === state) && (q === undefined || hasText(failure, q, hidden)))
       .slice(0, GROUPS_MAX);
     const { items, next } = cutPage([...shown.entries()], ([index]) => ({ rank: -index }), request.query);
     return { data: items.map(([, failure]) => failure), page: { next } };
@@ -105,6 +107,7 @@ function failureView(group: FailureGroup, { id, name: functionName }: { id: stri
   };
 }
 
-function hasText({ function: fn, error }: ReturnType<typeof failureView>, text: string): boolean {
-  return `${fn.id}\n${fn.name}\n${error.name}: ${error.message}\n${error.pattern}`.toLowerCase().includes(text.toLowerCase());
+function hasText({ function: fn, error }: ReturnType<typeof failureView>, text: string, hidden: RegExp | undefined): boolean {
+  const texts = [fn.id, fn.name, `${error.name}: ${error.message}`, error.pattern];
+  return texts.some((one) => one.toLowerCase().includes(text.toLowerCase()) && !hidden?.test(one));
 }

@@ -4,7 +4,6 @@ import { type EventId, type FunctionNo, isEventId, type RunId, type StepId } fro
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type RunNames, runDetailsView, runView } from "../../observe/run-view.ts";
 import {
-  APPROVAL_REQUESTED,
   type ApprovalStore,
   type Environment,
   EVENT_RELATIONS,
@@ -19,7 +18,7 @@ import {
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { type ApprovalViewParts, shownUrl } from "../approvals/approval-view.ts";
-import { seesTokens } from "../approvals/mask-links.ts";
+import { hiddenFromSearch } from "../approvals/mask-links.ts";
 import type { PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -118,10 +117,8 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
 async function listRuns(parts: RunsRoutesParts, request: FastifyRequest<ListRequest>) {
   const environment = environmentOf(parts.access, request);
   const { limit, cursor, ...filter } = request.query;
-  const page = await pageOfRuns(parts, environment, { limit, ...after(cursor), ...runFilter(parts.runs, environment, filter) });
-  if (filter.where === undefined || seesTokens(parts.access, request)) return page;
-  // A search must not find out what is hidden from the reader: the link of the event.
-  return { ...page, data: page.data.filter(({ event }) => (event as RunSummary["event"])?.name !== APPROVAL_REQUESTED) };
+  const filters = { ...runFilter(parts.runs, environment, filter), ...hiddenFromSearch(parts.access, request) };
+  return pageOfRuns(parts, environment, { limit, ...after(cursor), ...filters });
 }
 
 async function listRunsOfEvent(parts: RunsRoutesParts, request: FastifyRequest<OfEventRequest>) {

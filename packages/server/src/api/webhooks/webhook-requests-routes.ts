@@ -4,6 +4,8 @@ import type { ErrorCode, Refusal } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { StoreViews, Webhook, WebhookRequest, WebhookRequestListParams, WebhookRequestStore } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
+import type { AccessRules } from "../access/rest-access.ts";
+import { hiddenFromSearch } from "../approvals/mask-links.ts";
 import { readCursor, writeCursor } from "../cursors.ts";
 import type { PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
@@ -15,6 +17,7 @@ import { REQUEST_FILTERS, type RequestFilterQuery, requestFilter } from "./reque
 import { REQUEST, requestView } from "./request-view.ts";
 
 export interface WebhookRequestsRoutesParts {
+  access: AccessRules;
   audit: AuditTrail;
   store: WebhookRequestStore;
   views: StoreViews;
@@ -72,9 +75,12 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
   );
 }
 
-async function listRequests({ views, directory }: WebhookRequestsRoutesParts, request: FastifyRequest<ListRequest>) {
+async function listRequests({ access, views, directory }: WebhookRequestsRoutesParts, request: FastifyRequest<ListRequest>) {
   const webhook = findWebhook(directory, request, request.params.id);
-  const { requests, next } = await views.webhookRequestList(listParams(webhook, request.query));
+  const { requests, next } = await views.webhookRequestList({
+    ...listParams(webhook, request.query),
+    ...hiddenFromSearch(access, request),
+  });
   return { data: requests.map((record) => shown(directory, record)), page: { next: next && writeCursor(next) } };
 }
 

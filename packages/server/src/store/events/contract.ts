@@ -100,6 +100,8 @@ export interface EventListParams {
   where?: string;
   /** False excludes events that the service itself created. */
   internal?: boolean;
+  /** Events in which this is found are left out, as if they did not match: a search finds out nothing that is hidden from the reader. */
+  hidden?: RegExp;
 }
 
 export interface EventPage {

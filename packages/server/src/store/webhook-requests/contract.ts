@@ -58,6 +58,8 @@ export interface WebhookRequestListParams {
   outcome?: string;
   /** In the body, whatever its case. */
   text?: string;
+  /** No body in which this is found is found by its text: a search finds out nothing that is hidden from the reader. */
+  hidden?: RegExp;
 }
 
 export interface WebhookRequestBodyParams {

@@ -89,14 +89,21 @@ export async function collect(
 export type EventFilter = (event: StoredEvent) => boolean;
 
 /** For source and text filters, which no index supports. */
-export function payloadFilters({ source, text, internal, matched, where }: EventListParams, compileWhere: CompileWhere): EventFilter[] {
+export function payloadFilters(params: EventListParams, compileWhere: CompileWhere): EventFilter[] {
+  const { source, text, internal, matched, where, hidden } = params;
   const filters: EventFilter[] = [];
   if (source !== undefined) filters.push(sourceFilter(source));
   if (internal === false) filters.push((event) => event.source.kind !== "internal");
   if (matched !== undefined) filters.push((event) => event.isMatched === matched);
   if (text !== undefined) filters.push((event) => payloadContains(event, text));
   if (where !== undefined) filters.push(compileWhere(where));
+  if (hidden !== undefined) filters.push((event) => !holds(event, hidden));
   return filters;
+}
+
+/** Whether this is found in what can be searched. */
+export function holds({ name, data, extras }: StoredEvent, wanted: RegExp): boolean {
+  return [name, data, extras].some((part) => part !== null && wanted.test(part));
 }
 
 /** For a store that was opened without support for expressions. */

@@ -32,6 +32,8 @@ export interface RunListParams {
   errorPattern?: string;
   /** An expression over the payload of the event that started it. Throws if it does not compile: check it first. */
   where?: string;
+  /** Runs are not found by an error or an event that contains this: a search finds out nothing that is hidden from the reader. */
+  hidden?: RegExp;
 }
 
 /** A run as shown in lists. */

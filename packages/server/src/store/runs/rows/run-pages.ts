@@ -2,7 +2,7 @@
 
 import type { RunId } from "@inlet/protocol";
 import type { CompileWhere, RunListParams, RunSummary, StoredEvent } from "../../contract/index.ts";
-import { SearchBudget } from "../../events/rows/event-pages.ts";
+import { holds, SearchBudget } from "../../events/rows/event-pages.ts";
 import { errorPattern } from "./error-pattern.ts";
 
 export interface RunPage {
@@ -26,7 +26,7 @@ export function hasRunFilters({ where, errorText, errorPattern: pattern }: RunLi
 }
 
 export async function filterRuns(source: RunSource, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
-  const { where, limit, after: start } = params;
+  const { where, hidden, limit, after: start } = params;
   const matches = where === undefined ? null : compileWhere(where);
   const budget = new SearchBudget(start);
   const found: RunSummary[] = [];
@@ -38,7 +38,7 @@ export async function filterRuns(source: RunSource, params: RunListParams, compi
     for (const run of runs) {
       const event = bySequence.get(run.eventSequence);
       if (!hasError(run, params)) continue;
-      if (matches && !(event && matches(event))) continue;
+      if (matches && !(event && matches(event) && !(hidden && holds(event, hidden)))) continue;
       if (found.length === limit) return { runs: found, next: found.at(-1)?.id ?? null };
       found.push(run);
     }
@@ -50,8 +50,10 @@ export async function filterRuns(source: RunSource, params: RunListParams, compi
   }
 }
 
-function hasError({ error, status }: RunSummary, { errorText, errorPattern: pattern }: RunListParams): boolean {
+function hasError({ error, status }: RunSummary, { errorText, errorPattern: pattern, hidden }: RunListParams): boolean {
   if (pattern !== undefined && (status !== "failed" || errorPattern(error) !== pattern)) return false;
   if (errorText === undefined) return true;
-  return error !== null && `${error.name}: ${error.message}`.toLowerCase().includes(errorText.toLowerCase());
+  if (error === null) return false;
+  const text = `${error.name}: ${error.message}`;
+  return text.toLowerCase().includes(errorText.toLowerCase()) && !hidden?.test(text);
 }

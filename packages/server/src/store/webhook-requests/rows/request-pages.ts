@@ -16,12 +16,13 @@ export interface RequestPage {
 
 /** `readSlice` reads the newest requests older than a cursor, whatever their outcome. */
 export async function pageOfRequests(
-  { limit, outcome, text, after: start, bytesMax = PAGE_BYTES_MAX }: WebhookRequestListParams,
+  { limit, outcome, text, hidden, after: start, bytesMax = PAGE_BYTES_MAX }: WebhookRequestListParams,
   readSlice: (after: EventCursor | undefined, rows: number, bytesMax: number) => Promise<Slice<RequestRow>>,
   toRequest: (row: RequestRow) => WebhookRequest,
 ): Promise<RequestPage> {
   const isFiltered = outcome !== undefined || text !== undefined;
   const wantedText = text?.toLowerCase();
+  const hasText = (body: string) => wantedText === undefined || (jsonContains(body, wantedText) && !hidden?.test(body));
   const sliceRows = !isFiltered ? limit + 1 : Math.max(limit + 1, SLICE_ROWS);
   const budget = new SearchBudget(start);
   const requests: WebhookRequest[] = [];
@@ -30,8 +31,7 @@ export async function pageOfRequests(
   for (;;) {
     const { rows, isEnd } = await readSlice(after, sliceRows, bytesMax);
     for (const row of rows) {
-      const isWanted =
-        (outcome === undefined || row.outcome === outcome) && (wantedText === undefined || jsonContains(row.body ?? "", wantedText));
+      const isWanted = (outcome === undefined || row.outcome === outcome) && hasText(row.body ?? "");
       if (isWanted && (requests.length === limit || bytes >= bytesMax)) return { requests, next: after ?? null };
       if (isWanted) {
         requests.push(toRequest(row));
