@@ -130,6 +130,7 @@ test("an admin of an environment manages its keys, and keys of no more than that
     [{ kind: "api" }, "environment_forbidden"],
     [{ kind: "api", environments: null }, "environment_forbidden"],
     [{ kind: "api", environments: ["a", "b"] }, "environment_forbidden"],
+    [{ kind: "api", environments: ["a", "nowhere"] }, "environment_forbidden"],
     [{ kind: "api", environments: ["branch"] }, "environment_forbidden"],
     [{ kind: "api", role: "owner", environments: ["a"] }, "role_forbidden"],
   ] as const)
@@ -144,6 +145,8 @@ test("an admin of an environment manages its keys, and keys of no more than that
   for (const [body, refused] of [
     [{ environments: null }, [403, "environment_forbidden"]],
     [{ environments: ["a", "b"] }, [403, "environment_forbidden"]],
+    [{ environments: ["nowhere"] }, [403, "environment_forbidden"]],
+    [{ environments: ["a-none"] }, [400, "request_invalid"]],
     [{ role: "owner" }, [403, "role_forbidden"]],
     [{ environments: [] }, [400, "request_invalid"]],
     [{ ips: { mode: "allow", list: [] } }, [400, "request_invalid"]],
@@ -209,4 +212,18 @@ test("environments, audit log, metrics and the session show the caller's part", 
   const mine = await metrics(headers.authorization);
   assert.doesNotMatch(mine, /environment="(?!payments-eu")/);
   assert.doesNotMatch(mine, /^inlet_store_bytes/m, "what covers the installation is left out");
+  await service.rest("POST", "/environments", { body: { name: "payments-us" } });
+  const find = async (id: string) => (await rest(`/find?id=${id}`)).body.data;
+  for (const [env, count] of [
+    ["payments-us", 1],
+    ["orders", 0],
+    ["production", 0],
+  ] as const) {
+    const { body } = await service.rest("POST", "/events", { body: { name: "a", data: {}, id: env }, headers: { "x-service-env": env } });
+    for (const id of [body.data.ids[0], env]) assert.equal((await find(id)).length, count, env);
+  }
+  assert.deepEqual(code(await service.rest("GET", "/find?id=a", { headers: { ...headers, "x-service-env": "orders" } })), [
+    403,
+    "environment_forbidden",
+  ]);
 });

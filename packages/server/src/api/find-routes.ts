@@ -1,19 +1,21 @@
 /** REST: finds the object with an id, whatever its kind. */
 
-import { type EventId, isEventId, type JobId, type RunId, type WebhookRequestId } from "@inlet/protocol";
-import type { FastifyInstance } from "fastify";
-import type { Environment, JobStore, StoreViews, Webhook } from "../store/contract/index.ts";
-import { type AccessRules, environmentOf } from "./access/rest-access.ts";
+import { type EventId, environmentNamed, isEventId, type JobId, type RunId, type WebhookRequestId } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type Environment, type JobStore, reachableOnly, type Store, type StoreViews, type Webhook } from "../store/contract/index.ts";
+import { includesEnvironment } from "./access/grants.ts";
+import { checkMayUse } from "./access/principal.ts";
+import { type AccessRules, environmentOf, environmentsAllowed } from "./access/rest-access.ts";
 import { cutPage, type PageQuery } from "./list-page.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
-import { pageOf, shape, TEXT } from "./route-facts.ts";
+import { namedEnvironment, pageOf, shape, TEXT } from "./route-facts.ts";
 import type { RunsRoutesParts } from "./runs/runs-routes.ts";
 
 export interface FindRoutesParts {
   access: AccessRules;
-  store: Pick<JobStore, "jobGet">;
+  store: Pick<JobStore, "jobGet"> & Pick<Store, "storeDatabases" | "storeDatabaseOf">;
   views: StoreViews;
-  directory: { webhooks(): Webhook[] };
+  directory: { webhooks(): Webhook[]; environments(): Environment[] };
   runs: Pick<RunsRoutesParts["runs"], "functionName">;
 }
 
@@ -41,22 +43,40 @@ const FOUND = shape(
 const FIND = {
   summary: "Find an object by its id",
   description: "An event, a run, a job or a webhook request of the environment; events by their sender's id too.",
+  headers: namedEnvironment("Environment; default `production`, or `dev` on a dev server, or all of the caller if it may not use that."),
   querystring: closed({ ...PAGE_PARAMETERS, id: { type: "string", minLength: 1, maxLength: 512 } }, ["id"]),
   response: { 200: pageOf(FOUND) },
-};
+  errors: ["environment_not_found"],
+} as const;
 
 export function registerFindRoutes(app: FastifyInstance, parts: FindRoutesParts): void {
-  app.get<{ Querystring: PageQuery & { id: string } }>("/find", { config: { about: "environment" }, schema: FIND }, async (request) => {
-    const environment = environmentOf(parts.access, request);
+  app.get<{ Querystring: PageQuery & { id: string } }>("/find", { config: { about: "visible" }, schema: FIND }, async (request) => {
     const id = request.query.id.trim();
-    const found = await Promise.all([
-      byUlid(parts, environment, id.toUpperCase()),
-      byRequestId(parts, environment, id),
-      byDedupId(parts, environment, id),
-    ]);
-    const { items, next } = cutPage([...found.flat().entries()], ([index]) => ({ rank: -index }), request.query);
+    const found: Found[] = [];
+    for (const environment of searched(parts, request)) found.push(...(await findIn(parts, environment, id)));
+    const { items, next } = cutPage([...found.entries()], ([index]) => ({ rank: -index }), request.query);
     return { data: items.map(([, one]) => one), page: { next } };
   });
+}
+
+/** The environment of the request. Who may not use the default one, and names none, finds what is in its own. */
+function searched({ access, store, directory }: FindRoutesParts, request: FastifyRequest): Environment[] {
+  const allowed = environmentsAllowed(request);
+  const visible = directory.environments().filter((environment) => includesEnvironment(allowed, environment));
+  const usesDefault = visible.some(({ name }) => name === access.defaultEnvironment);
+  if (environmentNamed(request.headers) === null && !usesDefault) return reachableOnly(store, visible);
+  const environment = environmentOf(access, request);
+  checkMayUse(request, environment);
+  return [environment];
+}
+
+async function findIn(parts: FindRoutesParts, environment: Environment, id: string): Promise<Found[]> {
+  const found = await Promise.all([
+    byUlid(parts, environment, id.toUpperCase()),
+    byRequestId(parts, environment, id),
+    byDedupId(parts, environment, id),
+  ]);
+  return found.flat();
 }
 
 async function byUlid({ store, views, runs }: FindRoutesParts, { id: environmentId }: Environment, id: string): Promise<Found[]> {

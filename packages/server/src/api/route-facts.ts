@@ -3,7 +3,7 @@
  * decides who may make it (rest-access.ts).
  */
 
-import type { ErrorCode } from "@inlet/protocol";
+import { ENVIRONMENT_HEADER, type ErrorCode } from "@inlet/protocol";
 
 declare module "fastify" {
   interface FastifySchema {
@@ -70,4 +70,9 @@ export function dataOf(data: Schema) {
 export function pageOf(item: Schema) {
   const next = { ...TEXT_OR_NULL, description: "The `cursor` of the next page, or null at the end." };
   return shape({ data: listOf(item), page: shape({ next }) });
+}
+
+/** The header of a route that is about more than one environment unless it names one. */
+export function namedEnvironment(description: string) {
+  return { type: "object", properties: { [ENVIRONMENT_HEADER]: { type: "string", description } } } as const;
 }

@@ -22,7 +22,7 @@ import { csvText } from "./csv-text.ts";
 import { readInstant } from "./instant.ts";
 import { invalid } from "./rest-errors.ts";
 import { closed } from "./rest-schemas.ts";
-import { INSTANT, INTEGER, listOf, shape, TEXT } from "./route-facts.ts";
+import { INSTANT, INTEGER, listOf, namedEnvironment, shape, TEXT } from "./route-facts.ts";
 
 export interface UsageRouteParts {
   directory: { environments(): Environment[] };
@@ -90,6 +90,7 @@ export function registerUsageRoute(app: FastifyInstance, parts: UsageRouteParts)
     description:
       "Covers all environments that the caller may see, or the one that `x-service-env` names. Intervals without usage are left out. Accepted events, duplicates, bytes and runs are exact at once; the others are shown within 10 s. With `Accept: text/csv`, the same as CSV.",
     querystring: PARAMETERS,
+    headers: namedEnvironment("Environment; default: all that the caller may see."),
     response: { 200: shape({ data: listOf(ENTRY), page: shape({ unreachable: UNREACHABLE }) }) },
     errors: ["environment_not_found"] as const,
   };

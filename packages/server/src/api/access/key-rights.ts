@@ -27,25 +27,26 @@ export interface GivenKey {
   ips?: AcceptList | null;
 }
 
-export function checkFields(
-  { kind, environment, role, environments, eventNames, ips }: GivenKey,
-  { directory, isIpRange }: KeyRightsParts,
-): void {
+export function checkFields({ kind, environment, role, environments, eventNames, ips }: GivenKey, { isIpRange }: KeyRightsParts): void {
   if (environment !== undefined && kind === "api")
     throw invalid("environment", "belongs to event and signing keys only; API keys have environments");
   if (environments && kind !== "api") throw invalid("environments", "belongs to API keys only");
   const wrong = environments?.find((name) => !isEnvironmentPattern(name));
   if (wrong !== undefined) throw invalid("environments", `has "${wrong}"; each ${ENVIRONMENT_PATTERN_RULE}`);
-  const unknown = environments?.find((name) => !isEnvironmentBeginning(name) && !directory.environmentNamed(name));
-  if (unknown !== undefined) throw invalid("environments", `names "${unknown}", which does not exist`);
   if (role && kind !== "api") throw invalid("role", "belongs to API keys only");
   if (kind !== "event" && eventNames) throw invalid("eventNames", "belongs to event keys only");
   if (kind !== "event" && ips) throw invalid("ips", "belongs to event keys only");
   checkLists({ ...(eventNames && { eventNames }), ...(ips && { ips }) }, isIpRange);
 }
 
-/** A key gives at most the rights of its creator. */
-export function checkMayGrant(parts: KeyRightsParts, request: FastifyRequest, grant: Grant): void {
+/** A key gives at most the rights of its creator. That comes before its environments are looked for, so that nobody can probe for names. */
+export function checkGrant(parts: KeyRightsParts, request: FastifyRequest, grant: Grant): void {
+  checkMayGrant(parts, request, grant);
+  const unknown = grant.environments?.find((name) => !isEnvironmentBeginning(name) && !parts.directory.environmentNamed(name));
+  if (unknown !== undefined) throw invalid("environments", `names "${unknown}", which does not exist`);
+}
+
+function checkMayGrant(parts: KeyRightsParts, request: FastifyRequest, grant: Grant): void {
   const principal = principalOf(request);
   const isAdmin = (role: ApiRole | null) => role === "owner" || role === "admin";
   if (isAdmin(roleEverywhere(principal.grants))) {

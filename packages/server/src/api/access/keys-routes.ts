@@ -10,7 +10,7 @@ import { dataOf, pageOf } from "../route-facts.ts";
 import { type CreateKeyParts, createKey, keyView, noteKey } from "./create-key.ts";
 import {
   checkFields,
-  checkMayGrant,
+  checkGrant,
   checkMayManage,
   checkOwner,
   type GivenKey,
@@ -97,7 +97,7 @@ function registerCreating(app: FastifyInstance, parts: KeysRoutesParts): void {
   app.post<{ Body: CreateBody }>("/keys", { config: { about: "item", idempotent: "secret" }, schema: create }, async (request, reply) => {
     const { kind, name, role, environments = null, eventNames = null, ips = null } = request.body;
     checkFields(request.body, parts);
-    if (kind === "api") checkMayGrant(parts, request, { role: role ?? "admin", environments });
+    if (kind === "api") checkGrant(parts, request, { role: role ?? "admin", environments });
     const environment = kind === "api" ? null : homeOf(parts, request);
     const fields = { kind, name, environment, role: kind === "api" ? (role ?? "admin") : null, environments, eventNames, ips };
     reply.code(201);
@@ -124,7 +124,7 @@ function registerChanging(app: FastifyInstance, parts: KeysRoutesParts): void {
     checkFields({ ...request.body, kind: key.kind }, parts);
     if (key.kind === "api") {
       if (key.role === "owner") checkOwner(request, directory.keys());
-      checkMayGrant(parts, request, { role: changed.role ?? "admin", environments: changed.environments });
+      checkGrant(parts, request, { role: changed.role ?? "admin", environments: changed.environments });
     }
     if (isLastOfItsUse(directory.keys(), id) && !isFullAdmin(changed))
       throw new RestRefusal("key_last", "This is the last key that can manage everything; create another one before changing it.");
