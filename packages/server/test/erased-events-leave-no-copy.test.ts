@@ -5,12 +5,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { makeBackup } from "../src/store/sqlite/backup/make-backup.ts";
+import { test as bothStores } from "./support/both-stores.ts";
 import { DEDUP_ID, KEPT, NEEDLE, personalData } from "./support/erasure-scene.ts";
 import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { startInlet } from "./support/process.ts";
+import { pagesOf, sourceOf, startProvider } from "./support/provider.ts";
 import { endedRun, runsOfEvent, runsOfFunction, until } from "./support/runs.ts";
 import { API_KEY, call, EVENT_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
-import { requestsOf } from "./support/webhooks.ts";
+import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 
 interface Place {
   options: { dataDir: string } | { databaseUrl: string };
@@ -105,6 +107,7 @@ for (const [store, make] of Object.entries({ sqlite, postgres })) {
     for (const webhook of webhooks) assert.equal((await requestsOf(service, webhook)).length, 1);
     assert.equal((await service.rest("GET", `/events/${started}`)).body.data.dedupId, DEDUP_ID);
     assert.deepEqual((await endedRun(service, started, "shop-receives")).output, null);
+    assert.deepEqual((await service.rest("GET", "/approvals?status=open")).body.data, []);
     await batchGoesOn(service);
     await limitsHold(service, keyed);
   });
@@ -138,6 +141,32 @@ for (const [store, make] of Object.entries({ sqlite, postgres })) {
     await search();
   });
 }
+
+bothStores("an erased event does not come back with what its provider lists", async (t) => {
+  const service = await startTestService(t);
+  const provider = await startProvider(
+    t,
+    pagesOf(
+      [
+        { who: NEEDLE, n: 1 },
+        { who: NEEDLE, n: 2, own: "an-id" },
+      ],
+      10,
+    ),
+  );
+  const reconcile = { source: sourceOf(provider), every: "30d" };
+  const webhook = await makeWebhook(service, "(evt) => ({ name: 'shop/sale', data: evt })", { reconcile });
+  await post(webhook.url, { who: NEEDLE, n: 1 });
+  const counts = async () => {
+    const { body } = await service.rest("POST", `/webhooks/${webhook.id}/reconcile`, { body: { since: 0 } });
+    await until("the pass", async () => (await service.rest("GET", `/jobs/${body.data.id}`)).body.data.endedAt ?? undefined);
+    const [{ seen, recovered }] = (await service.rest("GET", `/webhooks/${webhook.id}/reconciliations`)).body.data;
+    return { seen, recovered };
+  };
+  assert.deepEqual(await counts(), { seen: 1, recovered: 1 });
+  assert.equal((await erased(service, { q: NEEDLE })).status, "completed");
+  assert.deepEqual(await counts(), { seen: 2, recovered: 0 });
+});
 
 /** A batch goes on without the events that were erased. */
 async function batchGoesOn(service: TestService): Promise<void> {

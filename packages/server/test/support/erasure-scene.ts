@@ -108,6 +108,7 @@ export async function personalData(t: TestContext, options: TestServiceOptions) 
     assert.equal(came.status, 200, came.text);
   }
   await refusedAndReplayed(service);
+  await askedWithoutRun(service);
   await until("it waits for the answer", async () => {
     const runs = await runsOfFunction(service, "shop-receives");
     return runs[0]?.status === "waiting" || undefined;
@@ -140,4 +141,17 @@ async function settled(service: TestService, keyed: string, waits: string): Prom
     const status = (name: string) => runs.find((run) => run.function.id === `shop-${name}`)?.status;
     return Object.entries(KEYED).every(([name, wanted]) => status(name) === wanted) || undefined;
   });
+}
+
+/** Approvals that no run waits for yet: one is open, and the decision of the other is kept. */
+async function askedWithoutRun(service: TestService): Promise<void> {
+  const ask = async (signal: string) => {
+    const body = { signal: `${signal} ${NEEDLE}`, prompt: `For ${NEEDLE}?`, data: { who: NEEDLE }, timeout: "1d" };
+    const { status, body: asked } = await service.rest("POST", "/approvals", { body, headers: { "idempotency-key": signal } });
+    assert.equal(status, 201);
+    return asked.data.id as string;
+  };
+  await ask("open");
+  const body = { decision: "approved", comment: NEEDLE, data: NEEDLE };
+  assert.equal((await service.rest("POST", `/approvals/${await ask("decided")}`, { body })).status, 200);
 }

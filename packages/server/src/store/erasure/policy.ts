@@ -12,6 +12,11 @@ export const REPEATING_EVENT_NAMES = [
   "inngest/deferred.schedule",
 ] as const;
 
+/** Internal events about an approval. Their data begins with its id: `{"id":"01…`. */
+export const APPROVAL_EVENT_NAMES = ["inlet/approval.requested", "inlet/approval.decided"] as const;
+export const APPROVAL_ID_FROM = '{"id":"'.length + 1;
+export const APPROVAL_ID_UNITS = 26;
+
 export const ERASED_DATA = "{}";
 export const ERASED_ERROR = JSON.stringify({ name: "Erased", message: "Erased on request." });
 /** What a run that invoked an erased one has left of its result. */

@@ -10,6 +10,9 @@ import type { ErasureOutcome, ErasureStore, EventEraseParams, MarkKey } from "..
 import type { Database } from "../postgres/database.ts";
 import { LockSet, markLock, nameLock } from "../postgres/locks.ts";
 import {
+  APPROVAL_EVENT_NAMES,
+  APPROVAL_ID_FROM,
+  APPROVAL_ID_UNITS,
   ERASED_DATA,
   ERASED_ERROR,
   ERASED_FAILURE,
@@ -76,13 +79,24 @@ const INVOKERS = `SELECT run_no, event_id FROM steps WHERE environment_id = $1 A
 const REQUESTS_OF = `event_id = ANY(${IDS}) AND delivered_to = $1`;
 const LINKED_REQUESTS = `
   SELECT DISTINCT environment_id, webhook_id, query, body, body_base64 FROM webhook_requests WHERE ${REQUESTS_OF} AND body IS NOT NULL`;
+/** The hash of a body that made an event stays: an item that a provider lists is known by it, and does not come back. */
 const ERASE_REQUESTS = `
-  UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'`;
+  UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, error = NULL, logs = '[]'`;
 const ERASE_REFUSED = `
-  ${ERASE_REQUESTS} WHERE environment_id = $1 AND webhook_id = $2 AND event_id IS NULL AND body IS NOT NULL
+  ${ERASE_REQUESTS}, body_key = NULL WHERE environment_id = $1 AND webhook_id = $2 AND event_id IS NULL AND body IS NOT NULL
     AND octet_length(coalesce(body_base64, body)) IN (octet_length($3::text), octet_length($4::text))
     AND coalesce(body_base64 = $4, body = $3) AND ($5::text IS NULL OR query = $5)`;
+/** Approvals that no run waits for, whose events these are. */
+const APPROVALS_OF = `
+  a.environment_id = $1 AND a.run_no IS NULL AND a.approval_id IN (
+    SELECT substr(e.data, ${APPROVAL_ID_FROM}, ${APPROVAL_ID_UNITS}) FROM events AS e JOIN event_names AS n USING (name_id)
+    WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND n.name IN (${APPROVAL_EVENT_NAMES.map((name) => `'${name}'`).join(", ")}))`;
+const ERASE_APPROVALS = `
+  UPDATE approvals AS a SET prompt = '', data = 'null', comment = NULL, decision_data = NULL, wait_name = approval_id,
+    signal = CASE WHEN signal IS NOT NULL THEN '' END`;
 const ERASE_EVENTS = [
+  `DELETE FROM idempotency_keys AS k USING approvals AS a WHERE ${APPROVALS_OF} AND strpos(k.body, a.approval_id) > 0`,
+  `${ERASE_APPROVALS}, status = CASE status WHEN 'open' THEN 'cancelled' ELSE status END, is_pending = 0 WHERE ${APPROVALS_OF}`,
   `DELETE FROM idempotency_keys AS k USING events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND strpos(k.body, e.event_id) > 0`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,
 ];
@@ -100,8 +114,7 @@ const ERASE_RUNS = [
   `UPDATE runs SET output = CASE WHEN output IS NOT NULL THEN 'null' END, error = CASE WHEN error IS NOT NULL THEN '${ERASED_ERROR}' END, order_key = NULL
    WHERE ${OF_RUNS}`,
   `DELETE FROM idempotency_keys AS k USING approvals AS a WHERE a.environment_id = $1 AND a.run_no = ANY($2) AND strpos(k.body, a.approval_id) > 0`,
-  `UPDATE approvals SET prompt = '', data = 'null', comment = NULL, decision_data = NULL, wait_name = approval_id, signal = CASE WHEN signal IS NOT NULL THEN '' END
-   WHERE ${OF_RUNS}`,
+  `${ERASE_APPROVALS} WHERE ${OF_RUNS}`,
 ];
 const TABLES = [
   "events",

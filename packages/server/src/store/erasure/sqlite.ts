@@ -10,6 +10,9 @@ import type { EventId } from "@inlet/protocol";
 import { type ErasureOutcome, type ErasureStore, type EventEraseParams, StoreUnavailable } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import {
+  APPROVAL_EVENT_NAMES,
+  APPROVAL_ID_FROM,
+  APPROVAL_ID_UNITS,
   ERASED_DATA,
   ERASED_ERROR,
   ERASED_FAILURE,
@@ -26,7 +29,8 @@ import {
 const SETTLE_TRIES = 100;
 const SETTLE_PAUSE_MS = 100;
 const AMONG = "IN (SELECT value FROM json_each(?1))";
-const NAMES = REPEATING_EVENT_NAMES.map((name) => `'${name}'`).join(", ");
+const listOf = (names: readonly string[]) => names.map((name) => `'${name}'`).join(", ");
+const NAMES = listOf(REPEATING_EVENT_NAMES);
 
 /** Steps that received these events, or invoked other functions with them. An id is unique in its environment only. */
 const STEPS_OF = `
@@ -75,13 +79,23 @@ const REQUESTS_OF = `
   events AS e CROSS JOIN webhook_requests AS r ON r.event_id = e.event_id AND r.delivered_to = e.environment_id WHERE e.sequence ${AMONG}`;
 const LINKED_REQUESTS = `
   SELECT DISTINCT r.environment_id, r.webhook_id, r.query, r.body, r.body_base64 FROM ${REQUESTS_OF} AND r.body IS NOT NULL`;
+/** The hash of a body that made an event stays: an item that a provider lists is known by it, and does not come back. */
 const ERASE_REQUESTS = `
-  UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, body_key = NULL, error = NULL, logs = '[]'`;
+  UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, error = NULL, logs = '[]'`;
 const ERASE_REFUSED = `
-  ${ERASE_REQUESTS} WHERE environment_id = ?1 AND webhook_id = ?2 AND event_id IS NULL AND body IS NOT NULL
+  ${ERASE_REQUESTS}, body_key = NULL WHERE environment_id = ?1 AND webhook_id = ?2 AND event_id IS NULL AND body IS NOT NULL
     AND octet_length(coalesce(body_base64, body)) IN (octet_length(?3), octet_length(?4))
     AND coalesce(body_base64 = ?4, body = ?3) AND (?5 IS NULL OR query = ?5)`;
+/** Approvals that no run waits for, whose events these are. */
+const APPROVALS_OF = `
+  run_no IS NULL AND (environment_id, approval_id) IN (
+    SELECT e.environment_id, substr(e.data, ${APPROVAL_ID_FROM}, ${APPROVAL_ID_UNITS}) FROM events AS e CROSS JOIN event_names AS n USING (name_id)
+    WHERE e.sequence ${AMONG} AND n.name IN (${listOf(APPROVAL_EVENT_NAMES)}))`;
+const ERASE_APPROVALS = `
+  UPDATE approvals SET prompt = '', data = 'null', comment = NULL, decision_data = NULL, wait_name = approval_id, signal = iif(signal IS NULL, NULL, '')`;
 const ERASE_EVENTS = [
+  `DELETE FROM idempotency_keys WHERE EXISTS (SELECT 1 FROM approvals WHERE ${APPROVALS_OF} AND instr(idempotency_keys.body, approval_id) > 0)`,
+  `${ERASE_APPROVALS}, status = iif(status = 'open', 'cancelled', status), is_pending = 0 WHERE ${APPROVALS_OF}`,
   `${ERASE_REQUESTS} WHERE sequence IN (SELECT r.sequence FROM ${REQUESTS_OF})`,
   `DELETE FROM idempotency_keys WHERE EXISTS (SELECT 1 FROM events WHERE sequence ${AMONG} AND instr(idempotency_keys.body, event_id) > 0)`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE sequence ${AMONG}`,
@@ -100,8 +114,7 @@ const ERASE_RUNS = [
    WHERE run_no ${AMONG}`,
   `DELETE FROM idempotency_keys
    WHERE EXISTS (SELECT 1 FROM approvals WHERE run_no ${AMONG} AND instr(idempotency_keys.body, approval_id) > 0)`,
-  `UPDATE approvals SET prompt = '', data = 'null', comment = NULL, decision_data = NULL, wait_name = approval_id, signal = iif(signal IS NULL, NULL, '')
-   WHERE run_no ${AMONG}`,
+  `${ERASE_APPROVALS} WHERE run_no ${AMONG}`,
 ];
 
 interface InvokerRow {
