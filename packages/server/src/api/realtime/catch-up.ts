@@ -16,7 +16,8 @@ export interface CatchUpParts {
 
 export interface CatchUpTarget {
   environmentId: EnvironmentId;
-  channels: readonly string[];
+  /** It may subscribe to others meanwhile. */
+  channels(): readonly string[];
   /** The number of the last message that it got. */
   after: number;
   /** The number up to which messages had been delivered to others when it came. */
@@ -37,19 +38,20 @@ export interface CatchUpTarget {
 const PAGE_MESSAGES = 100;
 
 export async function catchUp({ store, views, retentionMs, now }: CatchUpParts, target: CatchUpTarget): Promise<void> {
-  const { environmentId, channels, after } = target;
+  const { environmentId, after } = target;
   const publishedAfter = now() - retentionMs;
   // A number that was never given says nothing about what it missed.
   const isKnown = after <= (await store.realtimeLast({ environmentId }));
-  const floors = await Promise.all(channels.map((channel) => store.realtimeFloor({ environmentId, channel })));
+  const floorOf = async (channel: string) => [channel, await store.realtimeFloor({ environmentId, channel })] as const;
+  const floors = new Map(await Promise.all(target.channels().map(floorOf)));
   const isKept = isKnown && (await store.realtimeHas({ environmentId, number: after, publishedAfter }));
-  if (isKnown && (!isKept || floors.some((floor) => floor > after))) target.sendGap();
+  if (isKnown && (!isKept || [...floors.values()].some((floor) => floor > after))) target.sendGap();
   let reached = isKnown ? after : target.joinedAt;
   while (!target.isGone()) {
     const until = target.delivered();
     // Nothing can be delivered to others between this look and the change.
     if (reached >= until) return target.goLive(reached);
-    const cursors = channels.map((channel, at) => ({ channel, after: Math.max(reached, floors[at] ?? 0) }));
+    const cursors = target.channels().map((channel) => ({ channel, after: Math.max(reached, floors.get(channel) ?? 0) }));
     const page = await views.realtimeRead({ environmentId, cursors, until, publishedAfter, limit: PAGE_MESSAGES });
     if (target.isGone()) return;
     for (const message of page.messages) target.send(message);

@@ -112,3 +112,31 @@ test("a subscriber that cannot be written to is cut, and the others get the mess
   publish();
   assert.deepEqual([reasons.length, whole.log], [1, ["sent", "sent"]]);
 });
+
+test("who subscribes to more topics while it catches up misses no message of these, and gets none from before", async () => {
+  const { store, publish } = makeStore();
+  const subscribers = await subscribersOf(store);
+  const more = { environmentId: ENVIRONMENT, topics: [{ channel: "c", name: "d" }] };
+  publish();
+  publish();
+  const got: (number | null)[] = [];
+  const connection: Connection = { send: (_, number) => got.push(number), waitingBytes: () => 0, drained, cut: assert.fail };
+  // Message 2 is from before the second subscription; 3 and 4 are published while the first page is read.
+  const stored = [1, 2, 3, 4].map((number) => {
+    const topic = number === 1 || number === 3 ? { channel: "a", topic: "b" } : { channel: "c", topic: "d" };
+    return { environmentId: ENVIRONMENT, number, text: "{}", ...topic };
+  });
+  let pages = 0;
+  store.realtimeRead = async ({ cursors, until }) => {
+    if (pages++ === 0) {
+      subscribers.subscribe(connection, more);
+      publish();
+      publish("d");
+    }
+    const isRead = (channel: string, number: number) => cursors.some((cursor) => cursor.channel === channel && number > cursor.after);
+    return { messages: stored.filter(({ channel, number }) => number <= until && isRead(channel, number)), reached: until };
+  };
+  subscribers.add(connection, CLAIMS, 0);
+  await subscribers.resume(connection);
+  assert.deepEqual(got, [1, 3, 4]);
+});

@@ -42,8 +42,8 @@ const GAP = JSON.stringify({ kind: "gap" });
 
 interface Subscriber {
   tokenId: string;
-  /** Keys of its topics. */
-  topics: Set<string>;
+  /** Keys of its topics, each with the number of the last message of its environment that others had when it was subscribed. */
+  topics: Map<string, number>;
   /** Environments whose messages it follows. */
   environments: Set<EnvironmentId>;
   /** While it catches up, it gets nothing else. `number`: the last message of the environment that it has, `joinedAt`: the last that others had. */
@@ -90,7 +90,7 @@ export class Subscribers {
     const { environmentId } = claims;
     const joinedAt = this.#tails.cursor(environmentId);
     const resumed = after === null ? null : { environmentId, number: after, joinedAt, isOpen: true };
-    this.#subscribers.set(connection, { tokenId: claims.tokenId, topics: new Set(), environments: new Set(), resumed });
+    this.#subscribers.set(connection, { tokenId: claims.tokenId, topics: new Map(), environments: new Set(), resumed });
     const refused = this.subscribe(connection, claims);
     if (refused) this.remove(connection);
     return refused;
@@ -102,14 +102,21 @@ export class Subscribers {
     const resumed = subscriber?.resumed;
     if (!subscriber || !resumed?.isOpen) return;
     const { environmentId, number: after, joinedAt } = resumed;
+    const missed = new Set(subscriber.topics.keys());
+    // What it subscribes to meanwhile begins with that subscription.
+    const isWanted = (message: RealtimeMessage) => {
+      const key = keyOf(environmentId, topicOf(message));
+      const subscribedAt = subscriber.topics.get(key);
+      return subscribedAt !== undefined && (missed.has(key) || message.number > subscribedAt);
+    };
     try {
       await catchUp(this.#parts, {
         environmentId,
         after,
         joinedAt,
-        channels: [...new Set(topicsOf(subscriber, environmentId).map(({ channel }) => channel))],
+        channels: () => [...new Set(topicsOf(subscriber, environmentId).map(({ channel }) => channel))],
         delivered: () => this.#tails.cursor(environmentId),
-        send: (message) => subscriber.topics.has(keyOf(environmentId, topicOf(message))) && connection.send(message.text, message.number),
+        send: (message) => isWanted(message) && connection.send(message.text, message.number),
         sendGap: () => connection.send(GAP, null),
         drained: () => connection.drained(),
         isGone: () => !this.#subscribers.has(connection),
@@ -127,10 +134,12 @@ export class Subscribers {
   subscribe(connection: Connection, { environmentId, topics }: Pick<TokenClaims, "environmentId" | "topics">): Refusal | null {
     const subscriber = this.#subscribers.get(connection);
     if (!subscriber) return null;
-    for (const topic of topics) subscriber.topics.add(keyOf(environmentId, topic));
+    const subscribedAt = this.#tails.cursor(environmentId);
+    for (const key of topics.map((topic) => keyOf(environmentId, topic)))
+      if (!subscriber.topics.has(key)) subscriber.topics.set(key, subscribedAt);
     if (subscriber.topics.size > TOPICS_PER_SUBSCRIBER_MAX)
       return new Refusal("overloaded", `A subscriber has at most ${TOPICS_PER_SUBSCRIBER_MAX} topics.`);
-    for (const key of subscriber.topics) this.#byTopic.set(key, (this.#byTopic.get(key) ?? new Set()).add(connection));
+    for (const key of subscriber.topics.keys()) this.#byTopic.set(key, (this.#byTopic.get(key) ?? new Set()).add(connection));
     if (!subscriber.environments.has(environmentId) && this.#tails.hold(environmentId)) subscriber.environments.add(environmentId);
     this.#tails.noteSubscription();
     return null;
@@ -144,7 +153,7 @@ export class Subscribers {
   remove(connection: Connection): void {
     const subscriber = this.#subscribers.get(connection);
     if (!subscriber) return;
-    for (const key of subscriber.topics) this.#leave(connection, key);
+    for (const key of subscriber.topics.keys()) this.#leave(connection, key);
     this.#subscribers.delete(connection);
     for (const environmentId of subscriber.environments) this.#tails.release(environmentId);
     const left = (this.#connectionsByToken.get(subscriber.tokenId) ?? 0) - 1;
@@ -208,6 +217,6 @@ function keyOf(environmentId: EnvironmentId, { channel, name }: RealtimeTopic): 
 }
 
 function topicsOf({ topics }: Subscriber, environmentId: EnvironmentId): RealtimeTopic[] {
-  const keys = [...topics].map((key) => JSON.parse(key) as [EnvironmentId, string, string]);
+  const keys = [...topics.keys()].map((key) => JSON.parse(key) as [EnvironmentId, string, string]);
   return keys.filter(([id]) => id === environmentId).map(([, channel, name]) => ({ channel, name }));
 }
