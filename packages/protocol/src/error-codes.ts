@@ -1,5 +1,7 @@
 /**
- * The catalogue of errors: status, whether a retry can succeed, and meaning.
+ * The catalogue of errors: status, whether a retry can succeed, and what each means, for the documentation. The message of a response
+ * is written where the request is refused.
+ *
  * docs/reference/errors.md and the pages in docs/errors/ are generated from this table, and a test compares them.
  */
 
