@@ -2,8 +2,6 @@
 
 import type { Webhook } from "../api/types.ts";
 
-export const SCHEMES = ["standard-webhooks", "stripe", "github", "shopify", "slack", "twilio", "linear", "hmac", "basic", "header"];
-export const PRESETS = ["slack", "meta", "microsoft-graph", "x", "dropbox", "zoom", "okta", "asana"];
 export const STATUSES = ["200", "201", "202", "204"];
 export const CONTENT_TYPES = ["text/plain", "application/json", "application/xml", "text/xml"];
 /** The fields specific to a scheme. */

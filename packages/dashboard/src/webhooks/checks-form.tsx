@@ -1,5 +1,6 @@
 /** Verification, handshake and answer of a webhook. Secrets are entered and never shown: empty fields keep the current ones. */
 
+import { HANDSHAKE_PRESETS, VERIFY_SCHEMES } from "@inlet/protocol/webhook-settings";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { call } from "../api/client.ts";
@@ -7,7 +8,7 @@ import { webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { ShownSecret, Webhook } from "../api/types.ts";
 import { withToast } from "../ui/toasts.tsx";
-import { type ChecksDraft, CONTENT_TYPES, checksBody, draftOfChecks, PRESETS, SCHEME_FIELDS, SCHEMES, STATUSES } from "./checks-draft.ts";
+import { type ChecksDraft, CONTENT_TYPES, checksBody, draftOfChecks, SCHEME_FIELDS, STATUSES } from "./checks-draft.ts";
 import { Choice, Field, SecretsField } from "./form-fields.tsx";
 
 export function ChecksForm({ webhook }: { webhook: Webhook }) {
@@ -51,7 +52,7 @@ function VerifyFields({ draft, change, shown }: PartProps & { shown: readonly Sh
       <Choice
         label="Verification"
         value={draft.scheme}
-        options={SCHEMES}
+        options={VERIFY_SCHEMES}
         none="None: verify in the function"
         onChange={(scheme) => change({ scheme })}
       />
@@ -88,7 +89,7 @@ function HandshakeFields({ draft, change, shown }: PartProps & { shown: readonly
       <Choice
         label="Handshake"
         value={draft.handshake}
-        options={[...PRESETS, "function"]}
+        options={[...HANDSHAKE_PRESETS, "function"]}
         none="None"
         onChange={(handshake) => change({ handshake })}
       />
