@@ -120,6 +120,14 @@ test(
       assert.deepEqual(numbers(await tail.take(1)), [7]);
     },
 
+    "a request for the headers alone is answered at once": async (service) => {
+      for (const path of ["/v1/events/stream", "/v1/runs/stream"]) {
+        const headers = { authorization: `Bearer ${API_KEY}` };
+        const response = await fetch(`${service.url}${path}`, { method: "HEAD", headers, signal: AbortSignal.timeout(30_000) });
+        assert.deepEqual([response.status, response.headers.get("content-type")], [200, "text/event-stream"], path);
+      }
+    },
+
     "what is not understood is refused": async (service) => {
       for (const query of ["?after=x", "?colour=red"]) {
         const { status, body } = await service.rest("GET", `/events/stream${query}`);

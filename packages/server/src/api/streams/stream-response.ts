@@ -45,6 +45,11 @@ export class StreamResponse {
       return;
     }
     response.writeHead(200, { ...STREAM_HEADERS, ...headers });
+    // Node sends the headers of a response without a body when it ends.
+    if (response.req.method === "HEAD") {
+      this.end();
+      return;
+    }
     response.write(`: connected\n${opening}\n`);
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs).unref();
   }
