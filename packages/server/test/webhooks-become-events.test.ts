@@ -170,6 +170,21 @@ test(
       await landsIn(await post(`${url}?x-service-env=feature%2Fcart`), "branch");
     },
 
+    "the result of a transform may be as large as the body limit of its environment": async (service) => {
+      const headers = { "x-service-env": "large" };
+      await service.rest("POST", "/environments", { body: { name: "large" } });
+      await service.rest("PUT", "/environments/large", { body: { bodyLimitBytes: 600_000 } });
+      const large = await makeWebhook(service, "(evt) => ({ name: 'a/b', data: { x: 'y'.repeat(evt.n) } })", {}, headers);
+      const trialOf = async (n: number) =>
+        (await service.rest("POST", `/webhooks/${large.id}/test`, { body: { body: { n } }, headers })).body.data.ok;
+      const around = JSON.stringify({ name: "a/b", data: { x: "" } }).length;
+      assert.equal((await post(large.url, { n: 600_000 - around })).status, 200);
+      assert.equal(await trialOf(600_000 - around), true);
+      const refused = await post(large.url, { n: 600_001 - around });
+      assert.deepEqual([refused.status, refused.body.code], [400, "transform_invalid_event"]);
+      assert.equal(await trialOf(600_001 - around), false);
+    },
+
     "every accepted request has its event, and every event its request": async (service) => {
       const webhook = await makeWebhook(service);
       await Promise.all(Array.from({ length: 50 }, (_, n) => post(webhook.url, { n })));

@@ -170,7 +170,10 @@ function registerRestRoutes(app: FastifyInstance, shared: Shared): readonly Docu
       const checked = await transforms.check(source, entry);
       return checked.ok ? null : checked;
     },
-    tryTransform: (request) => tryTransform(transforms, toTransformTest(request, trials), { bytesMax: config.bodyLimit }),
+    tryTransform: (request) => {
+      const environment = request.webhook && directory.environment(request.webhook.environmentId);
+      return tryTransform(transforms, toTransformTest(request, trials), { bytesMax: environment?.bodyBytesMax ?? config.bodyLimit });
+    },
     providerTemplates: readProviderTemplates,
     issueKey,
     issueWebhookToken,

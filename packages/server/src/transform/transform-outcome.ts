@@ -22,6 +22,8 @@ export interface TransformRequest {
   headers: Readonly<Record<string, string>>;
   queryParams: Readonly<Record<string, readonly string[]>>;
   raw: string;
+  /** How large the result may be. Absent: the limit of all. */
+  resultBytesMax?: number;
 }
 
 /**

@@ -29,9 +29,9 @@ export interface TransformedRequest {
 export async function transformRequest(runner: TransformRunner, params: TransformRequestParams): Promise<TransformedRequest> {
   const read = await readRequestBody(params);
   if (!read.ok) return { result: read.refusal, body: null, logs: [], durationMs: 0 };
-  const { versionKey, owner, transform: source, headers, queryParams } = params;
+  const { versionKey, owner, transform: source, headers, queryParams, bytesMax: resultBytesMax } = params;
   const { evtJson, raw } = read.body;
-  const outcome = await runner.run({ versionKey, owner, source, evtJson, headers, queryParams, raw });
+  const outcome = await runner.run({ versionKey, owner, source, evtJson, headers, queryParams, raw, resultBytesMax });
   const { logs, durationMs } = outcome;
   const { result, fault } = resultOf(outcome);
   return { result, fault, body: read.body, logs, durationMs, eventJson: outcome.ok ? outcome.eventJson : undefined };

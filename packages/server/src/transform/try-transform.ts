@@ -108,7 +108,8 @@ async function runTransform(runner: TransformRunner, request: TrialRequest, { by
   if (request.bodyJson !== undefined) {
     const { versionKey, transform: source, queryParams } = params;
     const raw = request.bytes.length > 0 ? request.bytes.toString() : request.bodyJson;
-    const outcome = await runner.run({ versionKey, source, headers, queryParams, evtJson: request.bodyJson, raw });
+    const evtJson = request.bodyJson;
+    const outcome = await runner.run({ versionKey, source, headers, queryParams, evtJson, raw, resultBytesMax: bytesMax });
     return asTrial(
       { ...resultOf(outcome), logs: outcome.logs, durationMs: outcome.durationMs },
       outcome.ok ? outcome.eventJson : undefined,

@@ -18,6 +18,8 @@ export interface TransformCall {
   headersJson: string;
   queryParamsJson: string;
   raw: string;
+  /** Absent: the limit of all. */
+  resultBytesMax?: number | undefined;
 }
 
 export interface CallOptions extends DescribeOptions {
@@ -104,7 +106,8 @@ function eventText(guest: Guest, event: Handle, options: CallOptions): Called | 
   if (guest.isException(json)) return { fault: notJson(describeException(guest, options)) };
   const bytes = guest.textBytes(json);
   if (bytes === null) return { fault: describeException(guest, options) };
-  const bytesMax = entry === "read" ? Math.max(options.resultBytesMax, PAGE_RESULT_BYTES_MAX) : options.resultBytesMax;
+  const { resultBytesMax = options.resultBytesMax } = options.request;
+  const bytesMax = entry === "read" ? Math.max(resultBytesMax, PAGE_RESULT_BYTES_MAX) : resultBytesMax;
   if (bytes.length > bytesMax) {
     return invalid(
       `the returned ${entry === "transform" ? "event" : "object"} has ${bytes.length} bytes as JSON, more than the limit of ${bytesMax}`,

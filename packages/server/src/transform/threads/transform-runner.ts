@@ -128,7 +128,17 @@ class Runner implements TransformRunner {
     };
   }
 
-  run({ versionKey, owner, source, entry, evtJson, headers, queryParams, raw }: TransformRequest): Promise<TransformOutcome> {
+  run({
+    versionKey,
+    owner,
+    source,
+    entry,
+    evtJson,
+    headers,
+    queryParams,
+    raw,
+    resultBytesMax,
+  }: TransformRequest): Promise<TransformOutcome> {
     const run = {
       versionKey,
       source,
@@ -137,6 +147,7 @@ class Runner implements TransformRunner {
       headersJson: JSON.stringify(headers),
       queryParamsJson: JSON.stringify(queryParams),
       raw,
+      resultBytesMax,
     };
     return new Promise((resolve) => {
       this.#accept({ run }, versionKey, owner ?? { webhook: versionKey, environment: versionKey }, (response) => {
