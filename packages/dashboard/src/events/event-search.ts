@@ -66,8 +66,7 @@ export function isWanted(event: EventItem, { name, source, id, q, where, matched
 
 /** As the service searches: name, id and payload. */
 function contains({ name, dedupId, data, extras }: EventItem, wanted: string): boolean {
-  const others = [...extras].flatMap(([field, text]) => [field, text]);
-  return [name, dedupId ?? "", data, ...others].some((text) => text.toLowerCase().includes(wanted));
+  return [name, dedupId ?? "", data, ...[...extras].flat()].some((text) => text.toLowerCase().includes(wanted));
 }
 
 function nameMatches(pattern: string, name: string): boolean {
