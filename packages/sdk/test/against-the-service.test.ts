@@ -3,8 +3,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test as testOnce } from "node:test";
 import { createDefer, Inlet, NonRetriableError, RetryAfterError, StepError } from "@inlet/sdk";
+import { serve as serveExpress } from "@inlet/sdk/express";
 import { serve } from "@inlet/sdk/node";
+import express from "express";
 import * as v from "valibot";
+import { runsOf } from "../../server/test/support/app.ts";
 import { test } from "../../server/test/support/both-stores.ts";
 import { EVENT_KEY, startTestService } from "../../server/test/support/service.ts";
 import { listen } from "./listen.ts";
@@ -148,6 +151,20 @@ testOnce("start: an app that holds another key is not called into", async (t) =>
   const url = `${await listen(t, serve({ client: stranger, functions: [] }))}/api/inlet`;
   const { status, text } = await service.rest("POST", "/apps", { body: { url } });
   assert(status >= 400, text);
+});
+
+test("start: an app whose framework parses bodies is called with numbers that it cannot hold, too: it gets them rounded", async (t) => {
+  const service = await startTestService(t, { mode: "start", flags: ["--signing-key", KEY, "--retry-interval", "20ms"] });
+  const inlet = new Inlet({ id: "shop", isDev: false, baseUrl: service.url, eventKey: EVENT_KEY, signingKey: KEY, logger: quiet });
+  const fn = inlet.createFunction({ id: "parsed", retries: 0 }, { event: "shop/order" }, ({ event, step }) =>
+    step.run("keep", () => event.data.id),
+  );
+  const app = express().set("env", "test").use(express.json());
+  const url = `${await listen(t, app.use("/api/inlet", serveExpress({ client: inlet, functions: [fn] })))}/api/inlet`;
+  assert.equal((await service.rest("POST", "/apps", { body: { url } })).status, 201);
+  const { body } = await service.send('{"name":"shop/order","data":{"id":9007199254740993}}');
+  const [run] = await runsOf(service, body.ids[0]);
+  assert.deepEqual([run.status, run.output], ["completed", 9007199254740992], JSON.stringify(run.error));
 });
 
 test("deferred functions start when the run has ended, however it ends; sessions go on to all that a run starts", async (t) => {

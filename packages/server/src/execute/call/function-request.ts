@@ -32,6 +32,8 @@ export interface FunctionCall {
   traceparent?: string | undefined;
   /** Null: the app is told that a dev server calls, and nothing is signed. */
   signingKey: SigningKey | null;
+  /** Numbers that a double cannot represent are rounded for every SDK. */
+  roundsNumbers?: boolean;
   now: number;
 }
 
@@ -40,7 +42,15 @@ export interface FunctionRequest extends AppRequest {
   fetchesState: boolean;
 }
 
-export function functionRequest({ entry, context, target, traceparent, signingKey, now }: FunctionCall): FunctionRequest {
+export function functionRequest({
+  entry,
+  context,
+  target,
+  traceparent,
+  signingKey,
+  roundsNumbers = false,
+  now,
+}: FunctionCall): FunctionRequest {
   const stepId = entry.stepId ?? "step";
   const set = target.app.headers;
   const { text: body, fetchesState } = callBody({
@@ -52,7 +62,7 @@ export function functionRequest({ entry, context, target, traceparent, signingKe
     // A lease id is never reused: results of an abandoned call are distinguishable from those of its successor.
     callId: entry.leaseId,
     // Published SDKs serialise numbers again before they verify the signature; without a signature, they also get numbers as sent.
-    exactNumbers: set === "service" || signingKey === null,
+    exactNumbers: !roundsNumbers && (set === "service" || signingKey === null),
     takesLogs: set === "service",
   });
   const names = HEADER_NAMES[set];
