@@ -136,6 +136,12 @@ test("anything can be thrown", async (t) => {
     const { output } = await run(t, fn);
     assert.deepEqual(output, { name: "Error", message });
   }
+  const fn = inlet.createFunction({ id: "odder" }, { event: "test/event" }, ({ step }) =>
+    step.run("odd", () => {
+      throw { message: "no text in its other fields", name: 7n, stack: [7n] };
+    }),
+  );
+  assert.deepEqual(operationsOf(await run(t, fn), 0)[0]?.error, { name: "Error", message: "no text in its other fields" });
 });
 
 test("results that JSON cannot hold fail without retry and say so", async (t) => {

@@ -14,8 +14,9 @@ const CAUSES_DEEP_MAX = 5;
 /** Anything can be thrown, so any value is accepted. */
 export function toWireError(thrown: unknown, depth = 0): WireError {
   if (!(thrown instanceof Error) && !isErrorLike(thrown)) return { name: "Error", message: textOf(thrown) };
-  const error: WireError = { name: thrown.name || "Error", message: String(thrown.message) };
-  if (thrown.stack) error.stack = thrown.stack;
+  const { name, stack }: { name?: unknown; stack?: unknown } = thrown;
+  const error: WireError = { name: typeof name === "string" && name ? name : "Error", message: String(thrown.message) };
+  if (typeof stack === "string" && stack) error.stack = stack;
   if (thrown.cause !== undefined && depth < CAUSES_DEEP_MAX) error.cause = causeOf(thrown.cause, depth + 1);
   return error;
 }
