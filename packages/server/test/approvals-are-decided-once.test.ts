@@ -292,4 +292,11 @@ async function onlySeersFind(
     const count = async (headers: Record<string, string>) => (await service.rest("GET", path, { headers })).body.data.length;
     assert.deepEqual([await count({}), await count(viewer)], [1, 0], path);
   }
+  const followed = await fetch(`${service.url}/v1/webhooks/${webhook.id}/requests/stream?from=1`, { headers: viewer });
+  let text = "";
+  for await (const chunk of followed.body ?? []) {
+    text += Buffer.from(chunk).toString();
+    if (text.includes("response_to")) break;
+  }
+  assert.ok(text.includes(approvalId) && !text.includes(token), "the stream of requests shows no token either");
 }

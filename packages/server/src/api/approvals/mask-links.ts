@@ -24,6 +24,11 @@ export function seesTokens(access: AccessRules, request: FastifyRequest): boolea
   return request.routeOptions.config.about === "environment" && seesSecrets(callerRole(request, environmentOf(access, request)));
 }
 
+/** What the caller of the request sees of a text, for streams. */
+export function shownTo(access: AccessRules, request: FastifyRequest): (text: string) => string {
+  return seesTokens(access, request) ? (text) => text : withoutTokens;
+}
+
 /** What no search by the caller of the request may find: otherwise it would find out tokens, one character after the other. */
 export function hiddenFromSearch(access: AccessRules, request: FastifyRequest): { hidden?: RegExp } {
   return seesTokens(access, request) ? {} : { hidden: LINK };

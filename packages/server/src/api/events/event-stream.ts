@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { eventView } from "../../observe/event-view.ts";
 import type { Environment } from "../../store/contract/index.ts";
 import { environmentOf } from "../access/rest-access.ts";
-import { seesTokens, withoutTokens } from "../approvals/mask-links.ts";
+import { shownTo } from "../approvals/mask-links.ts";
 import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
 import { type MessageSource, readCursor, STREAM_READ_BYTES, type StoreStreamParts, sendStream } from "../streams/store-stream.ts";
@@ -49,7 +49,7 @@ export function registerEventStream(app: FastifyInstance, parts: EventStreamPart
       const { name, after, from } = request.query;
       const cursor = readCursor(after ?? request.headers["last-event-id"]);
       const receivedFrom = from === undefined ? null : readInstant("from", from);
-      const shown = seesTokens(parts.access, request) ? (text: string) => text : withoutTokens;
+      const shown = shownTo(parts.access, request);
       return sendStream(parts, reply, () => eventSource(parts, environment, { name: name ?? null, cursor, receivedFrom, shown }));
     },
   );

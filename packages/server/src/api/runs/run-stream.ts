@@ -8,7 +8,7 @@ import type { RunNo } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import { runView } from "../../observe/run-view.ts";
 import { environmentOf } from "../access/rest-access.ts";
-import { seesTokens, withoutTokens } from "../approvals/mask-links.ts";
+import { shownTo } from "../approvals/mask-links.ts";
 import { closed } from "../rest-schemas.ts";
 import { answerStream, type StreamSource, type StreamSurroundings } from "../streams/server-sent.ts";
 import type { RunsRoutesParts } from "./runs-routes.ts";
@@ -41,7 +41,7 @@ export function registerRunStream(app: FastifyInstance, parts: RunStreamParts): 
       const environment = environmentOf(parts.access, request);
       const wanted = request.query.function === undefined ? null : parts.runs.functionNos(environment, request.query.function);
       const names = { environment: environment.name, function: parts.runs.functionName };
-      const masked = seesTokens(parts.access, request) ? (text: string) => text : withoutTokens;
+      const masked = shownTo(parts.access, request);
       let changed = new Set<RunNo>();
       let hasGap = false;
 

@@ -2,6 +2,8 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Environment, StoreViews, Webhook, WebhookRequestStore } from "../../store/contract/index.ts";
+import type { AccessRules } from "../access/rest-access.ts";
+import { shownTo } from "../approvals/mask-links.ts";
 import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
 import { type MessageSource, readCursor, STREAM_READ_BYTES, type StoreStreamParts, sendStream } from "../streams/store-stream.ts";
@@ -11,6 +13,7 @@ import { requestView } from "./request-view.ts";
 const READ_REQUESTS_MAX = 20;
 
 export type WebhookRequestStreamParts = StoreStreamParts & {
+  access: AccessRules;
   store: WebhookRequestStore;
   views: StoreViews;
   directory: Parameters<typeof findWebhook>[0] & { environment(id: Environment["id"]): Environment | undefined };
@@ -43,16 +46,23 @@ export function registerWebhookRequestStream(app: FastifyInstance, parts: Webhoo
       const { after, from } = request.query;
       const cursor = readCursor(after ?? request.headers["last-event-id"]);
       const receivedFrom = from === undefined ? null : readInstant("from", from);
-      return sendStream(parts, reply, () => requestSource(parts, webhook, cursor, receivedFrom));
+      const shown = shownTo(parts.access, request);
+      return sendStream(parts, reply, () => requestSource(parts, webhook, { cursor, receivedFrom, shown }));
     },
   );
+}
+
+interface Wanted {
+  cursor: number | null;
+  receivedFrom: number | null;
+  /** What the reader may see of a text. */
+  shown(text: string): string;
 }
 
 async function requestSource(
   { store, views, directory }: WebhookRequestStreamParts,
   { environmentId, id: webhookId }: Webhook,
-  cursor: number | null,
-  receivedFrom: number | null,
+  { cursor, receivedFrom, shown }: Wanted,
 ): Promise<MessageSource> {
   const since = () =>
     receivedFrom === null
@@ -72,7 +82,7 @@ async function requestSource(
       const messages = chosen.map((record) => ({
         cursor: record.sequence,
         event: "request",
-        json: JSON.stringify(requestView(record, directory.environment(record.deliveredTo)?.name ?? "")),
+        json: shown(JSON.stringify(requestView(record, directory.environment(record.deliveredTo)?.name ?? ""))),
       }));
       return { messages, reached };
     },
