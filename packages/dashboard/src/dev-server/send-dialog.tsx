@@ -2,9 +2,9 @@
 
 import { type ReactNode, useState } from "react";
 import { Dialog } from "../ui/dialog.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { Icon, type IconName } from "../ui/icon.tsx";
 import { Notice } from "../ui/states.tsx";
-import { DEFAULT_TARGET, readTarget, setDevServerTarget, TARGET_HINT, useDevServerTarget, useReachable } from "./target.ts";
+import { DEFAULT_TARGET, isThisService, readTarget, setDevServerTarget, TARGET_HINT, useDevServerTarget, useReachable } from "./target.ts";
 
 /** `id` is what the dev server returned, `page` where it shows what was sent. */
 export type SendOutcome = { ok: true; id: string; page: string } | { ok: false; message: string };
@@ -97,11 +97,16 @@ function Outcome({ outcome }: { outcome: SendOutcome }) {
 
 export function Reachability({ target }: { target: string }) {
   const { isPending, isSuccess } = useReachable(target);
+  if (isThisService(target)) return <Reached icon="alert" text="This is the service that you are looking at, not another dev server" />;
   if (isPending) return <small role="status">Checking…</small>;
+  if (isSuccess) return <Reached icon="checkCircle" text="The dev server is reachable" />;
+  return <Reached icon="xCircle" text="Not reachable. Start one with inlet dev" />;
+}
+
+function Reached({ icon, text }: { icon: IconName; text: string }) {
   return (
     <small role="status" className="row" style={{ gap: 5 }}>
-      <Icon name={isSuccess ? "checkCircle" : "xCircle"} size={14} />
-      {isSuccess ? "The dev server is reachable" : "Not reachable. Start one with inlet dev"}
+      <Icon name={icon} size={14} /> {text}
     </small>
   );
 }

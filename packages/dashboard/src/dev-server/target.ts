@@ -39,6 +39,17 @@ export function readTarget(text: string): string | null {
   }
 }
 
+/** Whether the target is the service that serves this page: both run on the port of dev servers unless another one is chosen. */
+export function isThisService(target: string): boolean {
+  return localOrigin(target) === localOrigin(location.href);
+}
+
+function localOrigin(address: string): string {
+  const url = new URL(address);
+  if (LOCAL_HOSTS.has(url.hostname)) url.hostname = "localhost";
+  return url.origin;
+}
+
 /** Any response means reachable, because a dev server may refuse this origin, and other servers may not allow reading their response. */
 export function useReachable(target: string) {
   return useQuery({
@@ -50,6 +61,7 @@ export function useReachable(target: string) {
       );
       return true;
     },
+    enabled: !isThisService(target),
     retry: false,
     refetchInterval: 10_000,
     staleTime: 5_000,

@@ -72,6 +72,18 @@ export function devServerCases(browser: () => Browser): void {
     assert.deepEqual((await devServer.rest("GET", "/events")).body.data, []);
   });
 
+  test("the service of the page itself is not taken for a dev server", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/settings`, { allow: NOT_THERE });
+    const address = page.getByRole("textbox", { name: "URL of your dev server" });
+    for (const own of [service.url, service.url.replace("127.0.0.1", "localhost")]) {
+      await address.fill(DEFAULT_URL);
+      await page.getByText("Not reachable").waitFor();
+      await address.fill(own);
+      await page.getByText("This is the service that you are looking at").waitFor();
+    }
+  });
+
   test("a failed run is sent to a dev server, where it stops at the same step", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const devServer = await startTestService(t, { mode: "dev", flags: ["--allow-origin", service.url] });
