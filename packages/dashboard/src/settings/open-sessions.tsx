@@ -40,7 +40,7 @@ function SessionTable() {
       ) : !data ? (
         <SkeletonRows rows={2} />
       ) : (
-        <Table columns={["Signed in with", "Role", "From", "Since", "Last seen", ACTIONS]}>
+        <Table columns={["Signed in with", "Role", "From", "Since", "Last seen", ACTIONS]} isStacked>
           {data.map((session) => (
             <SessionRow key={session.id} session={session} />
           ))}
@@ -62,14 +62,16 @@ function SessionRow({ session }: { session: OpenSession }) {
       <td className="strong">
         {session.name} {session.current && <span className="badge plain">this one</span>}
       </td>
-      <td className="second">{session.role}</td>
-      <td className="second" title={session.userAgent ?? undefined}>
+      <td data-label="Role" className="second">
+        {session.role}
+      </td>
+      <td data-label="From" className="second" title={session.userAgent ?? undefined}>
         {session.ip}
       </td>
-      <td className="second">
+      <td data-label="Since" className="second">
         <Time at={session.createdAt} />
       </td>
-      <td className="second">
+      <td data-label="Last seen" className="second">
         <Time at={session.lastSeenAt} relative />
       </td>
       <td className="right">

@@ -27,6 +27,21 @@ async function startFailures(t: TestContext): Promise<TestService> {
 }
 
 export function listCases(browser: () => Browser): void {
+  test("on a phone, the parts of a cell stand together, at the end of its line", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.rest("POST", "/alert-rules", { body: { name: "Failures", kind: "failure_count", threshold: 1 } });
+    const viewport = { width: 390, height: 844 };
+    const page = await openPage(t, browser(), `${service.url}/env/dev/audit-log`, { viewport });
+    await page.getByText("alert_rule.created").waitFor();
+    const [name, kind] = (await page.evaluate(`(() => {
+      const cell = document.querySelector("td[data-label=On]");
+      const name = document.createRange();
+      name.selectNode(cell.firstChild);
+      return [name.getBoundingClientRect().right, cell.querySelector("span").getBoundingClientRect().left];
+    })()`)) as [number, number];
+    assert.ok(kind > name && kind - name < 20, `the name ends at ${name} px, and what it names begins at ${kind} px`);
+  });
+
   test("events show the outcome of their runs; runs are filtered, told apart in the list, chosen, and rerun or cancelled together", async (t) => {
     const service = await startFailures(t);
     await service.send({ name: "nobody/cares", data: {} });
