@@ -47,7 +47,7 @@ test("a rerun run leaves its failure, and says what it was rerun as; failures ar
   await group.getByText("3 rerun").waitFor();
   await group.getByRole("button", { name: "Rerun 3 runs" }).waitFor();
   await group.getByRole("button", { name: "Resolve" }).click();
-  await page.getByText("No open failure in this time range").waitFor();
+  await page.getByText("No open failures in this time range").waitFor();
   await page.getByRole("button", { name: "Resolved", exact: true }).click();
   await page.waitForURL(/state=resolved/);
   await group.getByText("Resolved by dev server").waitFor();
@@ -56,14 +56,14 @@ test("a rerun run leaves its failure, and says what it was rerun as; failures ar
   await failed(7);
   await page.getByRole("button", { name: "Open", exact: true }).click();
   await group.getByRole("button", { name: "Ignore" }).click();
-  await page.getByText("No open failure in this time range").waitFor();
+  await page.getByText("No open failures in this time range").waitFor();
   await page.getByRole("button", { name: "Ignored", exact: true }).click();
   await group.getByRole("button", { name: "Reopen" }).click();
-  await page.getByText("No ignored failure in this time range").waitFor();
+  await page.getByText("No ignored failures in this time range").waitFor();
   await page.getByRole("button", { name: "Open", exact: true }).click();
   await group.waitFor();
   await page.getByRole("searchbox", { name: "Text in the failure" }).fill("elsewhere");
-  await page.getByText("No open failure in this time range").waitFor();
+  await page.getByText("No open failures in this time range").waitFor();
   await page.getByRole("searchbox", { name: "Text in the failure" }).fill("DECLINED");
   await page.getByRole("combobox", { name: "Function" }).selectOption("Charge card");
   await group.waitFor();

@@ -25,8 +25,8 @@ test("titles name the event, and the list again when it is closed", async (t) =>
     ["/env/dev/nowhere", "Page not found", "Events", "Events · dev · Inlet"],
     ["/nowhere", "Page not found", "Runs", "Runs · dev · Inlet"],
     ["/env/dev/runs/01J0000000000000000000000X", "This run could not be loaded", "Go to Runs", "Runs · dev · Inlet"],
-    ["/env/dev/functions/none", "Function none not found in dev", "Go to Functions", "Functions · dev · Inlet"],
-    ["/env/nowhere/events", "There is no environment nowhere", "Go to dev", "Overview · dev · Inlet"],
+    ["/env/dev/functions/none", 'There is no function "none" in dev', "Go to Functions", "Functions · dev · Inlet"],
+    ["/env/nowhere/events", 'There is no environment "nowhere"', "Go to dev", "Overview · dev · Inlet"],
   ] as const) {
     await visit(page, path);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();

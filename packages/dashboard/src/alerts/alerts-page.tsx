@@ -26,10 +26,6 @@ export function AlertsPage() {
     <div className="page">
       <div className="page-head">
         <h1>Alerts</h1>
-        <p>
-          Raising and resolving an alert are events. Subscribe a function to <code>inlet/alert.raised</code> and{" "}
-          <code>inlet/alert.resolved</code> to send them on.
-        </p>
         <div className="actions">
           <ExportList env={env} path="/alert-rules" query={{}} name={`alert-rules-${env}`} />
           <Link to="/env/$env/events" params={{ env }} search={{ name: "inlet/alert.*", internal: true }} className="button">
@@ -41,6 +37,10 @@ export function AlertsPage() {
             </button>
           )}
         </div>
+        <p>
+          An event is emitted when an alert is raised or resolved. Subscribe a function to <code>inlet/alert.raised</code> and{" "}
+          <code>inlet/alert.resolved</code> to notify people.
+        </p>
       </div>
       {error && !rules ? (
         <ErrorState error={error} title="The alert rules could not be loaded" onRetry={() => void refetch()} />

@@ -16,7 +16,7 @@ export function UsualRhythm({ query }: { query: RhythmQuery }) {
       <h2>Usual rhythm</h2>
       {week === null ? (
         <p className="quiet">
-          It is known after two weeks of activity, from <Time at={knownFrom} /> on at the earliest.
+          Known after two weeks of activity, on <Time at={knownFrom} /> at the earliest.
         </p>
       ) : (
         <>

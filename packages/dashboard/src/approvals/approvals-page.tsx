@@ -23,9 +23,6 @@ export function ApprovalsPage() {
     <div className="page">
       <div className="page-head">
         <h1>Approvals</h1>
-        <p>
-          Questions that runs wait for. Subscribe a function to <code>inlet/approval.requested</code> to post the link to where people are.
-        </p>
         <div className="actions">
           <ExportList env={env} path="/approvals" query={isOpenOnly ? { status: "open" } : {}} name={`approvals-${env}`} />
           <div className="segments">
@@ -42,6 +39,9 @@ export function ApprovalsPage() {
             ))}
           </div>
         </div>
+        <p>
+          Decisions that runs wait for. Subscribe a function to <code>inlet/approval.requested</code> to send people the link.
+        </p>
       </div>
       {approvals.error && items.length === 0 ? (
         <ErrorState error={approvals.error} title="The approvals could not be loaded" onRetry={() => void approvals.refetch()} />
@@ -67,9 +67,9 @@ export function ApprovalsPage() {
 function NoApprovals({ isOpenOnly }: { isOpenOnly: boolean }) {
   return (
     <div className="card">
-      <EmptyState icon="checkCircle" title={isOpenOnly ? "Nothing waits for a decision" : "No approvals yet"}>
+      <EmptyState icon="checkCircle" title={isOpenOnly ? "No open approvals" : "No approvals yet"}>
         <p>
-          A function asks with <code>step.waitForApproval</code>, and any other SDK with <code>POST /v1/approvals</code>.
+          A function requests one with <code>step.waitForApproval</code>, or with <code>POST /v1/approvals</code> if it uses another SDK.
         </p>
       </EmptyState>
     </div>

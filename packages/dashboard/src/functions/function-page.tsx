@@ -35,7 +35,7 @@ export function FunctionPage() {
   const fn = data.find((one) => one.id === id);
   if (!fn)
     return (
-      <EmptyState icon="function" title={`Function ${id} not found in ${env}`} isPage>
+      <EmptyState icon="function" title={`There is no function "${id}" in ${env}`} isPage>
         <LeadTo env={env} to="/env/$env/functions" list="Functions" />
       </EmptyState>
     );

@@ -11,9 +11,9 @@ import { Time } from "../ui/time.tsx";
 import { FailureActions } from "./failure-actions.tsx";
 
 const EMPTY = {
-  open: "No open failure in this time range",
-  resolved: "No resolved failure in this time range",
-  ignored: "No ignored failure in this time range",
+  open: "No open failures in this time range",
+  resolved: "No resolved failures in this time range",
+  ignored: "No ignored failures in this time range",
 };
 
 export function FailureGroups({ env, filter }: { env: string; filter: FailureFilter }) {

@@ -14,7 +14,7 @@ export function ExistingEnvironment({ env, children }: { env: string; children: 
   if (!data || env === SHARED || data.some(({ name }) => name === env)) return children;
   const others = data.filter(({ archivedAt }) => archivedAt === null).slice(0, LED_TO_MAX);
   return (
-    <EmptyState icon="layers" title={`There is no environment ${env}`} isPage>
+    <EmptyState icon="layers" title={`There is no environment "${env}"`} isPage>
       <div className="row wrap">
         {others.map(({ name }) => (
           <Link key={name} to="/env/$env" params={{ env: name }} className="button">

@@ -27,7 +27,8 @@ function Outage({ since }: { since: number }) {
   return (
     <div className="main-notice" role="status">
       <Notice kind="warn" icon="alert">
-        No connection to the service. It last responded {ago(since, now)}, and this page shows what was known then. It continues by itself.
+        No connection to the service. It last responded {ago(since, now)}, and this page shows the state of that time. It reconnects
+        automatically.
       </Notice>
     </div>
   );

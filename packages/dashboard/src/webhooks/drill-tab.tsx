@@ -21,7 +21,7 @@ export function DrillTab({ env, webhook }: { env: string; webhook: Webhook }) {
   if (webhook.environment !== "branch") {
     return (
       <div className="card">
-        <EmptyState icon="webhook" title="Only webhooks of all branches are drilled">
+        <EmptyState icon="webhook" title="Only webhooks of all branches can be drilled">
           <p>A drill runs the functions of a branch environment. Create a webhook for all branches, with the same transform.</p>
         </EmptyState>
       </div>

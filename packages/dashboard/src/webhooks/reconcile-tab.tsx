@@ -64,8 +64,8 @@ export function ReconcileTab({ env, webhook }: { env: string; webhook: Webhook }
 function NotSet() {
   return (
     <div className="card">
-      <EmptyState icon="webhook" title="Reconciliation is not set">
-        <p>Choose a list below, to compare what the provider lists with what this webhook received, and to recover what never came.</p>
+      <EmptyState icon="webhook" title="Reconciliation is off">
+        <p>Choose a list below to compare what the provider lists with what this webhook received, and to recover missing requests.</p>
       </EmptyState>
     </div>
   );

@@ -31,7 +31,7 @@ export function approvalCases(browser: () => Browser): void {
     await page.clock.install();
     await page.goto(`${service.url}/login?next=%2Fenv%2Fproduction%2Fapprovals`);
     await signIn(page, API_KEY);
-    await page.getByText("Nothing waits for a decision").waitFor();
+    await page.getByText("No open approvals").waitFor();
 
     const [first, second, third] = [await ask("v1"), await ask("v2"), await ask("v3")];
     await untilPolled(page.getByRole("link", { name: "Approvals 3 open" }));

@@ -109,6 +109,6 @@ export function environmentAdminCases(browser: () => Browser): void {
     await page.getByText("Head of payments").first().waitFor();
     await assertNothingHidden(page);
     await visit(page, "/env/hidden-team/events");
-    await page.getByRole("heading", { name: "There is no environment hidden-team" }).waitFor();
+    await page.getByRole("heading", { name: 'There is no environment "hidden-team"' }).waitFor();
   });
 }

@@ -51,7 +51,7 @@ export function eventTypeCases(browser: () => Browser): void {
       await rhythm.getByText("16.0 days").waitFor();
     }
     await visit(page, "/env/dev/event-types/shop%2Fnew");
-    await rhythm.getByText("It is known after two weeks of activity").waitFor();
+    await rhythm.getByText("Known after two weeks of activity").waitFor();
 
     const body = { schema: { type: "object", required: ["orderId"] }, mode: "refuse" };
     await service.rest("PUT", `/event-types/${encodeURIComponent(NAME)}`, { body });

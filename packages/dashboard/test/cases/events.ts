@@ -68,7 +68,7 @@ export function eventCases(browser: () => Browser): void {
     assert.equal(await page.getByText("No events yet").count(), 0);
     await page.getByRole("button", { name: "Try again" }).waitFor();
     await visit(page, "/env/nowhere/events");
-    await page.getByRole("heading", { name: "There is no environment nowhere" }).waitFor();
+    await page.getByRole("heading", { name: 'There is no environment "nowhere"' }).waitFor();
     assert.equal(await page.getByText("No events yet").count(), 0);
 
     await page.goto(`${service.url}/nothing`);
