@@ -157,7 +157,9 @@ test("what has no value is a fault that says why, and does not match", () => {
 test("what cannot be compiled is refused with a sentence", () => {
   const cases: [string, RegExp][] = [
     ["", /^Unexpected/],
-    ["event.", /^Expected IDENTIFIER, got EOF at character 7$/],
+    ["event.", /^Expected name, got end of the expression at character 7$/],
+    ["event.data.x >> 1", /^Unexpected ">" at character 15$/],
+    ["event.data.x in [1, 2", /^Expected "\]", got end of the expression at character 22$/],
     ["event.data.x ==", /at character/],
     ["foo == 1", /^unknown variable foo: there are event and/],
     ["later() > 1", /^unknown function later$/],

@@ -181,7 +181,7 @@ test("every fault is a sentence that names function and field", () => {
     ],
     [
       { triggers: [{ event: "a", expression: "event.data." }] },
-      ["Function shop-plain: triggers[0].expression is not an expression: Expected IDENTIFIER, got EOF at character 12."],
+      ["Function shop-plain: triggers[0].expression is not an expression: Expected name, got end of the expression at character 12."],
     ],
     [
       { triggers: [{ event: "a", expression: "async.data.x == 1" }] },

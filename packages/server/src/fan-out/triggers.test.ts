@@ -67,7 +67,7 @@ test("a function starts if the condition of any of its triggers holds", () => {
   assert.deepEqual(firing(first, { n: 11 }), ["a/b", []]);
   assert.deepEqual(firing(first, { m: 1 }), ["a/*", ["event.data has no field n"]]);
   assert.deepEqual(firing(first, { n: 1, m: 2 }), [null, []]);
-  assert.deepEqual(firing(broken, {}), [null, ["Expected IDENTIFIER, got EOF at character 12"]]);
+  assert.deepEqual(firing(broken, {}), [null, ["Expected name, got end of the expression at character 12"]]);
   assert.deepEqual(firing(last, {}), ["a/b", ["event.data has no field x"]]);
 });
 
