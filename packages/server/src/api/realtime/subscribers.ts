@@ -1,5 +1,5 @@
 /**
- * The subscribers of this node and their topics. Bounded in subscribers, connections per token, topics per subscriber, and unread bytes. A
+ * The subscribers of this node and their topics. Limited are subscribers, connections per token, topics per subscriber, and unread bytes. A
  * subscriber that reads more slowly than messages arrive is disconnected with a message: it can connect again, and name the last message
  * that it got. One that cannot be written to is disconnected too; the others get the message.
  */

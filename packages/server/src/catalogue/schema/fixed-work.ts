@@ -1,12 +1,12 @@
-/** What a subschema's own keywords take for each value, however small. */
+/** The work that a subschema's own keywords take for each value, even the smallest. */
 
 import { isObject } from "./check.ts";
 import type { SchemaNode } from "./read-schema.ts";
 
-/** To begin with a pattern takes as long as so many units. */
+/** Starting to match a pattern takes as much work as this many checks. */
 const PATTERN_WORK = 5;
 
-/** One for the schema and one for each check and each type, the arrays and objects of constants, and the names it may miss. */
+/** One for the schema and one for each check and each type, the arrays and objects of constants, and the names that `dependentRequired` may require. */
 export function fixedWork(keywords: SchemaNode["keywords"]): number {
   if (keywords === false) return 1;
   const { enum: values = [], const: constant, type, pattern, allOf = [], dependentRequired = {}, dependencies = {} } = keywords;
