@@ -31,7 +31,7 @@ test("an environment is created, listed, archived and taken back; CI may ask twi
     (await place.inlet(["env", "quotas", "staging", "--events-per-day", "0"])).stderr,
     /--events-per-day takes a positive number/,
   );
-  assert.equal((await place.inlet(["usage"])).stdout, "Nothing was used in that time.\n");
+  assert.equal((await place.inlet(["usage"])).stdout, "No usage in that time.\n");
   assert.match(
     (await place.inlet(["databases", "list"])).stdout,
     /^NAME +REACHABLE +BYTES +ENVIRONMENTS\ndirectory +yes +[\d,]+ +production, feature\/cart, staging$/m,

@@ -9,11 +9,21 @@ export const RESUME_FLAGS = {
 } as const satisfies Flags;
 
 export const LIMIT_FLAGS = {
-  concurrency: { type: "string", sentence: "How many at a time. `none` takes the limit back: the app's own applies." },
-  throttle: { type: "string", sentence: "How many runs start in a period, such as `10/1m`; others wait. `none` takes it back." },
+  concurrency: {
+    type: "string",
+    placeholder: "number",
+    sentence:
+      "Maximum number of concurrent steps, or of concurrent runs if the function limits its runs. `none` removes it: the app's own limit applies.",
+  },
+  throttle: {
+    type: "string",
+    placeholder: "runs/period",
+    sentence: "How many runs start in a period, such as `10/1m`; others wait. `none` removes it.",
+  },
   "rate-limit": {
     type: "string",
-    sentence: "How many runs start in a period, such as `100/1h`; others are dropped. `none` takes it back.",
+    placeholder: "runs/period",
+    sentence: "How many runs start in a period, such as `100/1h`; others are dropped. `none` removes it.",
   },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

@@ -30,8 +30,8 @@ export const APPS_ROWS: readonly CommandRow[] = [
   command({
     words: ["apps", "check"],
     operands: "<url>",
-    sentence: "Checks a new build before it is deployed: lists unfinished runs that wait in a step that it does not know.",
-    more: "Sends the stored results of each run to the build and asks what it would do next. No step runs. Code outside of steps does, as in every call.\nBuilds with an SDK that cannot answer this are not checked. The command itself must be able to reach the URL.",
+    sentence: "Checks a new build before it is deployed: lists unfinished runs that wait in a step that the build does not have.",
+    more: "Sends the stored results of each run to the build and asks what it would do next. No step runs. Code outside steps runs, as in every call.\nBuilds with an SDK that cannot answer this are not checked. The command itself must be able to reach the URL.",
     namesMin: 1,
     namesMax: 1,
     examples: [
@@ -39,7 +39,7 @@ export const APPS_ROWS: readonly CommandRow[] = [
       ["INLET_SIGNING_KEY=… inlet apps check https://next.example.com/api/inlet --app shop", "in CI; see the exit code"],
     ],
     exits: [
-      [0, "every run can go on"],
+      [0, "every run can continue"],
       [1, "runs wait in unknown steps, or an error occurred"],
       [2, "the build cannot be asked without running code"],
     ],
@@ -67,7 +67,7 @@ export const APPS_ROWS: readonly CommandRow[] = [
   command({
     words: ["functions", "pause"],
     operands: "<function id>",
-    sentence: "Pauses a function. Its runs are created and wait.",
+    sentence: "Pauses a function. New runs are created, and wait until it is resumed.",
     namesMin: 1,
     namesMax: 1,
     examples: [["inlet functions pause shop-ship", "until it is resumed"]],

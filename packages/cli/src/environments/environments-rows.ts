@@ -31,7 +31,7 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
     ...name,
     sentence: "Shows the quotas of an environment and what is used of them. Flags change quotas.",
     examples: [
-      ["inlet env quotas staging", "what is used, and of how much"],
+      ["inlet env quotas staging", "what is used of each quota"],
       ["inlet env quotas staging --events-per-day 1000000", "sets a quota; the others stay"],
       ["inlet env quotas staging --events-per-day none", "removes it"],
     ],
@@ -55,16 +55,6 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
     run: async (call) => (await import("./move-command.ts")).moveEnvironment(call),
   }),
   command({
-    words: ["usage"],
-    sentence: "Shows what environments, keys, webhooks or functions used.",
-    examples: [
-      ["inlet usage", "every environment, by day"],
-      ["inlet usage --by key --interval hour --env staging", "the keys of one environment, by hour"],
-    ],
-    flags: USAGE_FLAGS,
-    run: async (call) => (await import("./usage-command.ts")).showUsage(call),
-  }),
-  command({
     words: ["env", "archive"],
     ...name,
     sentence: "Archives an environment. It keeps its events and accepts no new ones.",
@@ -79,5 +69,15 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
     examples: [["inlet env unarchive feature/cart", "it accepts events again"]],
     flags: PLAIN_FLAGS,
     run: async (call) => (await import("./environments-commands.ts")).archiveEnvironment(call, "unarchive"),
+  }),
+  command({
+    words: ["usage"],
+    sentence: "Shows what environments, keys, webhooks or functions used.",
+    examples: [
+      ["inlet usage", "every environment, by day"],
+      ["inlet usage --by key --interval hour --env staging", "the keys of one environment, by hour"],
+    ],
+    flags: USAGE_FLAGS,
+    run: async (call) => (await import("./usage-command.ts")).showUsage(call),
   }),
 ];

@@ -21,7 +21,7 @@ export async function moveEnvironment({ options, names, io }: Call<typeof MOVE_F
 }
 
 function resultText(name: string, to: string, { id, status, endedAt, total, errors }: JobView): string {
-  if (endedAt === null) return `${name} is being moved to ${to}. To see how far it is, run "inlet jobs watch ${id} --env ${name}".`;
+  if (endedAt === null) return `${name} is being moved to ${to}. To follow its progress, run "inlet jobs watch ${id} --env ${name}".`;
   if (status === "completed") return `Moved ${name} to ${to}: ${total} rows.`;
   return [
     `${name} stays where it was: the move was ${status === "failed" ? "not possible" : status}.`,

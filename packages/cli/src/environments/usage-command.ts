@@ -30,5 +30,5 @@ export async function showUsage({ options, io }: Call<typeof USAGE_FLAGS>): Prom
     by === "environment" ? "" : one.name,
     ...[one.eventsAccepted, one.eventsDuplicate, one.eventsRefused, one.bytes, one.runs, one.calls, one.transformMs].map(String),
   ]);
-  return listResult({ headings: HEADINGS, rows, empty: "Nothing was used in that time." }, items, null, io);
+  return listResult({ headings: HEADINGS, rows, empty: "No usage in that time." }, items, null, io);
 }

@@ -11,7 +11,7 @@ export const FILES_ROWS: readonly CommandRow[] = [
     more: "The folder describes environments with their quotas, retention and limits, event types, alert rules, limits of functions,\nwhat API keys allow, and webhooks. Shows each object to create or change, field by field, and with --prune those to delete.",
     examples: [
       ["inlet plan", "the folder inlet/, against http://localhost:8288"],
-      ["inlet plan --env payments", "only what is about one environment"],
+      ["inlet plan --env payments", "only the objects of one environment"],
       ["INLET_API_KEY=… inlet plan --prune --url https://inlet.example.com", "in CI; see the exit code"],
     ],
     exits: [
@@ -26,7 +26,7 @@ export const FILES_ROWS: readonly CommandRow[] = [
   command({
     words: ["apply"],
     sentence: "Applies the folder to the server.",
-    more: "One object after the other; a second apply changes nothing. Runs the fixtures of webhooks first and sends nothing if one fails.\nNew API keys, and the keys of new environments, are shown only once: --keys-to names the file that they are written to.",
+    more: "Applies one object after the other; a second apply changes nothing. Runs the fixtures of webhooks first and sends nothing if one fails.\nNew API keys, and the keys of new environments, are shown only once: --keys-to names the file that they are written to.",
     examples: [
       ["inlet apply", "the folder inlet/, to http://localhost:8288"],
       ["inlet apply --keys-to new-keys.json", "if it creates environments or API keys"],

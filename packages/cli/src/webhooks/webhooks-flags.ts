@@ -76,7 +76,7 @@ export const RECONCILE_FLAGS = {
     placeholder: "time",
     fallback: "72h",
     fault: instantFault("--since"),
-    sentence: "From when on the provider is asked: a duration such as 15m, 2h or 7d ago, ISO 8601 or milliseconds.",
+    sentence: "Start of the time for which the provider is asked: a duration such as 15m, 2h or 7d ago, ISO 8601 or milliseconds.",
   },
   until: {
     type: "string",

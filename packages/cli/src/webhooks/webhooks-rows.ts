@@ -144,7 +144,7 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     ...one,
     sentence:
       "Sends duplicates, retries and forged requests to a webhook of all branches, and reports what each of them caused in a branch environment.",
-    more: "Samples of the provider, signed with the webhook's own secret, then doubled, in another order, retried, forged and malformed.\nThe report compares what was expected with what happened, and names functions that ran more than once for one event.",
+    more: "Sends the provider's samples, signed with the webhook's own secret: once, twice, in another order, as retries, forged and malformed.\nThe report compares what was expected with what happened, and names functions that ran more than once for one event.",
     examples: [
       ["inlet webhooks drill Stripe --env feature/cart", "all kinds of requests"],
       ["inlet webhooks drill Stripe --env feature/cart --kinds duplicates,retries --json", "in CI; see the exit code"],
@@ -170,7 +170,7 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     words: ["webhooks", "reconcile"],
     ...one,
     sentence: "Compares what the provider lists with what the webhook received, and adds what is missing.",
-    more: "The webhook's reconcile setting says how the provider is asked. What is stored already is left alone.",
+    more: "The webhook's reconcile setting says how the provider is asked. Requests that are already stored are skipped.",
     examples: [
       ["inlet webhooks reconcile Stripe --since 72h --dry-run", "counts what is missing"],
       ["inlet webhooks reconcile Stripe --since 2026-01-31T12:00:00Z", "adds it, with progress"],

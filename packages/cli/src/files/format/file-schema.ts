@@ -96,7 +96,12 @@ export const ALERT_RULE = {
 } as const;
 
 export const FUNCTION_LIMITS = closed({
-  concurrency: { type: ["integer", "null"], minimum: 1, maximum: 1_000_000, description: "How many at a time." },
+  concurrency: {
+    type: ["integer", "null"],
+    minimum: 1,
+    maximum: 1_000_000,
+    description: "Maximum number of concurrent steps, or of concurrent runs if the function limits its runs.",
+  },
   throttle: { ...RATE, description: "How many runs start in a period; others wait." },
   rateLimit: { ...RATE, description: "How many runs start in a period; others are dropped." },
 });

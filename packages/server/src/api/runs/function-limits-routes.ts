@@ -21,7 +21,10 @@ const LIMIT = { type: "integer", minimum: 1, maximum: 1_000_000 } as const;
 const RATE = closed({ limit: LIMIT, period: { type: "string", maxLength: 32, description: "Such as `1m`." } }, ["limit", "period"]);
 const OR_NULL = "Null removes this limit, and the app's own applies again.";
 const BODY = closed({
-  concurrency: { anyOf: [LIMIT, { type: "null" }], description: `How many at a time. ${OR_NULL}` },
+  concurrency: {
+    anyOf: [LIMIT, { type: "null" }],
+    description: `Maximum number of concurrent steps, or of concurrent runs if the function limits its runs. ${OR_NULL}`,
+  },
   throttle: { anyOf: [RATE, { type: "null" }], description: `How many runs start in a period; others wait. ${OR_NULL}` },
   rateLimit: { anyOf: [RATE, { type: "null" }], description: `How many runs start in a period; others are dropped. ${OR_NULL}` },
 });

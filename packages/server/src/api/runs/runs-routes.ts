@@ -151,7 +151,7 @@ async function wakeStep(parts: RunsRoutesParts, request: FastifyRequest<WakeRequ
   if (!step) throw stepNotFound(run, request.params.stepId);
   if (run.endedAt !== null) throw runEnded(run);
   if (!(await parts.runs.wake(run, step.id))) {
-    throw new RestRefusal("step_not_sleeping", `The step "${step.name}" of the run ${run.id} does not sleep.`);
+    throw new RestRefusal("step_not_sleeping", `The step "${step.name}" of the run ${run.id} is not sleeping.`);
   }
   await note(parts, request, "woken", run, environment, { step: step.name });
   return sendRun(parts, request, reply, (await findRun(parts, request)).run, environment);

@@ -97,7 +97,7 @@ function textOf(parts: SignedParts): string {
 function mismatch({ bytes, explains }: VerifyParams, claim: Claim, keys: readonly Buffer[]): VerifyFault {
   const { header } = claim;
   const found = explains ? explainMismatch(bytes, (body) => matches(withBody(claim, bytes, body), keys)) : null;
-  const reason = `The signature in the header ${header} is not that of this body with any of the webhook's secrets.`;
+  const reason = `The signature in the header ${header} does not match this body with any of the webhook's secrets.`;
   return found ? { reason: `${reason} ${found.reason}`, header, byte: found.byte } : { reason, header };
 }
 
@@ -132,7 +132,7 @@ function credentialFault(params: VerifyParams): VerifyFault | null {
   const value = headerOf(params, header);
   if (value === undefined) return missing(header);
   const given = verify.scheme === "basic" ? basicCredentials(value) : headerBytes(value);
-  if (given === null) return { reason: `The header ${header} does not hold "Basic" and base64.`, header, character: 1 };
+  if (given === null) return { reason: `The header ${header} is not "Basic" followed by base64.`, header, character: 1 };
   const prefix = verify.scheme === "basic" ? `${verify.user ?? ""}:` : "";
   let isFound = false;
   for (const secret of secrets) isFound = equalTexts(given, Buffer.from(prefix + secret)) || isFound;
