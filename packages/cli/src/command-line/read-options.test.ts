@@ -49,9 +49,16 @@ test("mistakes are named", () => {
   assert.match(faultOf(PLAN, "--url"), /argument missing/);
   assert.match(faultOf(PLAN, "stripe"), /"stripe" is an extra argument/);
   assert.match(faultOf(["webhooks", "new"], "a", "b"), /"b" is an extra argument/);
+  assert.match(faultOf(["completion"], "tcsh"), /^"tcsh" is not one of bash, zsh, fish\.$/);
   assert.match(faultOf(PLAN, "--url", "localhost:8288"), /is not a URL/);
   assert.match(faultOf(PLAN, "--env", "a b"), /is not a valid environment name/);
   assert.equal(faultOf(PLAN, "--api-key", "hunter 2"), "the API key contains invalid characters.", "a secret is not repeated");
+});
+
+test("the commands of a group stand together, as in the reference", () => {
+  const firsts = ROWS.map(({ words }) => words[0]);
+  const begun = firsts.filter((word, at) => word !== firsts[at - 1]);
+  assert.deepEqual(begun, [...new Set(begun)]);
 });
 
 test("help shows every command, flag, variable and exit code", () => {

@@ -18,7 +18,7 @@ export function readOptions(
   if (positionals.length > namesMax) throw usage(row, `"${positionals[namesMax]}" is an extra argument`);
   if (positionals.length < namesMin) throw usage(row, `${row.operands ?? "a name"} is missing`);
   const odd = row.nameChoices && positionals.find((name) => !row.nameChoices?.includes(name));
-  if (odd !== undefined) throw usage(row, `${row.operands ?? "the name"} must be one of ${row.nameChoices?.join(", ")}, not "${odd}"`);
+  if (odd !== undefined) throw usage(row, `"${odd}" is not one of ${row.nameChoices?.join(", ")}`);
   const options = Object.entries(row.flags).map(([name, flag]) => {
     const value = optionValue(flag, values[name], variables);
     for (const text of [value].flat()) if (typeof text === "string") check(row, name, flag, text);

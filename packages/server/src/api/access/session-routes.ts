@@ -51,7 +51,7 @@ const SIGN_IN = {
   errors: ["api_key_invalid", "login_token_invalid", "origin_forbidden", "too_many_attempts"],
 } as const;
 const WHO_IS_SIGNED_IN = {
-  summary: "Who is signed in",
+  summary: "Get the current session",
   querystring: closed({}),
   response: { 200: dataOf(WHO) },
   errors: ["session_missing"],

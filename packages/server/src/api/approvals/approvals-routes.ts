@@ -70,7 +70,7 @@ const COUNT = {
 };
 const ONE = { querystring: closed({}), response: { 200: dataOf(APPROVAL) }, errors: ["approval_not_found"] } as const;
 const REQUEST = {
-  summary: "Ask a person",
+  summary: "Request an approval",
   description:
     "For a run that waits with `step.waitForSignal`: the step returns `{signal, data: {decision, by, comment, data}}`. If the decision is made before the run waits, it is kept for the run. The approval ends with its timeout, or with the run that waits for it.",
   querystring: closed({}),
@@ -79,7 +79,7 @@ const REQUEST = {
       signal: { type: "string", minLength: 1, maxLength: SIGNAL_UNITS_MAX, description: "The signal that the run waits for." },
       prompt: { type: "string", minLength: 1, maxLength: PROMPT_UNITS_MAX, description: "The question." },
       data: { ...JSON_VALUE, description: "Any JSON value, which is shown with the question." },
-      timeout: { type: "string", minLength: 1, description: "How long it can be decided: a duration such as `3d`, or a time in ISO 8601." },
+      timeout: { type: "string", minLength: 1, description: "How long the approval stays open: a duration such as `3d`, or a time in ISO 8601." },
       confirmReject: { type: "boolean", description: "Whether the page asks for confirmation before it rejects." },
     },
     ["signal", "prompt", "timeout"],
@@ -129,7 +129,7 @@ function registerReads(app: FastifyInstance, parts: ApprovalsRoutesParts): void 
   });
   app.get<{ Params: { id: string } }>(
     "/approvals/:id",
-    { config: { about: "environment" }, schema: { ...ONE, summary: "Read an approval" } },
+    { config: { about: "environment" }, schema: { ...ONE, summary: "Get an approval" } },
     async (request, reply) => {
       const environment = environmentOf(access, request);
       const id = idOf(request, environment);

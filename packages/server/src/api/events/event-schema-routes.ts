@@ -66,7 +66,7 @@ const PUT = {
 } as const;
 const SIDE = { type: "string", pattern: "^(\\d{1,9}|shape)$" } as const;
 const VERSIONS = {
-  summary: "List the schemas an event type had",
+  summary: "List the versions of an event type's schema",
   description: "Newest first, at most 100.",
   querystring: closed(PAGE_PARAMETERS),
   response: { 200: pageOf(SCHEMA_VERSION) },

@@ -41,7 +41,7 @@ const LIST = {
   response: { 200: pageOf(JOB) },
 };
 const ONE = { querystring: closed({}), response: { 200: dataOf(JOB) }, errors: ["job_not_found"] } as const;
-const READ = { ...ONE, summary: "Read a job", response: { 200: dataOf(JOB_DETAILS) } };
+const READ = { ...ONE, summary: "Get a job", response: { 200: dataOf(JOB_DETAILS) } };
 const STARTS_RUNS: ReadonlySet<string> = new Set(["runs.rerun", "events.replay"]);
 const CREATE = {
   summary: "Start a job",

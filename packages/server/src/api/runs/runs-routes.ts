@@ -73,7 +73,7 @@ const OF_EVENT = {
   errors: ["event_not_found"],
 } as const;
 const ONE = { querystring: closed({}), response: { 200: dataOf(RUN_DETAILS) }, errors: ["run_not_found"] } as const;
-const READ = { ...ONE, summary: "Read a run", description: "With its steps, failed attempts, calls of the app and output." };
+const READ = { ...ONE, summary: "Get a run", description: "With its steps, failed attempts, calls to the app and output." };
 const CANCEL = {
   ...ONE,
   summary: "Cancel a run",

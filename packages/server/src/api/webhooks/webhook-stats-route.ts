@@ -35,7 +35,7 @@ const SCHEMA = {
       minimum: 1,
       maximum: POINTS_MAX,
       default: DEFAULT_POINTS,
-      description: "Into how many intervals the time is divided.",
+      description: "The number of intervals that the time is divided into.",
     },
   }),
   response: {
