@@ -79,7 +79,11 @@ const REQUEST = {
       signal: { type: "string", minLength: 1, maxLength: SIGNAL_UNITS_MAX, description: "The signal that the run waits for." },
       prompt: { type: "string", minLength: 1, maxLength: PROMPT_UNITS_MAX, description: "The question." },
       data: { ...JSON_VALUE, description: "Any JSON value, which is shown with the question." },
-      timeout: { type: "string", minLength: 1, description: "How long the approval stays open: a duration such as `3d`, or a time in ISO 8601." },
+      timeout: {
+        type: "string",
+        minLength: 1,
+        description: "How long the approval stays open: a duration such as `3d`, or a time in ISO 8601.",
+      },
       confirmReject: { type: "boolean", description: "Whether the page asks for confirmation before it rejects." },
     },
     ["signal", "prompt", "timeout"],
