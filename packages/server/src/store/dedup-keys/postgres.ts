@@ -16,7 +16,7 @@ export interface KeyClaim {
 }
 
 /** The first event seen with a key. */
-type KeyHolder = Pick<KeyClaim, "eventId" | "receivedAt">;
+export type KeyHolder = Pick<KeyClaim, "eventId" | "receivedAt">;
 
 interface KeyRow {
   dedup_key: string;
@@ -38,15 +38,18 @@ const RENEW = `
   FROM unnest($2::text[], $3::text[], $4::bigint[]) AS claim(key, event_id, seen_at)
   WHERE dedup_keys.environment_id = $1 AND dedup_keys.dedup_key = claim.key`;
 
-/** For each claim the first event, or null if it is this one. Includes earlier claims of the group. */
-export async function claimKeys(writes: PendingWrites, claims: readonly KeyClaim[]): Promise<(EventId | null)[]> {
+/**
+ * For each claim the first event, or null if the claim is granted. Includes earlier claims of the group. An earlier attempt that is committed only
+ * while this one waits for it holds the key with the same event.
+ */
+export async function claimKeys(writes: PendingWrites, claims: readonly KeyClaim[]): Promise<(KeyHolder | null)[]> {
   if (claims.length === 0) return [];
   const holders = await keepOrLock(writes, claims);
   const renewed = new Map<string, KeyClaim>();
   const firsts = claims.map((claim) => {
     const holder = holders.get(claim.key) as KeyHolder;
     if (holder === claim) return null;
-    if (holder.receivedAt > claim.duplicateSince) return holder.eventId;
+    if (holder.receivedAt > claim.duplicateSince) return holder;
     holders.set(claim.key, claim);
     renewed.set(claim.key, claim);
     return null;

@@ -5,7 +5,7 @@
 
 import type { EventId, RunNo } from "@inlet/protocol";
 import type { EventAppendResult, EventBatch, NewEvent } from "../../contract/index.ts";
-import { claimKeys } from "../../dedup-keys/postgres.ts";
+import { claimKeys, type KeyHolder } from "../../dedup-keys/postgres.ts";
 import { startEntry } from "../../function-starts/policy.ts";
 import { noteMirrors } from "../../mirrors/postgres.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
@@ -86,13 +86,16 @@ async function findPresentIds(writes: PendingWrites, candidates: readonly Candid
   );
   const present = new Map(rows.map(({ event_id, received_at }) => [event_id, received_at]));
   for (const candidate of asked) {
-    const { event, batch, mayBeWritten } = candidate;
+    const { event } = candidate;
     const receivedAt = present.get(event.id);
-    if (receivedAt === undefined) continue;
-    // A request that was sent again with the same ids was received at another time.
-    const isOwn = mayBeWritten && receivedAt === batch.receivedAt;
-    candidate.outcome = isOwn ? { kind: "written" } : { kind: "duplicate", first: event.id };
+    if (receivedAt !== undefined) candidate.outcome = outcomeOf(candidate, { eventId: event.id, receivedAt });
   }
+}
+
+/** Of an event whose id or dedup id is taken. A request that was sent again with the same ids was received at another time. */
+function outcomeOf({ event, batch, mayBeWritten }: Candidate, { eventId, receivedAt }: KeyHolder): Outcome {
+  const isOwn = mayBeWritten && eventId === event.id && receivedAt === batch.receivedAt;
+  return isOwn ? { kind: "written" } : { kind: "duplicate", first: eventId };
 }
 
 /** An id chosen by a sender that the group already stores is the same event, sent again. */
@@ -124,10 +127,10 @@ async function claimDedupKeys(writes: PendingWrites, candidates: readonly Candid
     receivedAt: batch.receivedAt,
     duplicateSince: batch.duplicateSince,
   }));
-  const firsts = await claimKeys(writes, claims);
+  const holders = await claimKeys(writes, claims);
   for (const [index, candidate] of keyed.entries()) {
-    const first = firsts[index] ?? null;
-    if (first !== null) candidate.outcome = { kind: "duplicate", first };
+    const holder = holders[index];
+    if (holder) candidate.outcome = outcomeOf(candidate, holder);
   }
 }
 
