@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -172,13 +173,13 @@ test("killed at any moment, backup and restore leave nothing half done and can b
   for (let n = 0; n < 3; n++) await send(service.url, "filler", 12_000_000);
   const file = join(folder, "killed.backup");
   /** Kills the command as soon as a file of this name has appeared. */
-  const killWhen = async (argv: string[], found: () => boolean) => {
+  const killWhen = async (argv: string[], found: (pid: number | undefined) => boolean) => {
     const command = spawnInlet(t, argv);
-    await until("the file appears, or the command ends", () => found() || command.child.exitCode !== null || undefined);
+    await until("the file appears, or the command ends", () => found(command.child.pid) || command.child.exitCode !== null || undefined);
     await command.end("SIGKILL");
   };
-  for (const part of [join(`${file}.part`, "copy"), join(`${file}.part`, "backup")]) {
-    await killWhen(["backup", "--to", file, "--data-dir", dataDir], () => existsSync(part));
+  for (const part of ["copy", "backup"]) {
+    await killWhen(["backup", "--to", file, "--data-dir", dataDir], (pid) => existsSync(join(`${file}.part-${pid}`, part)));
     if (existsSync(file)) break;
   }
   const whole = join(folder, "whole.backup");
@@ -186,6 +187,7 @@ test("killed at any moment, backup and restore leave nothing half done and can b
   if (!existsSync(file)) assert.equal((await runInlet(t, ["backup", "--to", file, "--data-dir", dataDir])).code, 0);
   assert.equal(await statusOf(service.url, kept), 200, "the service was not disturbed");
   await service.end("SIGTERM");
+  assert.deepEqual(readdirSync(folder).sort(), ["data", "killed.backup", "whole.backup"], "what the killed ones left was removed");
 
   const target = join(folder, "target");
   await killWhen(["restore", "--from", whole, "--data-dir", target], () => existsSync(join(target, "inlet.db.restoring")));
@@ -226,11 +228,50 @@ test("a backup is private, whatever others have prepared where it is made", asyn
   for (const [what, make] of Object.entries(prepare)) {
     const file = join(folder, `${what}.backup`);
     writeFileSync(bait, "", { mode: 0o666 });
-    for (const part of [`${file}.part`, `${file}.copy`]) make(part);
+    for (const part of [`${file}.part`, `${file}.part-${process.pid}`]) make(part);
     await makeBackup({ folder: dataDir, to: file });
     assert.deepEqual([statSync(file).mode & 0o777, lstatSync(file).isFile()], [0o600, true], what);
     assert.equal(readFileSync(bait, "utf8"), "", `${what}: nothing was written elsewhere`);
     assert.ok(existsSync(join(dataDir, "inlet.db")), `${what}: nothing was removed elsewhere`);
-    assert.ok(!existsSync(`${file}.part`));
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes(".part")),
+      [],
+    );
   }
+});
+
+test("two backups to one file at once: one is made, whole, and the other is refused", async (t) => {
+  const folder = temporaryFolder(t);
+  const [dataDir, file, target] = [join(folder, "data"), join(folder, "one.backup"), join(folder, "target")];
+  const service = await startInlet(t, [...start(dataDir), "--body-limit", "16mb"]);
+  const kept = await send(service.url, "kept", 12_000_000);
+  await service.end("SIGTERM");
+  const argv = ["backup", "--to", file, "--data-dir", dataDir];
+  const ended = await Promise.all([runInlet(t, argv), runInlet(t, argv)]);
+  assert.deepEqual(ended.map(({ code }) => code).sort(), [0, 1], ended.map(({ stderr }) => stderr).join());
+  assert.match(ended.map(({ stderr }) => stderr).join(""), /^error: .*one\.backup already exists/);
+  assert.equal((await runInlet(t, ["restore", "--from", file, "--data-dir", target])).code, 0);
+  assert.equal(await statusOf((await startInlet(t, start(target))).url, kept), 200);
+});
+
+test("a service that starts in a folder while it is restored is refused, and so is a second restore", async (t) => {
+  const folder = temporaryFolder(t);
+  const [dataDir, file, target] = [join(folder, "data"), join(folder, "one.backup"), join(folder, "target")];
+  const service = await startInlet(t, [...start(dataDir), "--body-limit", "16mb"]);
+  const kept = await send(service.url, "kept", 12_000_000);
+  await service.end("SIGTERM");
+  await makeBackup({ folder: dataDir, to: file });
+  const restore = ["restore", "--from", file, "--data-dir", target];
+  const restoring = spawnInlet(t, restore);
+  const exited = once(restoring.child, "exit");
+  await until("the restore has begun", () => existsSync(join(target, "inlet.db.restoring")) || undefined);
+  // It works without a pause until its end, so it is stopped: whatever starts now meets a restore that is under way.
+  restoring.child.kill("SIGSTOP");
+  for (const argv of [start(target), restore]) {
+    const { code, stderr } = await runInlet(t, argv);
+    assert.deepEqual([code, /target is in use by another Inlet process \(pid \d+\)/.test(stderr)], [1, true], stderr);
+  }
+  restoring.child.kill("SIGCONT");
+  assert.deepEqual(await exited, [0, null], restoring.stderr());
+  assert.equal(await statusOf((await startInlet(t, start(target))).url, kept), 200);
 });

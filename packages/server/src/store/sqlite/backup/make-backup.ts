@@ -7,8 +7,20 @@
  * folder that only its owner can enter, with files that did not exist before: nothing prepared by others is opened or followed.
  */
 
-import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../../contract/index.ts";
 import { DATABASE_FILE } from "../database.ts";
@@ -32,13 +44,15 @@ export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<Bac
     throw new StoreRefused(
       `the data in ${folder} was moved to ${move.to}: back up that database with pg_dump, see docs/how-to/operation.md`,
     );
-  if (existsSync(to)) throw new StoreRefused(`${to} already exists; choose another name with --to`);
-  const folderMade = `${to}.part`;
+  refuseExisting(to);
+  const folderMade = `${to}.part-${process.pid}`;
   const [copy, part] = [join(folderMade, "copy"), join(folderMade, "backup")];
   try {
+    removeLeftOvers(to);
     makeFolder(folderMade);
     const schema = copyDatabase(path, copy);
     const header = writeBackup(copy, part, { schema, encryptionKey: keyIn(folder) });
+    refuseExisting(to);
     renameSync(part, to);
     syncFolder(dirname(resolve(to)));
     return header;
@@ -60,7 +74,31 @@ function refuseUnreadable(folder: string, path: string): void {
   }
 }
 
-/** Removes what a killed backup left behind, or somebody prepared: a link itself, not what it leads to. Fails if there is one again. */
+function refuseExisting(to: string): void {
+  if (existsSync(to)) throw new StoreRefused(`${to} already exists; choose another name with --to`);
+}
+
+/** Of killed backups to this file. The folder of one that is under way is left alone: of two, the first to be complete gets the name. */
+function removeLeftOvers(to: string): void {
+  const folder = dirname(resolve(to));
+  const prefix = `${basename(to)}.part`;
+  for (const name of readdirSync(folder).filter((name) => name.startsWith(prefix))) {
+    const [end, pid] = /^(?:-(\d+))?$/.exec(name.slice(prefix.length)) ?? [];
+    const isLeftOver = end !== undefined && (pid === undefined || !isRunning(Number(pid)));
+    if (isLeftOver) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Removes what an earlier process of this id left behind, or somebody prepared: a link itself, not what it leads to. Fails if there is one again. */
 function makeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });

@@ -1,13 +1,15 @@
 /**
  * Restores a backup into an empty folder. The copy is verified against the checksum before it gets its final name, so a folder contains
- * the whole database or none. A folder whose restore was killed can be used again.
+ * the whole database or none. The folder is locked until then: a service that starts in the meantime would lose its files under its hands.
+ * A folder whose restore was killed can be used again.
  */
 
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreRefused } from "../../contract/index.ts";
 import { DATABASE_FILE } from "../database.ts";
 import { diskFault } from "../failures.ts";
+import { LOCK_FILE, lockFolder, PID_FILE } from "../folder/folder-lock.ts";
 import { KEY_FILE } from "../folder/key-file.ts";
 import { makeFolder } from "../folder/make-folder.ts";
 import { type BackupHeader, copyHashed, HEADER_BYTES, readHeader, refuseCutOff } from "./backup-file.ts";
@@ -15,6 +17,7 @@ import { checkDatabase } from "./check-database.ts";
 import { syncFolder } from "./make-backup.ts";
 
 const RESTORING_FILE = `${DATABASE_FILE}.restoring`;
+const OF_THE_LOCK: ReadonlySet<string> = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, PID_FILE]);
 
 export interface RestoreBackupOptions {
   from: string;
@@ -36,8 +39,11 @@ export function restoreBackup({ from, folder }: RestoreBackupOptions): BackupHea
 function restoreChecked(from: string, folder: string, header: BackupHeader): BackupHeader {
   refuseFull(folder);
   makeFolder(folder);
+  const lock = lockFolder(folder);
   const part = join(folder, RESTORING_FILE);
   try {
+    // Once more: a service may have used it until just now.
+    refuseFull(folder);
     copyChecked(from, part, header);
     checkDatabase(part);
     if (header.encryptionKey !== null) writeKey(join(folder, KEY_FILE), header.encryptionKey);
@@ -46,18 +52,23 @@ function restoreChecked(from: string, folder: string, header: BackupHeader): Bac
     return header;
   } finally {
     for (const file of [part, `${part}-wal`, `${part}-shm`]) rmSync(file, { force: true });
+    lock.release();
   }
 }
 
 function refuseFull(folder: string): void {
   const found = existsSync(folder)
-    ? readdirSync(folder).filter((name) => !name.startsWith(RESTORING_FILE) && !isLeftOver(folder, name))
+    ? readdirSync(folder).filter((name) => !name.startsWith(RESTORING_FILE) && !OF_THE_LOCK.has(name) && !isLeftOver(folder, name))
     : [];
   if (found.length > 0) throw new StoreRefused(`the folder ${folder} is not empty (${found[0]}); choose another with --data-dir`);
 }
 
-/** The key is written before the database gets its final name: a key without a database is left by a killed restore. */
+/**
+ * The key is written before the database gets its final name: a key without a database is left by a killed restore. A database without a
+ * byte is left by a service that was refused during one.
+ */
 function isLeftOver(folder: string, name: string): boolean {
+  if (name === DATABASE_FILE) return statSync(join(folder, name)).size === 0;
   return name === KEY_FILE && existsSync(join(folder, RESTORING_FILE));
 }
 
