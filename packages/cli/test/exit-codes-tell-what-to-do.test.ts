@@ -1,9 +1,12 @@
 /** A script can tell by the exit code whether trying again is worth it: 3 for a service that has no room right now, 4 for a wrong key. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, openSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
@@ -41,6 +44,16 @@ for (const [status, code] of [
     assert.equal((await place.inlet(["runs", "list"])).code, code);
   });
 }
+
+test("output that cannot be written is an error", {
+  skip: existsSync("/dev/full") ? false : "this system has no file that is always full",
+}, () => {
+  const [full, bin] = [openSync("/dev/full", "w"), fileURLToPath(new URL("../bin/inlet.js", import.meta.url))];
+  const { status, stderr } = spawnSync(process.execPath, [bin, "version"], { stdio: ["ignore", full, "pipe"], encoding: "utf8" });
+  assert.deepEqual([status, stderr], [1, "error: the output cannot be written: ENOSPC: no space left on device, write\n"]);
+  // Nothing can be said of the wrong name, and its exit code stays.
+  assert.equal(spawnSync(process.execPath, [bin, "nonsense"], { stdio: ["ignore", full, full] }).status, 2);
+});
 
 /** Something in front of the service, which answers in its stead and not in its form. */
 async function answering(t: TestContext, status: number) {

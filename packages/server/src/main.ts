@@ -31,6 +31,7 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** Added to the drain timeout: the time to close everything else after an unhandled fault. */
 const FAULT_STOP_MS = 10_000;
+const LOG_HELD_BYTES_MAX = 1024 * 1024;
 
 /** Why the service did not start or ended: sentences for the operator. */
 export class ServiceFailed extends Error {
@@ -48,6 +49,11 @@ export class ServiceFailed extends Error {
 
 /** Resolves with the exit code once the service has stopped. Throws ServiceFailed. */
 export async function runService(mode: Mode, argv: readonly string[]): Promise<number> {
+  // Before anything else: as the first process of a container, one without a handler never learns of a signal.
+  const signalled = untilSignalled();
+  let hasBegun = false;
+  // Like a crash, this loses nothing. Once requests are accepted and keys are created, the start is completed instead.
+  signalled.then(() => hasBegun || process.exit(EXIT_OK));
   try {
     for (const warning of unknownVariables(process.env)) console.warn(`warning: ${warning}`);
     const config = readConfig(mode, argv, process.env);
@@ -57,16 +63,17 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
       log,
       telemetry: readTelemetry(process.env),
       storageVariables: process.env,
+      onListening: () => (hasBegun = true),
       ...(mode === "dev" && { showLine }),
     });
-    // Before anything is announced: a signal that follows at once must not end the process unprepared.
-    const asked = untilAsked();
+    // Before anything is announced: a fault that follows at once must not end the process unprepared.
+    const failed = untilFault();
     if (mode === "dev") announceDev(service);
     else announceStart(service, config.publicUrl);
     console.log(`listening on ${service.url}`);
     // Node writes its compile cache only on a normal exit; a process that is later killed should also start quickly the next time.
     flushCompileCache();
-    const fault = await asked;
+    const fault = await Promise.race([signalled, failed]);
     if (fault) return await stopAfterFault(service, log, fault, config.drainTimeout);
     if (process.stdout.isTTY) console.log("\nstopping: waiting for requests in flight");
     else log.info("stopping: waiting for requests in flight");
@@ -83,9 +90,13 @@ export async function migrateStore(options: CopyStoreOptions): Promise<CopyRepor
   return copyStore(options);
 }
 
+/** A log that cannot be written, as on a full disk, stops nothing: lines are held up to a limit, and those beyond it are lost. */
 function createLog({ log, logLevel }: { log: "lines" | "json"; logLevel: LogLevel }): Logger {
-  const output = pino.destination({ fd: 2, sync: true });
-  return pino({ level: logLevel, base: null }, log === "json" ? output : { write: (record) => output.write(logLine(record)) });
+  const output = pino.destination({ fd: 2, sync: true, maxLength: LOG_HELD_BYTES_MAX });
+  output.on("error", () => {});
+  // Not `output` itself: after a fatal line, pino would call its `flushSync`, which repeats a write that fails without end.
+  const write = (record: string) => void output.write(log === "json" ? record : logLine(record));
+  return pino({ level: logLevel, base: null }, { write });
 }
 
 function announceDev({ url, retentionNotice }: Service): void {
@@ -107,15 +118,16 @@ function announceStart({ url, newKeys, retentionNotice, issueLoginToken }: Servi
   if (newKeys.length > 0 || process.stdout.isTTY) console.log(loginLink(publicUrl ?? url, issueLoginToken()));
 }
 
-/**
- * Resolves with null for a signal, and with the fault that no code handled, a rejected promise included. A second signal ends the process
- * at once, as without a handler.
- */
-function untilAsked(): Promise<{ cause: unknown } | null> {
+/** A second signal ends the process at once, as without a handler. */
+function untilSignalled(): Promise<null> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(null));
-    process.once("uncaughtException", (cause) => resolve({ cause }));
   });
+}
+
+/** Resolves with the fault that no code handled, a rejected promise included. */
+function untilFault(): Promise<{ cause: unknown }> {
+  return new Promise((resolve) => process.once("uncaughtException", (cause) => resolve({ cause })));
 }
 
 /**

@@ -43,6 +43,8 @@ export interface ServiceSurroundings {
   log: Logger;
   /** The OTLP export; absent or null: none. */
   telemetry?: TelemetrySettings | null;
+  /** Called when requests are accepted, before the first keys are created. */
+  onListening?: () => void;
   /** Prints a line of the live log; absent: there is none. */
   showLine?: (line: string) => void;
   now?: () => number;
@@ -71,7 +73,16 @@ export async function startService(config: Config, { now, ...surroundings }: Ser
 async function serve(
   config: Config,
   store: Store,
-  { log, telemetry = null, now, storageVariables = {}, showLine, sweepEveryMs, ...http }: ServiceSurroundings & { now: () => number },
+  {
+    log,
+    telemetry = null,
+    now,
+    storageVariables = {},
+    onListening,
+    showLine,
+    sweepEveryMs,
+    ...http
+  }: ServiceSurroundings & { now: () => number },
   observed: { metrics?: Metrics },
 ): Promise<Service> {
   const stops = { stopping: new AbortController(), draining: new AbortController() };
@@ -117,7 +128,7 @@ async function serve(
     drained: stops.draining.signal,
   });
 
-  const life = new ServiceLife({ ...common, ...background, app, loading, stops });
+  const life = new ServiceLife({ ...common, ...background, app, loading, onListening, stops });
   const started = await life.start();
   return {
     ...started,

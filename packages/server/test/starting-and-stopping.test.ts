@@ -1,14 +1,17 @@
 /** The process as its operator meets it: first start, flags and variables, taken ports, draining, logs without secrets. */
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, openSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { createInterface } from "node:readline";
 import { test as nodeTest, type TestContext } from "node:test";
 import { test } from "./support/both-stores.ts";
 import { curlCommands } from "./support/curl.ts";
 import { onEnd } from "./support/on-end.ts";
-import { runInlet, startInlet } from "./support/process.ts";
+import { BARE_ENVIRONMENT, INLET_BIN, INLET_NODE, runInlet, spawnInlet, startInlet } from "./support/process.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 import { storeFlags } from "./support/store-flags.ts";
 
@@ -195,6 +198,57 @@ nodeTest("SIGTERM: connections on which nothing was sent keep nobody waiting", a
   if (!busy.closed) await once(busy, "close");
   assert.match(answer, /^HTTP\/1\.1 200 OK/, "the silent one was closed before the time was over");
   assert.equal(await exited, 0);
+});
+
+nodeTest("SIGTERM during a start: it ends at once with exit code 0, and nothing was announced", async (t) => {
+  const issuer = createServer().listen(0, "127.0.0.1");
+  await once(issuer, "listening");
+  onEnd(t, () => {
+    issuer.closeAllConnections();
+    issuer.close();
+  });
+  // It is asked at the start, and does not answer.
+  const asked = once(issuer, "request");
+  const oidc = [
+    ["--oidc-issuer", `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`],
+    ["--oidc-client-id", "inlet", "--oidc-roles", "role"],
+  ].flat();
+  const inlet = spawnInlet(t, ["start", ...(await here(t)), ...oidc]);
+  await asked;
+  assert.equal(await inlet.end("SIGTERM"), 0, inlet.stderr());
+  assert.equal(inlet.stdout(), "");
+});
+
+const full = existsSync("/dev/full") ? false : "this system has no file that is always full";
+
+nodeTest("a service goes on when its log cannot be written, as on a full disk", { skip: full }, async (t) => {
+  for (const format of ["json", "lines"]) {
+    const argv = ["start", ...(await here(t)), "--event-key", "mine", "--log", format];
+    const child = spawn(INLET_NODE, [INLET_BIN, ...argv], { stdio: ["ignore", "pipe", openSync("/dev/full", "w")], env: BARE_ENVIRONMENT });
+    onEnd(t, () => child.kill("SIGKILL"));
+    const exited = once(child, "exit");
+    const lines = createInterface(child.stdout);
+    const url = await new Promise<string>((resolve) =>
+      lines.on("line", (line) => line.startsWith("listening on ") && resolve(line.slice(13))),
+    );
+    for (const [key, status] of [
+      ["unknown", 401],
+      ["mine", 200],
+    ] as const) {
+      assert.equal((await call(`${url}/e/${key}`, { method: "POST", body: '{"name":"a/b","data":{}}' })).status, status);
+    }
+    child.kill("SIGTERM");
+    assert.deepEqual(await exited, [0, null]);
+  }
+});
+
+nodeTest("a dev server goes on when nobody reads its output any more", async (t) => {
+  const inlet = await startInlet(t, ["dev", ...(await here(t))]);
+  inlet.child.stdout?.destroy();
+  for (let n = 0; n < 3; n++) {
+    assert.equal((await call(`${inlet.url}/e/dev`, { method: "POST", body: '{"name":"a/b","data":{}}' })).status, 200);
+  }
+  assert.equal(await inlet.end("SIGTERM"), 0);
 });
 
 test("logs hold no secret, whatever goes wrong", async (t) => {

@@ -19,9 +19,7 @@ export async function runDev({ names: argv, io }: Call<Flags>): Promise<CommandR
     throw new CommandFault("Use either --ephemeral or --data-dir, not both.", "usage", EXIT.usage);
   }
   const folder = mkdtempSync(join(tmpdir(), "inlet-dev-"));
-  try {
-    return await runAsCommand("dev", [...settings, "--data-dir", folder]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  // However it ends: a service that is stopped during its start, or by a fault, ends the process itself.
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return runAsCommand("dev", [...settings, "--data-dir", folder]);
 }

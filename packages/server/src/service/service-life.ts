@@ -37,6 +37,7 @@ export interface ServiceLifeParts {
   work: readonly BackgroundService[];
   maintenance: readonly BackgroundService[];
   createKeys(): Promise<NewKey[]>;
+  onListening: (() => void) | undefined;
   stops: StopControllers;
   log: Logger;
 }
@@ -80,9 +81,10 @@ export class ServiceLife {
   }
 
   async #start(): Promise<Started> {
-    const { config, directory, observation, functions, app, loading, work, maintenance, createKeys, log } = this.#parts;
+    const { config, directory, observation, functions, app, loading, work, maintenance, createKeys, onListening, log } = this.#parts;
     await Promise.all([loading, functions.open(), app.ready()]);
     await app.listen({ port: config.port, host: config.host });
+    onListening?.();
     this.#metrics = config.metricsListen && (await openMetrics(config.metricsListen, observation.metrics));
     if (this.#metrics) log.info(`metrics on ${this.#metrics.url}`);
     const newKeys = await createKeys();
