@@ -84,12 +84,6 @@ nodeTest("a taken port is named", async (t) => {
   assert.match(stderr, new RegExp(`port ${port} .*is taken.*--port`));
 });
 
-nodeTest("so is a host that this machine does not have", async (t) => {
-  const { code, stderr } = await runInlet(t, ["start", "--host", "nowhere.invalid", "--data-dir", temporaryFolder(t), "--port", "0"]);
-  assert.equal(code, 1);
-  assert.match(stderr, /"nowhere\.invalid".*--host/);
-});
-
 nodeTest("help and version", async (t) => {
   const overview = await runInlet(t, ["--help"]);
   assert.equal(overview.code, 0);
@@ -227,6 +221,7 @@ nodeTest("a service goes on when its log cannot be written, as on a full disk", 
     const child = spawn(INLET_NODE, [INLET_BIN, ...argv], { stdio: ["ignore", "pipe", openSync("/dev/full", "w")], env: BARE_ENVIRONMENT });
     onEnd(t, () => child.kill("SIGKILL"));
     const exited = once(child, "exit");
+    assert.ok(child.stdout);
     const lines = createInterface(child.stdout);
     const url = await new Promise<string>((resolve) =>
       lines.on("line", (line) => line.startsWith("listening on ") && resolve(line.slice(13))),

@@ -91,7 +91,7 @@ export class RunCalls {
     const now = clock.now();
     const lane = limitedLane(entry);
     return this.#node.untilWritten(() =>
-      lane === null ? store.queueHold({ ...entry, now }) : store.queueMove({ ...entry, runNo, lane, now }),
+      lane === null ? store.queueHold({ ...entry, runNo, now }) : store.queueMove({ ...entry, runNo, lane, now }),
     );
   }
 

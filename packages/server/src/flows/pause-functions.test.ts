@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Environment } from "../store/contract/index.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { PauseFunctions, type PauseFunctionsParts } from "./pause-functions.ts";
 
@@ -22,4 +23,22 @@ test("a change that comes after the stop is left to the next start", async (t) =
   holds.refresh();
   await holds.stop();
   assert.deepEqual(faults, []);
+});
+
+test("resuming a function and cancelling its held runs ends, although a run has ended before and its call is still there", async () => {
+  const held = [[1, 2], [2]];
+  const paused: (number | null)[] = [];
+  const holds = new PauseFunctions({
+    store: {
+      queueHeldRuns: async () => held.shift() ?? assert.fail("asked once more"),
+      queueUnhold: async () => 0,
+      functionPause: async ({ pausedAt }: { pausedAt: number | null }) => paused.push(pausedAt),
+    },
+    registry: { functionWithId: () => ({ no: 1 }), refresh: async () => undefined },
+    executor: { change: async ({ no }: { no: number }) => no === 1 },
+    now: () => 1,
+  } as unknown as PauseFunctionsParts);
+  assert.equal(await holds.resume({ id: 1 } as Environment, "shop-ship", "cancel"), true);
+  assert.deepEqual(paused, [null]);
+  await holds.stop();
 });

@@ -68,13 +68,14 @@ export class PauseFunctions {
     return true;
   }
 
-  /** A cancelled run has no call. */
+  /** A cancelled run has no call. Runs that had ended before keep theirs, which are removed once the function goes on. */
   async #cancelHeld(environmentId: Environment["id"], functionNo: Parameters<Store["queueHeldRuns"]>[0]["functionNo"]): Promise<void> {
     const { store, executor, cancel } = this.#parts;
     for (;;) {
       const runNos = await store.queueHeldRuns({ environmentId, functionNo, limit: UNHELD_AT_ONCE });
       if (runNos.length === 0) return;
-      await Promise.all(runNos.map((no) => executor.change({ environmentId, no }, cancel)));
+      const cancelled = await Promise.all(runNos.map((no) => executor.change({ environmentId, no }, cancel)));
+      if (!cancelled.includes(true)) return;
     }
   }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { FunctionNo } from "@inlet/protocol";
+import type { FunctionNo, RunNo } from "@inlet/protocol";
 import type { Engine } from "../conformance/engine.ts";
 import {
   advance,
@@ -22,10 +22,10 @@ export function heldCallConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const environmentId = scene.environment.id;
     const [functionNo] = scene.functions;
-    const { entry } = await beginOne(scene);
+    const { entry, runNo } = await beginOne(scene);
     await pause(scene, functionNo, 5);
     await pause(scene, functionNo, 6);
-    await store.queueHold({ ...entry, functionNo, now: 2_000 });
+    await store.queueHold({ ...entry, runNo, functionNo, now: 2_000 });
     await begin(scene, [sampleRun(functionNo, { dueAt: HELD_UNTIL })]);
     assert.deepEqual(await store.queueHeld({ environmentId }), [{ functionNo, runs: 2 }]);
     assert.equal((await store.queueHeldRuns({ environmentId, functionNo, limit: 1 })).length, 1);
@@ -45,9 +45,9 @@ export function heldCallConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const { id } = scene.environment;
-    const { entry } = await beginOne(scene);
+    const { entry, runNo } = await beginOne(scene);
     await store.environmentUpdate({ id, archivedAt: 5 });
-    await store.queueHold({ ...entry, functionNo: scene.functions[0], now: 2_000 });
+    await store.queueHold({ ...entry, runNo, functionNo: scene.functions[0], now: 2_000 });
     assert.equal((await store.queueHeld({ environmentId: id })).length, 1);
     assert.equal(await store.queueUnhold({ now: 3_000, limit: 10 }), 0);
     await store.environmentUpdate({ id, archivedAt: null });
@@ -66,7 +66,7 @@ export function heldCallConformance(engine: Engine): void {
     const statuses = async () => [await statusOf(fresh), await statusOf(begun)];
     const retried = await claimAll(scene, 2_500);
     await pause(scene, functionNo, 5);
-    for (const entry of [fresh.entry, ...retried]) await store.queueHold({ ...entry, functionNo, now: 2_600 });
+    for (const entry of [fresh.entry, ...retried]) await store.queueHold({ ...entry, runNo: entry.runNo as RunNo, functionNo, now: 2_600 });
     assert.deepEqual(await statuses(), ["queued", "running"]);
     await pause(scene, functionNo, null);
     await store.queueUnhold({ now: 3_000, limit: 10 });
@@ -77,9 +77,26 @@ export function heldCallConformance(engine: Engine): void {
   test(`${engine.name}: a call that is held although its function goes on is due at once`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const { entry } = await beginOne(scene);
-    await store.queueHold({ ...entry, functionNo: scene.functions[0], now: 2_000 });
+    const { entry, runNo } = await beginOne(scene);
+    await store.queueHold({ ...entry, runNo, functionNo: scene.functions[0], now: 2_000 });
     assert.equal((await claimAll(scene, 2_000)).length, 1);
+  });
+
+  test(`${engine.name}: the call of a run that has ended is not held: whoever claims it removes it`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const environmentId = scene.environment.id;
+    const [functionNo] = scene.functions;
+    const begun = await beginOne(scene);
+    await pause(scene, functionNo, 5);
+    await advance(scene, begun, { end: sampleEnd({ status: "cancelled" }) }, { entry: null });
+    await store.queueHold({ ...begun.entry, runNo: begun.runNo, functionNo, now: 2_000 });
+    assert.deepEqual(await store.queueHeld({ environmentId }), []);
+    assert.deepEqual(await store.queueHeldRuns({ environmentId, functionNo, limit: 10 }), []);
+    assert.deepEqual(
+      (await claimAll(scene, 2_000)).map(({ runNo }) => runNo),
+      [begun.runNo],
+    );
   });
 
   test(`${engine.name}: a run that is created as held although its function goes on is due at once`, async (t) => {

@@ -11,6 +11,8 @@ import type { Database } from "../postgres/database.ts";
 import { notFenced } from "../postgres/fenced.ts";
 import { type Notices, noNotices, noteLane, type PendingWrites } from "../postgres/pending-writes.ts";
 import { retryCollisions } from "../postgres/retry-collisions.ts";
+import { unfinished } from "../runs/postgres/run-state.ts";
+import { heldUntil } from "./policy.ts";
 
 /** The same for entries that are written as held: all rows are returned, because only these are locked. */
 const FUNCTIONS = `
@@ -28,16 +30,15 @@ const PAUSED = `
   WHERE environment_id = $1 AND function_no = $2 FOR SHARE`;
 const HOLD = `
   UPDATE queue SET lane = '${TIMER_LANE}', rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
-  WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 RETURNING run_no`;
+  WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
 const MOVE = `
   UPDATE queue SET lane = $4, home_lane = $4, rank = home_rank, due_at = $5, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
   WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
 /** Its claim said that it runs. */
 const WAIT_AGAIN = `
   UPDATE runs SET status = 'queued' WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND status = 'running' AND started_at IS NULL`;
-const RUN_OF = "SELECT run_no FROM queue WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 AND run_no IS NOT NULL";
 /** Whoever changes a run locks it before its entries. */
-const LOCK_RUN = "SELECT FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) FOR UPDATE";
+const LOCK_RUN = "SELECT ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) FOR UPDATE";
 const MOVE_RUN = "UPDATE runs SET lane = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 /** An entry that another transaction removes is skipped: its call is over. Nobody is waited for while entries are locked. */
 const HOLDER = `
@@ -71,9 +72,8 @@ async function freeSlotsOfCall(
   client: PoolClient,
   notices: Notices,
   { environmentId, no }: Pick<LeasedEntry, "environmentId" | "no">,
-  runNo: RunNo | null,
+  runNo: RunNo,
 ): Promise<void> {
-  if (runNo === null) return;
   const read = async (text: string, values: readonly unknown[]) => (await client.query(text, [...values])).rows;
   await freeSlots({ read: read as never, environmentId, notices }, { entries: [{ runNo, entryNo: no }] });
 }
@@ -83,18 +83,17 @@ export function heldCallStore({
   notify,
 }: HeldCallParts): Pick<QueueStore, "queueHold" | "queueMove" | "queueTakeSlots" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
   return {
-    async queueHold({ environmentId, no, leaseId, functionNo, now }) {
+    async queueHold({ environmentId, no, leaseId, runNo, functionNo, now }) {
       const hold = async (client: PoolClient) => {
-        const { rows: runs } = await client.query<{ run_no: RunNo }>(RUN_OF, [environmentId, no, leaseId]);
-        const runNos = runs.map(({ run_no }) => run_no);
-        await client.query(LOCK_RUN, [environmentId, runNos]);
-        const { rows: paused } = await client.query<{ paused_at: number | null }>(PAUSED, [environmentId, functionNo]);
-        const dueAt = (paused[0]?.paused_at ?? null) === null ? now : HELD_UNTIL;
-        const { rows } = await client.query<{ run_no: RunNo | null }>(HOLD, [environmentId, no, leaseId, dueAt]);
         const notices = noNotices();
-        if (rows.length === 0) return notices;
-        await client.query(WAIT_AGAIN, [environmentId, runNos]);
-        await freeSlotsOfCall(client, notices, { environmentId, no }, rows[0]?.run_no ?? null);
+        const { rows: runs } = await client.query<{ ended_at: number | null }>(LOCK_RUN, [environmentId, [runNo]]);
+        const { rows: paused } = await client.query<{ paused_at: number | null }>(PAUSED, [environmentId, functionNo]);
+        const isPaused = (paused[0]?.paused_at ?? null) !== null;
+        const dueAt = heldUntil({ isPaused, hasEnded: unfinished(runs).length === 0 }, now);
+        const { rowCount } = await client.query(HOLD, [environmentId, no, leaseId, dueAt]);
+        if (rowCount === 0) return notices;
+        await client.query(WAIT_AGAIN, [environmentId, [runNo]]);
+        await freeSlotsOfCall(client, notices, { environmentId, no }, runNo);
         noteLane(notices, TIMER_LANE, dueAt);
         return notices;
       };

@@ -9,6 +9,7 @@ import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../contract/index.ts";
 import type { Limits } from "../limits/sqlite.ts";
 import { IS_PAUSED, type QueueEntries } from "../queue/sqlite/queue-entries.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
+import { heldUntil } from "./policy.ts";
 
 export interface HeldCallParts {
   writer: GroupCommit;
@@ -21,9 +22,10 @@ export function heldCallStore(
   { writer, limits, entries }: HeldCallParts,
 ): Pick<QueueStore, "queueHold" | "queueMove" | "queueTakeSlots" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
   const isPaused = db.prepare(IS_PAUSED);
+  const isUnfinished = db.prepare("SELECT 1 FROM runs WHERE run_no = ? AND ended_at IS NULL");
   const hold = db.prepare(`
     UPDATE queue SET lane = '${TIMER_LANE}', rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
-    WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
+    WHERE entry_no = ?1 AND lease_id = ?2`);
   const waitAgain = db.prepare("UPDATE runs SET status = 'queued' WHERE run_no = ? AND status = 'running' AND started_at IS NULL");
   const move = db.prepare(`
     UPDATE queue SET lane = ?3, home_lane = ?3, rank = home_rank, due_at = ?4, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
@@ -43,16 +45,12 @@ export function heldCallStore(
     WHERE due_at = ${HELD_UNTIL} AND function_no = ? AND run_no IS NOT NULL ORDER BY run_no LIMIT ?`);
 
   return {
-    queueHold: ({ no, leaseId, functionNo, now }) =>
+    queueHold: ({ no, leaseId, runNo, functionNo, now }) =>
       writer.submit(() => {
-        const dueAt = isPaused.get(functionNo) ? HELD_UNTIL : now;
-        const row = hold.get(no, leaseId, dueAt);
-        if (!row) return;
-        const runNo = row.run_no as RunNo | null;
-        if (runNo !== null) {
-          limits.freeEntry(runNo, no);
-          waitAgain.run(runNo);
-        }
+        const dueAt = heldUntil({ isPaused: isPaused.get(functionNo) !== undefined, hasEnded: !isUnfinished.get(runNo) }, now);
+        if (hold.run(no, leaseId, dueAt).changes === 0) return;
+        limits.freeEntry(runNo, no);
+        waitAgain.run(runNo);
         entries.announce(TIMER_LANE, dueAt);
       }),
     queueMove: ({ no, leaseId, runNo, lane, now }) =>

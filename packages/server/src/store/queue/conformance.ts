@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LeaseId } from "@inlet/protocol";
+import type { LeaseId, RunNo } from "@inlet/protocol";
 import type { Engine } from "../conformance/engine.ts";
 import {
   advance,
@@ -164,7 +164,7 @@ export function queueConformance(engine: Engine): void {
     const [faulty, held] = await checkOrder("recovered after a crash");
     await store.queueReschedule({ ...(faulty as ClaimedEntry), dueAt: 60_000 });
     await store.functionPause({ environmentId, functionNo, pausedAt: now });
-    await store.queueHold({ ...(held as ClaimedEntry), functionNo, now });
+    await store.queueHold({ ...(held as ClaimedEntry), runNo: held?.runNo as RunNo, functionNo, now });
     await store.functionPause({ environmentId, functionNo, pausedAt: null });
     now = 90_000;
     await store.queueUnhold({ now, limit: 10 });

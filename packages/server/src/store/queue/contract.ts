@@ -205,8 +205,8 @@ export interface QueueStore {
   queueRemove(params: LeasedEntry): Promise<void>;
   /** Releases the entry, which is due again at this time; its number of claims is kept. */
   queueReschedule(params: LeasedEntry & { dueAt: number }): Promise<void>;
-  /** The call is held until its function resumes; if the function has resumed already, the call is due at once. */
-  queueHold(params: LeasedEntry & { functionNo: FunctionNo; now: number }): Promise<void>;
+  /** The call is held until its function resumes; if the function has resumed already, or the run has ended, the call is due at once. */
+  queueHold(params: LeasedEntry & { runNo: RunNo; functionNo: FunctionNo; now: number }): Promise<void>;
   /** Releases the call to another lane, where the calls of its run wait from now on. It is due at once, and this claim does not count. */
   queueMove(params: LeasedEntry & { runNo: RunNo; lane: string; now: number }): Promise<void>;
   /** Calls in progress take slots of limits that were set after they were claimed, whether or not there is a free one. */
