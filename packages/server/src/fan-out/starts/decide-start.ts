@@ -112,6 +112,11 @@ export function decideLostGathering(key: MarkKey, state: FunctionStartState): Fu
   return isGone ? { marks: [forgotten(key)] } : gatherAgain(key, gathering);
 }
 
+/** The function no longer exists: what was collected for it starts nothing, and if it comes back, it begins anew. */
+export function dropGathering(key: MarkKey): FunctionStartChange {
+  return { marks: [forgotten(key)] };
+}
+
 function gatherAgain(key: MarkKey, { sequences, dueAt }: Gathering): FunctionStartChange {
   return { gather: { key: subjectOf(key), dueAt, since: sequences[0] as number } };
 }

@@ -23,6 +23,7 @@ import {
   decideGathered,
   decideLostGathering,
   decideStart,
+  dropGathering,
   eventsGathered,
   eventsToStart,
   firstGathered,
@@ -71,6 +72,10 @@ export class FunctionStarts {
 
   /** The function no longer exists. */
   async #drop(entry: ClaimedEntry): Promise<ClaimedEntry[]> {
+    if (entry.kind === "gather") {
+      const mark = gatheringNamed(entry.subject ?? "");
+      return this.#start(entry, { marks: [mark], decide: () => dropGathering(mark) });
+    }
     const event = await this.#eventOf(entry);
     const invoker = event && (await this.#invokerOf(entry.environmentId, event));
     return this.#start(entry, { marks: [], decide: () => notStarted({ invoker }, "it no longer exists") });
