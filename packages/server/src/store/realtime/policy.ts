@@ -50,8 +50,10 @@ export class TrimMeter {
       this.#messages.set(key, count % MESSAGES_PER_TRIM);
       if (count === MESSAGES_PER_TRIM) due.add(channel);
     }
-    const [oldest = ""] = this.#messages.keys();
-    if (this.#messages.size > CHANNELS_COUNTED_MAX) this.#messages.delete(oldest);
+    for (const oldest of this.#messages.keys()) {
+      if (this.#messages.size <= CHANNELS_COUNTED_MAX) break;
+      this.#messages.delete(oldest);
+    }
     const bytes = messages.reduce((sum, message) => sum + bytesOf(message), this.#bytes.get(environmentId) ?? 0);
     this.#bytes.set(environmentId, bytes % BYTES_PER_TRIM);
     return { channels: [...due], isEnvironmentDue: bytes >= BYTES_PER_TRIM };
