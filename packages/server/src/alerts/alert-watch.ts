@@ -58,7 +58,7 @@ export class AlertWatch {
   readonly #parts: AlertWatchParts;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | null = null;
-  #polling: Promise<void> = Promise.resolve();
+  #polling: Promise<void> | null = null;
 
   constructor(parts: AlertWatchParts) {
     this.#parts = parts;
@@ -67,7 +67,9 @@ export class AlertWatch {
 
   start(): void {
     this.#timer ??= setInterval(() => {
-      this.#polling = this.#polling.then(() => this.#poll());
+      this.#polling ??= this.#poll().finally(() => {
+        this.#polling = null;
+      });
     }, this.#everyMs).unref();
   }
 

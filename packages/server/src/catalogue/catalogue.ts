@@ -50,7 +50,6 @@ export class Catalogue {
   #declared = new Map<string, Declared>();
   /** By environment and name: what a refresh replaces in between is counted together. */
   #faults = new Map<string, SchemaFaults>();
-  #flushing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(parts: CatalogueParts) {
@@ -129,11 +128,8 @@ export class Catalogue {
     return { mode: declared.mode, valid: errors.length === 0, errors };
   }
 
-  /** Adds the counts to the store. Never throws: counts that cannot be added now are added later. */
-  flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#add());
-    return this.#flushing;
-  }
+  /** Adds the counts to the store. Never throws: counts that cannot be added now are added later. Calls made meanwhile share the next one. */
+  readonly flush = sharedRefresh(() => this.#add());
 
   #declaredFor(scope: EnvironmentId, name: string): Declared | undefined {
     return this.#declared.get(idOf(scope, name));

@@ -42,3 +42,17 @@ test("resuming a function and cancelling its held runs ends, although a run has 
   assert.deepEqual(paused, [null]);
   await holds.stop();
 });
+
+test("however often functions change while held calls are looked for, they are looked for once more", async () => {
+  const first = Promise.withResolvers<number>();
+  let looks = 0;
+  const queueUnhold = () => (++looks === 1 ? first.promise : Promise.resolve(0));
+  const holds = new PauseFunctions({ store: { queueUnhold }, now: () => 1 } as unknown as PauseFunctionsParts);
+  holds.refresh();
+  await new Promise(setImmediate);
+  for (let n = 0; n < 20; n++) holds.refresh();
+  const stopped = holds.stop();
+  first.resolve(0);
+  await stopped;
+  assert.equal(looks, 2);
+});

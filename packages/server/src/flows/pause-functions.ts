@@ -6,7 +6,7 @@
 
 import type { Executor } from "../execute/executor.ts";
 import type { Registry } from "../fan-out/registry.ts";
-import type { Environment, RunChange, RunState, Store } from "../store/contract/index.ts";
+import { type Environment, type RunChange, type RunState, type Store, sharedRefresh } from "../store/contract/index.ts";
 
 export interface PauseFunctionsParts {
   store: Store;
@@ -23,6 +23,8 @@ const POLL_INTERVAL_MS = 2_000;
 export class PauseFunctions {
   readonly #parts: PauseFunctionsParts;
   #polling: Promise<void> = Promise.resolve();
+  /** One at a time, which began after the last call. */
+  readonly #unholdShared = sharedRefresh(() => this.#unhold());
   #again: NodeJS.Timeout | null = null;
   #isStopped = false;
 
@@ -80,7 +82,7 @@ export class PauseFunctions {
   }
 
   #poll(): void {
-    this.#polling = this.#polling.then(() => this.#unhold()).catch(this.#parts.onFault);
+    this.#polling = this.#unholdShared().catch(this.#parts.onFault);
   }
 
   async #unhold(): Promise<void> {

@@ -12,7 +12,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { JobId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { RestRefusal } from "../api/rest-errors.ts";
-import type { Environment, Job, JobStore, NewJob, QueueStore } from "../store/contract/index.ts";
+import { type Environment, type Job, type JobStore, type NewJob, type QueueStore, sharedRefresh } from "../store/contract/index.ts";
 import { advanceJob } from "./advance-job.ts";
 import type { JobFilter, JobKind } from "./job-kind.ts";
 
@@ -47,6 +47,7 @@ export class JobRunner {
   readonly #working = new Map<JobId, Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
   #polling: Promise<void> = Promise.resolve();
+  readonly #claimShared = sharedRefresh(() => this.#claim());
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
@@ -59,7 +60,7 @@ export class JobRunner {
 
   /** Looks for jobs that nobody works on. */
   wake(): void {
-    this.#polling = this.#polling.then(() => this.#claim());
+    this.#polling = this.#claimShared();
   }
 
   /**

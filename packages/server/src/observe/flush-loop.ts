@@ -1,6 +1,7 @@
 /** Writes what was noted in memory to the store, every few seconds and when asked, one write at a time. What was noted since the last write is lost if the process is killed. */
 
 import type { Logger } from "pino";
+import { sharedRefresh } from "../store/contract/index.ts";
 
 export interface FlushLoopParts {
   everyMs: number;
@@ -13,7 +14,6 @@ export interface FlushLoopParts {
 
 export class FlushLoop {
   readonly #parts: FlushLoopParts;
-  #flushing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(parts: FlushLoopParts) {
@@ -30,12 +30,11 @@ export class FlushLoop {
     await this.flush();
   }
 
-  /** Never throws: what cannot be written now is written later. */
-  flush(): Promise<void> {
+  /** Never throws: what cannot be written now is written later. Calls made during a write share the next one. */
+  readonly flush = sharedRefresh(() => this.#write());
+
+  async #write(): Promise<void> {
     const { write, what, log } = this.#parts;
-    this.#flushing = this.#flushing
-      .then(write)
-      .catch((error) => log.debug({ err: error }, `${what} could not be written; this will be retried`));
-    return this.#flushing;
+    await write().catch((error) => log.debug({ err: error }, `${what} could not be written; this will be retried`));
   }
 }

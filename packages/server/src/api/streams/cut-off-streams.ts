@@ -19,8 +19,15 @@ export function cutOffInvalid(app: FastifyInstance): (principal: Principal, repl
       if (!endStream(response)) response.destroy();
     }
   };
-  // If the store cannot be read, streams cannot continue either and end by themselves.
-  const timer = setInterval(() => void check().catch(() => undefined), CHECK_EVERY_MS).unref();
+  let isChecking = false;
+  const checkOnce = async () => {
+    if (isChecking) return;
+    isChecking = true;
+    // If the store cannot be read, streams cannot continue either and end by themselves.
+    await check().catch(() => undefined);
+    isChecking = false;
+  };
+  const timer = setInterval(() => void checkOnce(), CHECK_EVERY_MS).unref();
   app.addHook("onClose", async () => clearInterval(timer));
   return (principal, { raw }) => {
     open.set(raw, principal);

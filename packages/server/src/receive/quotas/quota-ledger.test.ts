@@ -15,10 +15,13 @@ const environmentId = 1 as EnvironmentId;
 function sharedLedger() {
   const quotas = { eventsPerSecond: null, eventsPerDay: LIMIT, bytesPerDay: null, callsAtOnce: null, storedBytes: null };
   const environment = { id: environmentId, name: "production", quotas } as Environment;
-  const state = { nodes: 2, stored: 0, leased: null as LeasedOfQuota | null, changed: (_: StoreTopic): void => undefined };
+  const state = { nodes: 2, stored: 0, leased: null as LeasedOfQuota | null, reports: 0, changed: (_: StoreTopic): void => undefined };
   const store = {
     storeIsShared: true,
-    storeReport: async () => ({ nodes: Array.from({ length: state.nodes }, () => ({ isGone: false })) }),
+    async storeReport() {
+      state.reports++;
+      return { nodes: Array.from({ length: state.nodes }, () => ({ isGone: false })) };
+    },
     storeWatch: (listener: (topic: StoreTopic) => void) => {
       state.changed = listener;
       return () => undefined;
@@ -101,4 +104,14 @@ test("what the store has stored without saying so counts, on a node that is alon
   await fill();
   assert.equal(state.stored, LIMIT, "also once what was used has been read again");
   await ledger.stop();
+});
+
+test("however long the nodes take to be counted, they are counted once more after that, and a stop waits for no more", async () => {
+  const { ledger, state } = sharedLedger();
+  ledger.start();
+  state.reports = 0;
+  state.changed("directory");
+  for (let n = 0; n < 20; n++) state.changed("directory");
+  await ledger.stop();
+  assert.equal(state.reports, 1, "all that was announced before it began");
 });

@@ -9,7 +9,7 @@
 
 import { DAY_MS, type EnvironmentId, type Refusal } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { Environment, EnvironmentQuotas, StoreItself, UsageStore } from "../../store/contract/index.ts";
+import { type Environment, type EnvironmentQuotas, type StoreItself, sharedRefresh, type UsageStore } from "../../store/contract/index.ts";
 import { QuotaLeases } from "./quota-leases.ts";
 import { quotaExceeded } from "./quota-refusal.ts";
 import { type Amount, dayOf, type Exceeded, QuotaUse, REFUSING } from "./quota-use.ts";
@@ -151,11 +151,14 @@ export class QuotaLedger {
     return tracked;
   }
 
-  #count(): Promise<void> {
-    this.#counting = this.#counting
-      .then(() => this.#countNodes())
-      .catch((error) => this.#parts.log.debug({ err: error }, "the nodes could not be counted; this will be retried"));
-    return this.#counting;
+  /** One query at a time, which began after the last call. */
+  readonly #countShared = sharedRefresh(() => this.#countNodes());
+
+  async #count(): Promise<void> {
+    this.#counting = this.#countShared().catch((error) =>
+      this.#parts.log.debug({ err: error }, "the nodes could not be counted; this will be retried"),
+    );
+    await this.#counting;
   }
 
   async #countNodes(): Promise<void> {
