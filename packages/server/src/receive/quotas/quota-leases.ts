@@ -39,7 +39,7 @@ export class QuotaLeases {
     this.#parts = parts;
   }
 
-  /** Uses leased allowance, and leases more if there is too little. Returns the quotas without room; then nothing is used. */
+  /** Uses leased allowance, and leases more if there is too little. Returns the quotas without room; then, or if it throws, nothing is used. */
   take(quotas: EnvironmentQuotas, now: number, wanted: Amount): Promise<Exceeded[]> {
     const taken = this.#last.then(() => this.#take(quotas, now, wanted));
     this.#last = taken.catch(() => {});
@@ -66,12 +66,18 @@ export class QuotaLeases {
 
   async #take(quotas: EnvironmentQuotas, now: number, wanted: Amount): Promise<Exceeded[]> {
     const used: { held: Held; needed: number }[] = [];
+    const giveBack = () => {
+      for (const { held, needed } of used) held.left += needed;
+    };
     for (const quota of REFUSING) {
       const [limit, needed] = [quotas[quota], amountOf(quota, wanted)];
       if (limit === null || needed === 0) continue;
-      const held = await this.#hold(quota, limit, now, needed);
+      const held = await this.#hold(quota, limit, now, needed).catch((error) => {
+        giveBack();
+        throw error;
+      });
       if ("limit" in held) {
-        for (const one of used) one.held.left += one.needed;
+        giveBack();
         return [held];
       }
       held.left -= needed;
