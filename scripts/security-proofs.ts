@@ -22,7 +22,7 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
   "pages of other sites, scripts, planted cookies and guesses in a real browser; viewers who look for secrets there": [
     "packages/dashboard/test/browser-attacks.test.ts",
   ],
-  "people whose role was taken away, unverified emails, a forged provider, ID tokens that are forged, expired, or meant for others": [
+  "people whose role was revoked, unverified emails, a forged provider, ID tokens that are forged, expired, or meant for others": [
     "packages/server/test/people-sign-in-by-oidc.test.ts",
     "packages/server/test/forged-tokens-sign-nobody-in.test.ts",
     "packages/server/src/api/access/oidc-claims.test.ts",
@@ -37,7 +37,7 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
     "packages/server/test/decoded-bodies-are-counted.test.ts",
   ],
   "large responses that are not read, many live streams": ["packages/server/test/readers-cannot-exhaust-memory.test.ts"],
-  "WebSocket frames of any content, notifications by others who may use the database, streams resumed while it is away": [
+  "WebSocket frames of any content, notifications by others who may use the database, streams resumed while the database is unavailable": [
     "packages/server/test/faults-stay-in-their-connection.test.ts",
   ],
   "clients that do not read a live stream": [
