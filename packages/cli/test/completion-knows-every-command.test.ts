@@ -119,5 +119,5 @@ for (const [shell, { offers, quote }] of Object.entries(SHELLS)) {
 
 test("a shell it does not know", async (t) => {
   const { code, stderr } = await workingFolder(t).inlet(["completion", "tcsh"]);
-  assert.deepEqual([code, /must be one of bash, zsh, fish, not "tcsh"/.test(stderr)], [2, true]);
+  assert.deepEqual([code, /"tcsh" is not one of bash, zsh, fish/.test(stderr)], [2, true]);
 });

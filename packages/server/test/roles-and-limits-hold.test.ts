@@ -211,7 +211,7 @@ test("the first owner is made by an admin, and from then on owners are made and 
 /** Found by their ids, in whichever environment: each handler checks, which the tests around this one hold it to. */
 const BY_ID = /^\/(webhooks|keys|environments)\/\{|^\/transforms\/|^\/session$/;
 /** Answered with what the key may see; or made where the body says. */
-const ANSWERED: readonly string[] = ["GET /environments", "GET /audit-log", "GET /usage", "POST /keys", "POST /webhooks"];
+const ANSWERED: readonly string[] = ["GET /environments", "GET /audit-log", "GET /usage", "GET /find", "POST /keys", "POST /webhooks"];
 
 test("limits are checked when the key is made, and a limited key does not count as the last admin", async (t) => {
   const service = await startTestService(t);
