@@ -106,7 +106,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...webhookStore(db, writer, box),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
-    ...queueStore(db, { writer, reader, limits, order, entries }),
+    ...queueStore(db, { ...parts, writer, reader }),
     ...admissionStore(db, { writer, limits, order, entries }),
     ...orderStore(writer, order),
     ...runStore(db, { ...parts, writer, reader, box }),

@@ -3,23 +3,32 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type ClaimedEntry, type Lease, type QueueClaimParams, type QueueClaimResult, TIMER_LANE } from "../../contract/index.ts";
 import type { Limits } from "../../limits/sqlite.ts";
+import type { ChangedRuns } from "../../runs/sqlite/changed-runs.ts";
 import { claimResult, claimRoom, leasedPosition, runsToBegin, slotHolders, splitDue } from "../policy/claim.ts";
 import { LeaseAllocation } from "../policy/lease-allocation.ts";
 import { QUEUE_COLUMNS, type QueueRow, toClaimed } from "../rows.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 
+export interface ClaimEntriesParts {
+  limits: Limits;
+  entries: QueueEntries;
+  changed: ChangedRuns;
+}
+
 export class ClaimEntries {
   readonly #limits: Limits;
   readonly #entries: QueueEntries;
+  readonly #changed: ChangedRuns;
   readonly #due;
   readonly #dueTimers;
   readonly #lease;
   readonly #sendHome;
   readonly #begin;
 
-  constructor(db: DatabaseSync, { limits, entries }: { limits: Limits; entries: QueueEntries }) {
+  constructor(db: DatabaseSync, { limits, entries, changed }: ClaimEntriesParts) {
     this.#limits = limits;
     this.#entries = entries;
+    this.#changed = changed;
     // Leased entries are skipped: they keep their rank, so the oldest are often first.
     this.#due = db.prepare(`
       SELECT ${QUEUE_COLUMNS} FROM queue INDEXED BY queue_by_lane
@@ -43,7 +52,7 @@ export class ClaimEntries {
       this.#entries.announce(home_lane, now);
     }
     const claimed = leased.map((row) => this.#leaseOne(row, lease));
-    for (const { runNo } of runsToBegin(claimed)) this.#begin.run(runNo);
+    for (const { runNo } of runsToBegin(claimed)) if (this.#begin.run(runNo).changes > 0) this.#changed.note(runNo);
     for (const { runNo, no } of slotHolders(claimed)) this.#limits.takeForEntry(limits, runNo, no);
     return claimResult(claimed, { found: rows.length, room, free });
   }

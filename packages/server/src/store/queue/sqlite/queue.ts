@@ -5,16 +5,16 @@ import { type QueueStore, TIMER_LANE } from "../../contract/index.ts";
 import { heldCallStore } from "../../held-calls/sqlite.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";
 import type { Reader } from "../../sqlite/reader.ts";
-import { ClaimEntries } from "./claim-entries.ts";
+import { ClaimEntries, type ClaimEntriesParts } from "./claim-entries.ts";
 import { EntryLeases, type EntryLeasesParts } from "./entry-leases.ts";
 
-export interface QueueParts extends EntryLeasesParts {
+export interface QueueParts extends ClaimEntriesParts, EntryLeasesParts {
   writer: GroupCommit;
   reader: Reader;
 }
 
-export function queueStore(db: DatabaseSync, { writer, reader, limits, order, entries }: QueueParts): QueueStore {
-  const claims = new ClaimEntries(db, { limits, entries });
+export function queueStore(db: DatabaseSync, { writer, reader, limits, order, entries, changed }: QueueParts): QueueStore {
+  const claims = new ClaimEntries(db, { limits, entries, changed });
   const leases = new EntryLeases(db, { limits, order, entries });
   const lanes = new Lanes(db);
   return {

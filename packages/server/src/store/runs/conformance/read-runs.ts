@@ -6,8 +6,10 @@ import {
   advance,
   begin,
   beginOne,
+  claimAll,
   detailsOf,
   makeScene,
+  NO_ROOM,
   type Scene,
   sampleEnd,
   sampleLease,
@@ -230,6 +232,10 @@ export function runReadConformance(engine: Engine): void {
     assert.deepEqual(notified, [], "what was rolled back did not happen");
     await advance(scene, { runNo, entry }, { end: sampleEnd() });
     assert.deepEqual(notified.splice(0), [runNo]);
+    await begin(scene, [sampleRun(scene.functions[0])], { lease: NO_ROOM });
+    notified.length = 0;
+    const [claimed] = await claimAll(scene, 1_000);
+    assert.deepEqual(notified.splice(0), [claimed?.runNo], "it begins when it is claimed");
     stopWatching();
     await beginOne(scene);
     assert.deepEqual(notified, []);
