@@ -35,6 +35,8 @@ export class Placement {
   readonly #cacheMs: number;
   readonly #listeners = new Set<(topic: StoreTopic) => void>();
   #environments = new Map<EnvironmentId, Environment>();
+  /** Their rows could not be written to the database that holds them: they are copied with the next read. */
+  readonly #uncopied = new Set<EnvironmentId>();
   /** When the directory was last read, by `performance.now()`. */
   #readAt = performance.now();
   #readingAgain: NodeJS.Timeout | null = null;
@@ -142,7 +144,7 @@ export class Placement {
     this.#environments.set(environment.id, environment);
     if (environment.databaseNo === DIRECTORY_NO) return;
     // Without its row, the member is not reachable again either.
-    await this.members.numbered(environment.databaseNo).copyEnvironments([environment]);
+    await this.#copyTo(this.members.numbered(environment.databaseNo), [environment]);
   }
 
   /** Listeners hear of changes in any database, and of a database that is reachable again. */
@@ -171,7 +173,7 @@ export class Placement {
       const databases = await this.directory.databaseList();
       this.#readAt = performance.now();
       const before = this.#environments;
-      const changed = environments.filter((environment) => !isSame(environment, before.get(environment.id)));
+      const changed = environments.filter((one) => !isSame(one, before.get(one.id)) || this.#uncopied.has(one.id));
       this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
       for (const database of databases) this.members.add(database);
       await this.#copy(changed);
@@ -186,7 +188,18 @@ export class Placement {
   async #copy(environments: readonly Environment[]): Promise<void> {
     for (const member of this.members.added()) {
       const held = environments.filter(({ databaseNo }) => databaseNo === member.no);
-      if (held.length > 0) await member.copyEnvironments(held).catch(() => undefined);
+      if (held.length > 0) await this.#copyTo(member, held).catch(() => undefined);
+    }
+  }
+
+  async #copyTo(member: Member, held: readonly Environment[]): Promise<void> {
+    try {
+      await member.copyEnvironments(held);
+      for (const { id } of held) this.#uncopied.delete(id);
+    } catch (error) {
+      for (const { id } of held) this.#uncopied.add(id);
+      this.#readLater();
+      throw error;
     }
   }
 
