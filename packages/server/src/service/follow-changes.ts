@@ -13,12 +13,12 @@ export class ChangeFollower {
   readonly stop: () => void;
 
   constructor(store: Pick<Store, "storeWatch">, log: Logger) {
-    this.stop = store.storeWatch((topic) => {
+    this.stop = store.storeWatch((topic) =>
       this.#caches
         .get(topic)
         ?.refresh()
-        .catch((error) => log.warn({ err: error, topic }, "changes by another node could not be read; this will be retried"));
-    });
+        .catch((error) => log.warn({ err: error, topic }, "changes by another node could not be read; this will be retried")),
+    );
   }
 
   /** Call this before the cache is read for the first time: a change that is made during that read is then read as well. */

@@ -103,8 +103,11 @@ export interface StoreItself {
   storeKeyHash(key: string): string;
   /** The secret token of the link to an object with this id: 128 bits, which nobody without the store's secret can compute. Never stored. */
   storeLinkToken(id: string): string;
-  /** Calls `listener` when another node changed data that is cached in memory. Returns a function that stops it. */
-  storeWatch(listener: (topic: StoreTopic) => void): () => void;
+  /**
+   * Calls `listener` when another node changed data that is cached in memory. A promise that it returns resolves when the data has been read, and
+   * never rejects: one of several databases is not used before. Returns a function that stops it.
+   */
+  storeWatch(listener: (topic: StoreTopic) => unknown): () => void;
   /**
    * Reads for people to look at, which a read replica may answer. They contain whatever was committed before the call, on any node: a
    * client sees its own writes, and a page continues where the one before it ended.

@@ -1,7 +1,7 @@
 /**
  * One database of several: its store, and whether it can be reached.
  *
- *   away ──▶ reachable      it answered; its store is opened the first time
+ *   away ──▶ reachable      it answered; its store is opened the first time; what nodes keep of it in memory has been read
  *     ▲          │
  *     └──────────┘          it did not answer in time, or its connections broke and it does not answer
  *
@@ -11,7 +11,7 @@
 
 import { type Environment, EnvironmentMoved, type Store, StoreUnavailable } from "../contract/index.ts";
 import type { EnvironmentCopies } from "../environments/contract.ts";
-import { type AnyCall, callsOf, SYNCHRONOUS, viewsFrom, WATCHES, type WatchName } from "./store-methods.ts";
+import { type AnyCall, callsOf, KEPT_LISTS, type KeptList, SYNCHRONOUS, viewsFrom, WATCHES, type WatchName } from "./store-methods.ts";
 
 export type MemberStore = Store & EnvironmentCopies;
 
@@ -28,7 +28,7 @@ export interface MemberParts {
   open(): Promise<MemberStore>;
   /** It is open already, and has been used. */
   opened?: MemberStore | undefined;
-  /** Called before the database is used for the first time, or again after it was away. */
+  /** Called before the database is used for the first time, or again after it was away. Its lists are remembered by then. */
   prepare(store: MemberStore): Promise<void>;
   life: SignOfLife;
   /** The store whose names and time this one shares: the directory's. */
@@ -52,7 +52,7 @@ export class Member {
   readonly #refusals = new Set<(error: StoreUnavailable) => void>();
   readonly #watched: { name: WatchName; listener: never; stop: (() => void) | null }[] = [];
   /** The last responses to lists that are kept in memory. */
-  readonly #remembered = new Map<string, unknown>();
+  readonly #remembered = new Map<KeptList, unknown>();
   #plain: MemberStore | null = null;
   #isReachable = false;
   /** Why it is away, as it was last told. */
@@ -98,13 +98,21 @@ export class Member {
     if (this.#isReachable) await this.#call((store) => store.environmentCopy, [{ environments }]);
   }
 
-  remember<Result>(name: string, answer: Result): Result {
+  remember<Result>(name: KeptList, answer: Result): Result {
     this.#remembered.set(name, answer);
     return answer;
   }
 
-  recall<Result>(name: string): Result | undefined {
-    return this.#remembered.get(name) as Result | undefined;
+  /** For a list that could not be read. If nothing is remembered, the database is not used until it has been: events would start nothing. */
+  recall<Result>(name: KeptList, error: StoreUnavailable): Result | undefined {
+    const remembered = this.#remembered.get(name);
+    if (remembered === undefined && this.#isReachable) this.#lose(error.message);
+    return remembered as Result | undefined;
+  }
+
+  /** An environment has moved here: what is remembered lacks what belongs to it. */
+  forget(): void {
+    this.#remembered.clear();
   }
 
   #plan(): void {
@@ -126,6 +134,7 @@ export class Member {
       await this.#parts.life.ask(RESPONSE_MS);
       if (this.#isReachable || this.#isStopped) return;
       const store = this.#plain ?? (await this.#open());
+      await Promise.all(KEPT_LISTS.map(async (name) => this.remember<unknown>(name, await store[name]())));
       await this.#parts.prepare(store);
       this.#isReachable = true;
       this.#reason = null;

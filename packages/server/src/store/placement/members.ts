@@ -13,8 +13,8 @@ export interface MembersParts {
   onReachable(name: string): void;
   /** Called before a database is used for the first time, or again. */
   prepare(member: Member, store: MemberStore): Promise<void>;
-  /** What is cached of a member has changed, or may have while it was away. */
-  onTopic(topic: StoreTopic): void;
+  /** What is cached of a member has changed, or may have while it was away. Resolves when it has been read again. */
+  onTopic(topic: StoreTopic): Promise<void>;
 }
 
 /** Topics of a member: environments, keys and webhooks are in the directory. */
@@ -69,7 +69,7 @@ export class Members {
     const member = this.#member({ no, name, open, life: this.#parts.life(database) });
     this.#added.set(no, member);
     member.store.storeWatch((topic) => {
-      if (TOPICS.includes(topic)) this.#parts.onTopic(topic);
+      if (TOPICS.includes(topic)) void this.#parts.onTopic(topic);
     });
     for (const watch of this.#watches) watch.stops.push(member.store[watch.name](watch.listener(no)));
     this.#start(member);
@@ -108,11 +108,15 @@ export class Members {
     const member: Member = new Member({
       ...facts,
       shared: directory,
-      prepare: (store) => prepare(member, store),
+      async prepare(store) {
+        // Until then, an event would not start the functions that are not known here.
+        await Promise.all(TOPICS.map(onTopic));
+        await prepare(member, store);
+      },
       onAway: (reason) => onAway(facts.name, reason),
       onReachable() {
         onReachable(facts.name);
-        for (const topic of ["directory", ...TOPICS] as const) onTopic(topic);
+        for (const topic of ["directory", ...TOPICS] as const) void onTopic(topic);
       },
     });
     return member;

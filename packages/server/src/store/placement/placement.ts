@@ -33,7 +33,7 @@ export class Placement {
   readonly members: Members;
   readonly #directory: MemberStore;
   readonly #cacheMs: number;
-  readonly #listeners = new Set<(topic: StoreTopic) => void>();
+  readonly #listeners = new Set<Parameters<Store["storeWatch"]>[0]>();
   #environments = new Map<EnvironmentId, Environment>();
   /** Their rows could not be written to the database that holds them: they are copied with the next read. */
   readonly #uncopied = new Set<EnvironmentId>();
@@ -60,7 +60,7 @@ export class Placement {
   async start(): Promise<void> {
     this.#stopWatching = this.#directory.storeWatch((topic) => {
       if (topic === "directory") void this.refresh().catch(() => undefined);
-      this.#announce(topic);
+      void this.#announce(topic);
     });
     await this.refresh();
     await this.members.settled();
@@ -148,18 +148,18 @@ export class Placement {
   }
 
   /** Listeners hear of changes in any database, and of a database that is reachable again. */
-  watch(listener: (topic: StoreTopic) => void): () => void {
+  watch(listener: Parameters<Store["storeWatch"]>[0]): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #announce(topic: StoreTopic): void {
-    for (const listener of this.#listeners) listener(topic);
+  async #announce(topic: StoreTopic): Promise<void> {
+    await Promise.all([...this.#listeners].map((listener) => listener(topic)));
   }
 
   /** What is cached of an environment that moved was read in its old place, and is read in the new one. */
   #announceMoved(): void {
-    for (const topic of TOPICS) this.#announce(topic);
+    for (const topic of TOPICS) void this.#announce(topic);
   }
 
   #heldBy(no: number): Environment[] {
@@ -177,7 +177,9 @@ export class Placement {
       this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
       for (const database of databases) this.members.add(database);
       await this.#copy(changed);
-      if (changed.some(({ id, databaseNo }) => before.has(id) && before.get(id)?.databaseNo !== databaseNo)) this.#announceMoved();
+      const moved = changed.filter(({ id, databaseNo }) => before.has(id) && before.get(id)?.databaseNo !== databaseNo);
+      for (const { databaseNo } of moved) this.members.numbered(databaseNo).forget();
+      if (moved.length > 0) this.#announceMoved();
     } catch (error) {
       this.#readLater();
       throw error;

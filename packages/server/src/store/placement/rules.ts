@@ -18,7 +18,7 @@ import type { EnvironmentId } from "@inlet/protocol";
 import { type Removal, type RemovalParams, type Store, StoreUnavailable } from "../contract/index.ts";
 import type { Member } from "./member.ts";
 import type { Placement } from "./placement.ts";
-import type { AnyCall, CallName, WatchName } from "./store-methods.ts";
+import type { AnyCall, CallName, KeptList, WatchName } from "./store-methods.ts";
 
 /** What a node asks of the store itself: placed-store.ts. */
 export type Itself = "stop" | "storeProbe" | "storeBytes" | "storeReport" | "storeWatch";
@@ -81,7 +81,7 @@ export async function rows<Row extends Held>(placement: Placement, call: (store:
 /** The same for lists that nodes keep in memory: of a database that is away, what it answered last. */
 export async function rememberedRows<Row extends Held>(
   placement: Placement,
-  name: CallName,
+  name: KeptList,
   call: (store: Store) => Promise<Row[]>,
 ): Promise<Row[]> {
   if (placement.isAlone) return call(placement.directory);
@@ -90,7 +90,7 @@ export async function rememberedRows<Row extends Held>(
       return { member, answer: member.remember(name, await call(placement.storeOf(member))) };
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      return { member, answer: member.recall<Row[]>(name) ?? [] };
+      return { member, answer: member.recall<Row[]>(name, error) ?? [] };
     }
   });
   // By one placement for all answers: an environment that moves meanwhile is in one of them.

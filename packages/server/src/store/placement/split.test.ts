@@ -5,6 +5,7 @@ import { EnvironmentMoved, type PlacedDatabase, type Store } from "../contract/i
 import type { MemberStore } from "./member.ts";
 import { Placement } from "./placement.ts";
 import { split } from "./split.ts";
+import { KEPT_LISTS } from "./store-methods.ts";
 
 const [MOVING, STAYING] = [1, 2] as EnvironmentId[] as [EnvironmentId, EnvironmentId];
 const LIFE = { ask: async () => undefined, stop: () => undefined };
@@ -18,6 +19,7 @@ async function twoDatabases(t: { after(work: () => Promise<void>): void }, ids: 
       storeWatch: () => () => undefined,
       stop: async () => undefined,
       environmentCopy: async () => undefined,
+      ...Object.fromEntries(KEPT_LISTS.map((name) => [name, async () => []])),
       environmentList: async () => [...places].map(([id, databaseNo]) => ({ id, databaseNo })),
       databaseList: async (): Promise<PlacedDatabase[]> => [{ no: 1, name: "second", url: "", readUrl: null, createdAt: 0 }],
       write(rows: readonly { environmentId: EnvironmentId }[]): void {

@@ -24,6 +24,15 @@ export const WATCHES = [
   "storeWatch",
 ] as const satisfies readonly (keyof Store)[];
 
+/** Lists that nodes keep in memory. */
+export const KEPT_LISTS = [
+  "appList",
+  "functionList",
+  "eventSchemaList",
+  "eventTypeSettingsList",
+] as const satisfies readonly (keyof Store)[];
+
+export type KeptList = (typeof KEPT_LISTS)[number];
 export type WatchName = (typeof WATCHES)[number];
 /** Everything else that is asked of a database: a call that ends with a promise. */
 export type CallName = Exclude<keyof Store, WatchName | (typeof SYNCHRONOUS)[number] | "storeViews" | "storeReplica">;
