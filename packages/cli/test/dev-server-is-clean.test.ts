@@ -28,6 +28,11 @@ test("--ephemeral and --data-dir contradict each other", async (t) => {
   assert.deepEqual([code, /not both/.test(stderr)], [2, true]);
 });
 
+test("INLET_EPHEMERAL with another value than true and false is refused: the data would be kept", async (t) => {
+  const { code, stderr } = await workingFolder(t, { INLET_EPHEMERAL: "1" }).inlet(["dev", "--port", "0", "--discover", "off"]);
+  assert.deepEqual([code, stderr], [2, 'error: INLET_EPHEMERAL must be true or false, not "1".\n']);
+});
+
 test("it keeps its data in .inlet", async (t) => {
   const place = workingFolder(t);
   const dev = place.start("dev", "--port", "0", "--discover", "off");

@@ -1,6 +1,7 @@
 /** Parsers of setting values that are addresses: URLs, origins, hosts and ranges. */
 
 import { BlockList, isIP } from "node:net";
+import { hasCredentials } from "@inlet/protocol";
 import { type Reading, SettingFault } from "./readings.ts";
 
 /** The URL of a PostgreSQL database, or "off" if it is optional. */
@@ -41,7 +42,20 @@ export function url(): Reading<string> {
     parse(given) {
       if (!/^https?:\/\//.test(given) || !URL.canParse(given))
         throw new SettingFault("must be an address that starts with http:// or https://");
+      if (hasCredentials(given)) throw new SettingFault("must not contain a user name or a password", { isSecret: true });
       return given.replace(/\/+$/, "");
+    },
+  };
+}
+
+/** An HTTP URL to which paths are appended. */
+export function baseUrl(): Reading<string> {
+  return {
+    placeholder: "url",
+    parse(given) {
+      const base = url().parse(given);
+      if (/[?#]/.test(base)) throw new SettingFault('must not contain "?" or "#": paths are appended to it');
+      return base;
     },
   };
 }
@@ -126,9 +140,9 @@ export function addressList(): Reading<AddressList> {
 }
 
 function isRange(range: string): boolean {
-  const [address = "", prefix] = range.split("/");
+  const [address = "", prefix, ...rest] = range.split("/");
   const family = isIP(address);
-  if (!family) return false;
+  if (!family || rest.length > 0) return false;
   if (prefix === undefined) return true;
   try {
     new BlockList().addSubnet(address, Number(prefix), family === 6 ? "ipv6" : "ipv4");

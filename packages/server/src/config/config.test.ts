@@ -38,11 +38,39 @@ test("units", () => {
   assert.deepEqual(["250ms", "30s", "5m", "24h", "7d", "1.5h"].map(window), [250, 30_000, 300_000, 86_400_000, 604_800_000, 5_400_000]);
   const limit = (text: string) => read(["--body-limit", text]).bodyLimit;
   assert.deepEqual(["100b", "512kb", "4MB", "1 mb"].map(limit), [100, 524_288, 4_194_304, 1_048_576]);
+  assert.equal(faultsOf(["--body-limit", "1constructor"]).length, 1);
 });
 
 test("lists: commas, or the flag several times", () => {
   assert.deepEqual(read(["--event-key", "a, b"]).eventKey, ["a", "b"]);
   assert.deepEqual(read(["--event-key", "a", "--event-key", "b"]).eventKey, ["a", "b"]);
+  assert.deepEqual(read(["--trust-proxy", "10.0.0.0/8", "--trust-proxy", "::1"]).trustProxy, ["10.0.0.0/8", "::1"]);
+});
+
+test("a flag that takes one value is given once", () => {
+  assert.deepEqual(faultsOf(["--data-dir", "a", "--data-dir", "b"]), ["--data-dir is given more than once"]);
+});
+
+test("spaces and line breaks around a value mean nothing", () => {
+  const variables = {
+    INLET_PORT: "80\r\n",
+    INLET_LOG_LEVEL: "debug ",
+    INLET_APP_URL: "http://a/x/ , http://b",
+    INLET_TRUST_PROXY: "true\n",
+  };
+  const { port, logLevel, appUrl, trustProxy, databaseUrl } = read([], { ...variables, INLET_DATABASE_URL: "postgres://db/inlet\n" });
+  assert.deepEqual(
+    [port, logLevel, appUrl, trustProxy, databaseUrl],
+    [80, "debug", ["http://a/x", "http://b"], true, "postgres://db/inlet"],
+  );
+});
+
+test("a URL to which paths are appended has no query, and none has a password, which messages would repeat", () => {
+  assert.equal(read(["--public-url", "https://inlet.example.com/in/"]).publicUrl, "https://inlet.example.com/in");
+  for (const bad of ["https://inlet.example.com/?x=1", "https://inlet.example.com/#x"])
+    assert.match(faultsOf(["--public-url", bad])[0] ?? "", /^--public-url must not contain "\?" or "#": paths are appended to it/);
+  for (const flag of ["--public-url", "--app-url"])
+    assert.deepEqual(faultsOf([flag, "https://me:hunter2@a.example"]), [`${flag} must not contain a user name or a password`]);
 });
 
 test("a flag that takes one value is given once", () => {
@@ -53,7 +81,8 @@ test("a flag that takes one value is given once", () => {
 test("trusted proxies: all, none, or ranges", () => {
   const trust = (text: string) => read(["--trust-proxy", text]).trustProxy;
   assert.deepEqual([trust("true"), trust("false"), trust("10.0.0.0/8, ::1")], [true, false, ["10.0.0.0/8", "::1"]]);
-  for (const bad of ["yes", "10.0.0.0/33", "10.0.0.0/x", "example.com"]) assert.equal(faultsOf(["--trust-proxy", bad]).length, 1, bad);
+  for (const bad of ["yes", "10.0.0.0/33", "10.0.0.0/x", "10.0.0.0/8/9", "example.com"])
+    assert.equal(faultsOf(["--trust-proxy", bad]).length, 1, bad);
   assert.deepEqual(faultsOf(["--trust-proxy", "yes"]), [
     '--trust-proxy must be true, false or a list of addresses and CIDR ranges such as 10.0.0.0/8, not "yes"',
   ]);

@@ -50,11 +50,12 @@ export function readConfig(mode: Mode, argv: readonly string[], variables: Reado
 
 function parse(setting: Setting<unknown>, origin: string, given: string, faults: string[]): unknown {
   try {
-    return setting.reading.parse(given);
+    // Files of variables and mounted secrets often end in a line break.
+    return setting.reading.parse(given.trim());
   } catch (error) {
     if (!(error instanceof SettingFault)) throw error;
     // Secrets are not included: the message may end up in a log.
-    faults.push(setting.secret ? `${origin} ${error.message}` : `${origin} ${error.message}, not "${given}"`);
+    faults.push(setting.secret || error.isSecret ? `${origin} ${error.message}` : `${origin} ${error.message}, not "${given}"`);
     return undefined;
   }
 }

@@ -16,10 +16,19 @@ export interface Reading<Value> {
   placeholder: string;
   /** Several values separated by commas, also by repeating the flag. */
   isList?: true;
+  /** Without the spaces and line breaks around it. */
   parse(text: string): Value;
 }
 
-export class SettingFault extends Error {}
+export class SettingFault extends Error {
+  /** The value is not repeated in the message. */
+  readonly isSecret: boolean;
+
+  constructor(message: string, { isSecret = false } = {}) {
+    super(message);
+    this.isSecret = isSecret;
+  }
+}
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
@@ -124,7 +133,7 @@ export function list<Value>(item: Reading<Value>): Reading<Value[]> {
   return {
     placeholder: `${item.placeholder}[,…]`,
     isList: true,
-    parse: (given) => given.split(",").map((part) => item.parse(part)),
+    parse: (given) => given.split(",").map((part) => item.parse(part.trim())),
   };
 }
 
@@ -154,8 +163,8 @@ function toMilliseconds(given: string): number | null {
 
 function toBytes(given: string): number | null {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/.exec(given);
-  const unit = SIZE_UNITS_BYTES[match?.[2] ?? ""];
-  return match && unit ? Math.round(Number(match[1]) * unit) : null;
+  const [, number = "", name = ""] = match ?? [];
+  return Object.hasOwn(SIZE_UNITS_BYTES, name) ? Math.round(Number(number) * (SIZE_UNITS_BYTES[name] as number)) : null;
 }
 
 /** In the largest unit that gives a whole number. */

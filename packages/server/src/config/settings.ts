@@ -8,6 +8,7 @@ import {
   type AddressList,
   addressList,
   archiveUrl,
+  baseUrl,
   type ListenAddress,
   listenAddress,
   origin,
@@ -53,7 +54,7 @@ export const SETTINGS = {
     sentence: "Address to listen on.",
   }),
   publicUrl: setting<string | null>({
-    reading: url(),
+    reading: baseUrl(),
     default: null,
     sentence: "Public URL of the service, used in webhook URLs. Without it, the address that the client connected to is used.",
   }),
