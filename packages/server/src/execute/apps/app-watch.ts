@@ -62,8 +62,10 @@ export class AppWatch {
     const due = new Set(urls.filter((url) => asksAgain || !this.#synced.has(url)));
     if (asksAgain) for (const { url } of known()) due.add(url);
     if (discovers) {
-      const endpoints = new Set([...due].map(endpointOf));
-      for (const url of await findLocalApps((candidate) => endpoints.has(endpointOf(candidate)), ownPort())) due.add(url);
+      const endpoints = new Map(
+        [...due].map((url) => [endpointOf(url), this.#faults.has(url) ? ("fails" as const) : ("answers" as const)]),
+      );
+      for (const url of await findLocalApps((candidate) => endpoints.get(endpointOf(candidate)) ?? null, ownPort())) due.add(url);
     }
     await Promise.all([...due].map((url) => this.#sync(url)));
   }

@@ -24,7 +24,7 @@ test("an app is found where an SDK answers, and nothing else is taken for one", 
   });
   const website = await listen(t, (_request, response) => response.end("hello"));
   const closed = await listen(t, (_request, response) => response.end());
-  const found = await findLocalApps(() => false, 0, [app, website, closed], PATIENT);
+  const found = await findLocalApps(() => null, 0, [app, website, closed], PATIENT);
   assert.deepEqual(found, [`http://localhost:${app}/api/inngest`]);
 });
 
@@ -34,7 +34,17 @@ test("what is known is not asked again, and the service does not find itself", a
     asked++;
     response.setHeader("x-service-sdk", "js:v0.1.0").end("{}");
   });
-  assert.deepEqual(await findLocalApps(() => true, 0, [app]), []);
-  assert.deepEqual(await findLocalApps(() => false, app, [app]), []);
+  assert.deepEqual(await findLocalApps(() => "answers", 0, [app]), []);
+  assert.deepEqual(await findLocalApps(() => null, app, [app]), []);
   assert.equal(asked, 0);
+});
+
+test("an app is found beside one that answered at this port before, and whose path is gone", async (t) => {
+  const port = await listen(t, (request, response) => {
+    if (request.url === "/api/inngest") response.setHeader("x-inngest-sdk", "js:v4");
+    response.end("{}");
+  });
+  const found = (state: "answers" | "fails") => findLocalApps((url) => (url.endsWith("/api/inlet") ? state : null), 0, [port], PATIENT);
+  assert.deepEqual(await found("answers"), []);
+  assert.deepEqual(await found("fails"), [`http://localhost:${port}/api/inngest`]);
 });

@@ -9,9 +9,12 @@ export const PATHS = ["/api/inlet", "/api/inngest", "/x/inngest", "/.netlify/fun
 const TIMEOUTS = { connectMs: 200, askMs: 1_000 };
 const SDK_HEADERS = ["x-service-sdk", "x-inngest-sdk"];
 
+/** What is known of a URL: an app that answered when it was last asked, one that did not, or null. */
+export type KnownAs = (url: string) => "answers" | "fails" | null;
+
 /** The URLs of apps found, except for known ones and the service itself. */
 export async function findLocalApps(
-  isKnown: (url: string) => boolean,
+  knownAs: KnownAs,
   ownPort: number,
   ports: readonly number[] = PORTS,
   { connectMs, askMs } = TIMEOUTS,
@@ -19,17 +22,15 @@ export async function findLocalApps(
   const open = await Promise.all(
     ports.filter((port) => port !== ownPort).map(async (port) => ((await isOpen(port, connectMs)) ? [port] : [])),
   );
-  const found = await Promise.all(open.flat().map((port) => findAt(port, isKnown, askMs)));
+  const found = await Promise.all(open.flat().map((port) => findAt(port, knownAs, askMs)));
   return found.flat();
 }
 
-/** The first path at which an SDK responds. */
-async function findAt(port: number, isKnown: (url: string) => boolean, askMs: number): Promise<string[]> {
-  for (const path of PATHS) {
-    const url = `http://localhost:${port}${path}`;
-    if (isKnown(url)) return [];
-    if (await isServed(url, askMs)) return [url];
-  }
+/** The first path at which an SDK responds. A known app that answers is not disturbed; in place of one that is gone, another may serve. */
+async function findAt(port: number, knownAs: KnownAs, askMs: number): Promise<string[]> {
+  const urls = PATHS.map((path) => `http://localhost:${port}${path}`);
+  if (urls.some((url) => knownAs(url) === "answers")) return [];
+  for (const url of urls) if (knownAs(url) === null && (await isServed(url, askMs))) return [url];
   return [];
 }
 
