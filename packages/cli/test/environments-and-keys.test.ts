@@ -27,10 +27,8 @@ test("an environment is created, listed, archived and taken back; CI may ask twi
   assert.match(limited.stdout, /^eventsPerDay +0 +10 +0 %$/m);
   const freed = await place.inlet(["env", "quotas", "staging", "--calls-at-once", "none", "--json"]);
   assert.deepEqual([JSON.parse(freed.stdout).quotas.eventsPerDay, JSON.parse(freed.stdout).quotas.callsAtOnce], [10, null]);
-  assert.match(
-    (await place.inlet(["env", "quotas", "staging", "--events-per-day", "0"])).stderr,
-    /--events-per-day takes a positive number/,
-  );
+  const mistaken = await place.inlet(["env", "quotas", "staging", "--events-per-day", "0"]);
+  assert.deepEqual([mistaken.code, /--events-per-day takes a positive number/.test(mistaken.stderr)], [2, true]);
   assert.equal((await place.inlet(["usage"])).stdout, "No usage in that time.\n");
   assert.match(
     (await place.inlet(["databases", "list"])).stdout,

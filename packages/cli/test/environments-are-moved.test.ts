@@ -22,14 +22,14 @@ test("an environment is moved, and the command says what became of it", { skip }
   assert.match(moved.stdout, /^Moved payments to directory: \d+ rows\.\n$/);
   assert.equal(await whereIs(), "directory");
 
-  for (const [argv, reason] of [
-    [["payments", "--to", "directory"], /request_invalid/],
-    [["payments", "--to", "asia"], /database_not_found/],
-    [["nothing", "--to", "eu"], /environment_not_found/],
-    [["payments"], /--to is missing/],
+  for (const [argv, code, reason] of [
+    [["payments", "--to", "directory"], 1, /request_invalid/],
+    [["payments", "--to", "asia"], 1, /database_not_found/],
+    [["nothing", "--to", "eu"], 1, /environment_not_found/],
+    [["payments"], 2, /--to is missing/],
   ] as const) {
     const refused = await place.inlet(["env", "move", ...argv]);
-    assert.notEqual(refused.code, 0);
+    assert.equal(refused.code, code, refused.stderr);
     assert.match(refused.stderr, reason);
   }
 

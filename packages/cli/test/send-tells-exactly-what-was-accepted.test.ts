@@ -90,6 +90,14 @@ test("a bad event stops it with its place; what was accepted before is told, its
   assert.equal(code, 1);
   assert.deepEqual(JSON.parse(stdout).failure.code, "input_invalid");
   assert.equal(JSON.parse(stdout).accepted, 0);
+  place.write("good.ndjson", lines(2, 20));
+  const folder = await place.inlet(["send", "good.ndjson", ".", "--batch", "1", "--json"]);
+  assert.equal(folder.code, 1);
+  const { accepted, failure } = JSON.parse(folder.stdout);
+  assert.deepEqual(
+    [accepted, failure],
+    [1, { error: ". cannot be read: EISDIR: illegal operation on a directory, read.", code: "input_invalid" }],
+  );
 });
 
 test("when no response comes back at all, it says that it cannot know", async (t) => {

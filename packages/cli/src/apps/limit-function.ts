@@ -27,7 +27,8 @@ export async function limitFunction({ options, names }: Call<typeof LIMIT_FLAGS>
     ...(throttle !== null && { throttle: readRate("--throttle", throttle) }),
     ...(rateLimit !== null && { rateLimit: readRate("--rate-limit", rateLimit) }),
   };
-  if (Object.keys(body).length === 0) throw new CommandFault("Name at least one of --concurrency, --throttle and --rate-limit.");
+  if (Object.keys(body).length === 0)
+    throw new CommandFault("Name at least one of --concurrency, --throttle and --rate-limit.", "usage", EXIT.usage);
   const path = `/functions/${encodeURIComponent(names[0] ?? "")}/limits`;
   const shown = await createRestClient(options).data<{ id: string; limits: Limits }>({ method: "PUT", path, body });
   return { exitCode: EXIT.ok, text: `${shown.id}: ${limitsText(shown.limits)}`, json: shown };
@@ -35,7 +36,7 @@ export async function limitFunction({ options, names }: Call<typeof LIMIT_FLAGS>
 
 function readNumber(given: string): number | null {
   if (given === NONE) return null;
-  if (!/^\d+$/.test(given)) throw new CommandFault(`--concurrency takes a number or ${NONE}, not "${given}".`);
+  if (!/^\d+$/.test(given)) throw new CommandFault(`--concurrency takes a number or ${NONE}, not "${given}".`, "usage", EXIT.usage);
   return Number(given);
 }
 
@@ -43,7 +44,7 @@ function readRate(flag: string, given: string): Rate | null {
   if (given === NONE) return null;
   const [, limit, period] = RATE.exec(given) ?? [];
   if (limit === undefined || period === undefined)
-    throw new CommandFault(`${flag} takes a number and a period, such as 10/1m, or ${NONE}, not "${given}".`);
+    throw new CommandFault(`${flag} takes a number and a period, such as 10/1m, or ${NONE}, not "${given}".`, "usage", EXIT.usage);
   return { limit: Number(limit), period };
 }
 

@@ -11,7 +11,8 @@ import type { MOVE_FLAGS } from "./environments-flags.ts";
 export async function moveEnvironment({ options, names, io }: Call<typeof MOVE_FLAGS>): Promise<CommandResult> {
   const [name = ""] = names;
   const { to } = options;
-  if (to === null) throw new CommandFault('--to is missing: the name of the database. "inlet databases list" shows them.');
+  if (to === null)
+    throw new CommandFault('--to is missing: the name of the database. "inlet databases list" shows them.', "usage", EXIT.usage);
   const connection = { ...options, env: name };
   const path = `/environments/${encodeURIComponent(name)}/move`;
   const started = await createRestClient({ ...options, env: null }).data<JobView>({ method: "POST", path, body: { database: to } });

@@ -30,7 +30,8 @@ export async function environmentQuotas({ options, names, io }: Call<typeof QUOT
 function readQuota(quota: Quota, given: string): number | null {
   if (given === NONE) return null;
   const flag = quota.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  if (!/^[1-9]\d*$/.test(given)) throw new CommandFault(`--${flag} takes a positive number or ${NONE}, not "${given}".`);
+  if (!/^[1-9]\d*$/.test(given))
+    throw new CommandFault(`--${flag} takes a positive number or ${NONE}, not "${given}".`, "usage", EXIT.usage);
   return Number(given);
 }
 

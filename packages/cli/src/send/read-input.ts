@@ -79,7 +79,7 @@ function fromFiles(files: readonly string[], io: Pick<Io, "stdin">): Input {
       const splitter = new JsonSplitter(source);
       const decoder = new TextDecoder("utf-8", { fatal: true });
       const toEvent = ({ text, line }: SplitValue) => checked({ text, origin: `${source}:${line}` });
-      for await (const chunk of file === STDIN ? io.stdin : createReadStream(file)) {
+      for await (const chunk of readable(source, file === STDIN ? io.stdin : createReadStream(file))) {
         bytesRead += (chunk as Buffer).length;
         for (const value of splitter.push(decoded(decoder, chunk as Buffer, source))) yield toEvent(value);
       }
@@ -87,6 +87,15 @@ function fromFiles(files: readonly string[], io: Pick<Io, "stdin">): Input {
     }
   }
   return { events: events(), bytesTotal, bytesRead: () => bytesRead };
+}
+
+/** Events of files before it may have been accepted by now: like a bad event, it ends the report and does not replace it. */
+async function* readable(source: string, stream: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw new CommandFault(`${source} cannot be read: ${(error as Error).message}.`, "input_invalid");
+  }
 }
 
 function decoded(decoder: TextDecoder, chunk: Buffer, source: string): string {
