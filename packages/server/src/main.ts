@@ -155,7 +155,7 @@ function explain(error: unknown): readonly string[] {
   if (code === "EADDRINUSE")
     return [`port ${port} on ${address} is taken. Stop the program that uses it, or choose another port with --port.`];
   if (code === "EACCES") return [`this user may not listen on port ${port}. Choose one above 1023 with --port.`];
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return [`this machine has no address "${address ?? hostname ?? ""}" to listen on; see --host.`];
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN")
+    return [`this machine has no address ${address ?? hostname} to listen on; see --host.`];
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
 }

@@ -73,6 +73,18 @@ export function urlWith(part: string): Reading<string> {
   };
 }
 
+/** A host to listen on. An IPv6 address may be in brackets, as in URLs. */
+export function host(): Reading<string> {
+  return {
+    placeholder: "address",
+    parse(given) {
+      if (given === "") throw new SettingFault("must not be empty");
+      const [, v6 = ""] = /^\[(.+)\]$/.exec(given) ?? [];
+      return isIP(v6) === 6 ? v6 : given;
+    },
+  };
+}
+
 export interface ListenAddress {
   host: string;
   port: number;

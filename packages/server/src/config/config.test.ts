@@ -33,6 +33,15 @@ test("a flag is written with a space or an equals sign, and wins over the variab
   assert.equal(read(["--data-dir=a=b"]).dataDir, "a=b");
 });
 
+test("a host may be an IPv6 address, with the brackets of a URL or without", () => {
+  for (const [given, host] of [
+    ["::1", "::1"],
+    ["[::1]", "::1"],
+    ["localhost", "localhost"],
+  ] as const)
+    assert.equal(read(["--host", given]).host, host);
+});
+
 test("units", () => {
   const window = (text: string) => read(["--dedup-window", text]).dedupWindow;
   assert.deepEqual(["250ms", "30s", "5m", "24h", "7d", "1.5h"].map(window), [250, 30_000, 300_000, 86_400_000, 604_800_000, 5_400_000]);

@@ -9,6 +9,7 @@ import {
   addressList,
   archiveUrl,
   baseUrl,
+  host,
   type ListenAddress,
   listenAddress,
   origin,
@@ -49,7 +50,7 @@ export interface Setting<Value> {
 export const SETTINGS = {
   port: setting({ reading: integer(0, 65_535), default: 8288, sentence: "Port to listen on. 0 selects a free port." }),
   host: setting<string>({
-    reading: text("address"),
+    reading: host(),
     default: { dev: "127.0.0.1", start: "0.0.0.0" },
     sentence: "Address to listen on.",
   }),
