@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { onEnd } from "../../server/test/support/on-end.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
 async function setUp(t: TestContext) {
@@ -43,12 +45,40 @@ test("a server that is not there, or is something else", async (t) => {
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
   const page = await place.webhooks("plan", "--url", url);
   assert.equal(page.code, 1);
-  assert.match(page.stderr, /is not JSON\. Check that it is an Inlet service\./);
+  const SAYS = /did not return what an Inlet service returns\. Check the URL, which is set with --url or INLET_BASE_URL\.$/m;
+  assert.match(page.stderr, SAYS);
 
   await new Promise((resolve) => other.close(resolve));
   const gone = await place.webhooks("plan", "--url", url);
   assert.equal(gone.code, 1);
   assert.match(gone.stderr, /cannot be reached: connection refused\. Start it, or set its URL with --url or INLET_BASE_URL\./);
+});
+
+test("a program that answers in JSON, but not as Inlet does, is not taken for it, and is asked once", async (t) => {
+  let [asked, body] = [0, ""];
+  const other = createServer((_, response) => {
+    asked++;
+    response.setHeader("content-type", "application/json").end(body);
+  }).listen(0, "127.0.0.1");
+  onEnd(t, () => {
+    other.closeAllConnections();
+    other.close();
+  });
+  await once(other, "listening");
+  const place = workingFolder(t, { INLET_BASE_URL: `http://127.0.0.1:${(other.address() as AddressInfo).port}` });
+  for (const [argv, response] of [
+    ["runs list", '{"data":[],"metadata":{}}'],
+    ["env list", '{"data":[null],"page":{}}'],
+    ["events list", "{}"],
+    ["runs get x", '{"data":null}'],
+    ["keys revoke x", "[]"],
+    ["events tail", "{}"],
+  ] as const) {
+    [asked, body] = [0, response];
+    const { code, stderr } = await place.inlet(argv.split(" "));
+    assert.match(stderr, /^error: http:\S+ did not return what an Inlet service returns\. [^\n]*\n$/, argv);
+    assert.deepEqual([code, asked], [1, 1], argv);
+  }
 });
 
 test("every error of every command begins with the same prefix, on standard error", async (t) => {

@@ -4,7 +4,7 @@ import { type CommandResult, JsonText } from "../command-line/command-result.ts"
 import type { Call } from "../command-line/command-row.ts";
 import { instant } from "../command-line/list-flags.ts";
 import { listResult } from "../rest/list-result.ts";
-import { createRestClient } from "../rest/rest-client.ts";
+import { createRestClient, nextCursor, type Page } from "../rest/rest-client.ts";
 import { type EventFields, itemTexts, memberText, onOneLine } from "./event-text.ts";
 import type { LIST_FLAGS } from "./events-flags.ts";
 
@@ -29,9 +29,9 @@ export async function listEvents({ options, io }: Call<typeof LIST_FLAGS>): Prom
       cursor,
       limit: Math.min(PAGE_MAX, limit - texts.length),
     };
-    const { text, value } = await rest.call<{ page: { next: string | null } }>({ path: "/events", query });
+    const { text, value } = await rest.call<Page<unknown>>({ path: "/events", query });
+    cursor = nextCursor(rest.base, value);
     texts.push(...itemTexts(text));
-    cursor = value.page.next;
   } while (cursor !== null && texts.length < limit);
   const rows = texts.map((text) => {
     const event = JSON.parse(text) as EventFields;

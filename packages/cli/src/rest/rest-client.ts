@@ -31,6 +31,11 @@ export interface RestResponse<Value> {
   headers: Headers;
 }
 
+export interface Page<Item> {
+  data: Item[];
+  page?: { next?: string | null };
+}
+
 export interface RestClient {
   base: string;
   call<Value>(call: RestCall): Promise<RestResponse<Value>>;
@@ -62,7 +67,7 @@ export function createRestClient(connection: Connection): RestClient {
     const text = await textOf(base, response);
     const value = asJson(text);
     if (!response.ok) throw refusal(base, response.status, value);
-    if (value === undefined) throw new CommandFault(`${base} returned a response that is not JSON. Check that it is an Inlet service.`);
+    if ((value as { data?: unknown } | null | undefined)?.data == null) throw notInlet(base);
     return { value: value as Value, text, headers: response.headers };
   }
 
@@ -75,15 +80,16 @@ export function createRestClient(connection: Connection): RestClient {
       let cursor = details.query?.cursor ?? null;
       do {
         const query = { ...details.query, cursor, limit: Math.min(PAGE_LIMIT, limit - items.length) };
-        const { value } = await call<{ data: Item[]; page: { next: string | null } }>({ ...details, query });
+        const { value } = await call<Page<Item>>({ ...details, query });
+        cursor = nextCursor(base, value);
         items.push(...value.data);
-        cursor = value.page.next;
       } while (cursor !== null && items.length < limit);
       return { items, next: cursor as string | null };
     },
     async open(details, { headers = {}, signal }) {
       const response = await request(details, signal, { accept: "text/event-stream", ...headers });
-      if (response.ok) return response;
+      if (response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
+      if (response.ok) throw notInlet(base);
       throw refusal(base, response.status, asJson(await textOf(base, response)));
     },
   };
@@ -112,6 +118,20 @@ async function textOf(base: string, response: Response): Promise<string> {
   } catch (error) {
     throw unreachable(base, error);
   }
+}
+
+/** The cursor of the next page; null: there is none. */
+export function nextCursor(base: string, { data, page }: Page<unknown>): string | null {
+  const next = page?.next;
+  if (!Array.isArray(data) || next === undefined) throw notInlet(base);
+  return next;
+}
+
+/** Another program may listen there, such as a dev server of Inngest, which has the same port. */
+function notInlet(base: string): CommandFault {
+  return new CommandFault(
+    `${base} did not return what an Inlet service returns. Check the URL, which is set with --url or INLET_BASE_URL.`,
+  );
 }
 
 function unreachable(base: string, error: unknown): CommandFault {
