@@ -55,6 +55,27 @@ test("output that cannot be written is an error", {
   assert.equal(spawnSync(process.execPath, [bin, "nonsense"], { stdio: ["ignore", full, full] }).status, 2);
 });
 
+test("whoever watches a job waits for a service that restarts, and ends with the result of the job", async (t) => {
+  const job = { id: "job", kind: "runs.rerun", total: 2, done: 1, failed: 0, errors: [], status: "running", endedAt: null };
+  const ended = { ...job, status: "completed", done: 2, endedAt: "2026-01-31T12:00:00.000Z" };
+  const answers: (object | null)[] = [job, null, null, ended];
+  const server = createServer((request, response) => {
+    const answer = answers.shift();
+    if (answer) response.setHeader("content-type", "application/json").end(JSON.stringify({ data: answer }));
+    else if (answers.length === 2) response.writeHead(503).end('{"error":"The service is stopping.","code":"overloaded","status":503}');
+    else request.socket.destroy();
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onEnd(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const place = workingFolder(t, { INLET_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const { code, stdout, stderr } = await place.inlet(["jobs", "watch", "job", "--json"]);
+  assert.deepEqual([code, JSON.parse(stdout).status], [0, "completed"]);
+  assert.equal(stderr, "The service is stopping. (overloaded) The job continues there; waiting for it.\n");
+});
+
 /** Something in front of the service, which answers in its stead and not in its form. */
 async function answering(t: TestContext, status: number) {
   const server = createServer((_, response) => response.writeHead(status).end("no")).listen(0, "127.0.0.1");
