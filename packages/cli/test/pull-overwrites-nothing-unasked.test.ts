@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "../../server/test/support/both-stores.ts";
+import { until } from "../../server/test/support/runs.ts";
+import { unsteadyProxy } from "./support/unsteady-proxy.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
 const SOURCE = "// Mine\nfunction transform(evt) {\n  return { name: 'a', data: evt };\n}\n";
@@ -85,4 +89,21 @@ test("an id that was missing is recorded; one that is another server's is replac
   assert.equal(JSON.parse(place.read("webhooks/a/webhook.json")).id, "wh_elsewhere");
   assert.equal((await place.webhooks("pull", "--force")).code, 0);
   assert.equal(JSON.parse(place.read("webhooks/a/webhook.json")).id, id);
+});
+
+test("of two pulls at once, one writes a webhook, and the other says so; what a killed one left is ignored", async (t) => {
+  const { rest, url, variables } = await startServer(t);
+  await rest("POST", "/webhooks", { name: "Shop", transform: SOURCE });
+  const proxy = await unsteadyProxy(t, url);
+  const held = proxy.hold(/\/webhooks/);
+  const place = workingFolder(t, variables);
+  place.write("webhooks/.shop-1/webhook.json", "{");
+  const slow = place.start("webhooks", "pull", "--url", proxy.url);
+  await until("it has read the folder and asks the server", () => held.waiting() > 0 || undefined);
+  assert.equal((await place.webhooks("pull")).code, 0);
+  held.letGo();
+  assert.equal(await slow.ended(), 1);
+  assert.match(slow.stderr(), /^error: webhooks.shop was made by another command in the meantime\. Run this one again\.$/m);
+  assert.deepEqual(readdirSync(join(place.folder, "webhooks")).sort(), [".shop-1", "shop"]);
+  assert.equal((await place.webhooks("plan")).code, 0);
 });

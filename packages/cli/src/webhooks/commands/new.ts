@@ -1,6 +1,6 @@
 /** `inlet webhooks new`: creates the files of a webhook. Overwrites nothing. */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { PROVIDERS, type Provider, readProviderFixtures, readProviderTransform } from "@inlet/providers";
 import { CommandFault } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
@@ -8,6 +8,7 @@ import type { Call } from "../../command-line/command-row.ts";
 import { columns } from "../../command-line/help.ts";
 import { filesOf, type WebhookFile } from "../folder/entry.ts";
 import { folderName } from "../folder/folder-name.ts";
+import { makeEntry } from "../folder/make-entry.ts";
 import { namesIn } from "../folder/read-folder.ts";
 import { namesFor } from "../folder/secret-names.ts";
 import { webhookFileText } from "../folder/webhook-file.ts";
@@ -44,8 +45,7 @@ export async function newWebhook({
     [files.transform]: await readProviderTransform(provider.id),
     [files.fixtures]: `${JSON.stringify(await readProviderFixtures(provider.id), null, 2)}\n`,
   };
-  mkdirSync(files.folder, { recursive: true });
-  for (const [file, text] of Object.entries(texts)) writeFileSync(file, text, { flag: "wx" });
+  makeEntry(files.folder, Object.fromEntries(Object.entries(texts).map(([file, text]) => [basename(file), text])));
   const secret = chosen === null ? null : provider.secretFrom;
   return {
     exitCode: EXIT.ok,

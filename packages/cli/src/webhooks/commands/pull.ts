@@ -5,7 +5,8 @@
  * Fixtures, and entries that the server does not have, are never changed.
  */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { stopOn } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call, Variables } from "../../command-line/command-row.ts";
@@ -18,6 +19,7 @@ import { matchEntries } from "../compare/match-entries.ts";
 import type { ServerWebhook } from "../compare/server-webhook.ts";
 import { type Entry, type EntryFiles, type FileSettings, filesOf, type WebhookFile } from "../folder/entry.ts";
 import { freeFolderName } from "../folder/folder-name.ts";
+import { makeEntry } from "../folder/make-entry.ts";
 import { namesIn, readFolderIfAny, readText } from "../folder/read-folder.ts";
 import { namesFor, type SecretField, withSecrets } from "../folder/secret-names.ts";
 import { readWebhookFile, webhookFileText, withId } from "../folder/webhook-file.ts";
@@ -44,12 +46,14 @@ export async function pullInto(
   environments: readonly (string | null)[],
 ): Promise<CommandResult & { json: object }> {
   const { dir, force } = options;
+  // Before the folder is read: what appears in the meantime may be one of the same webhooks.
+  const taken = namesIn(dir);
   const entries = withSecrets(inEnvironment(readFolderIfAny(dir), options), variables);
   const names = [...environments, ...entries.map(({ environment }) => environment)];
   const { matches, unlisted, faults } = matchEntries(entries, await readServer(createWebhooksClient(options), names));
   stopOn(faults);
   const known = matches.flatMap(({ mine, theirs }) => (theirs ? [pullKnown(mine, theirs, force)] : []));
-  const added = pullAdded(dir, unlisted);
+  const added = pullAdded(dir, taken, unlisted);
   const onlyLocal = matches.filter(({ theirs }) => !theirs).map(({ mine }) => mine.files.folder);
   return result([...added, ...known], onlyLocal);
 }
@@ -96,15 +100,15 @@ function asFile(webhook: ServerWebhook, slug: string, before: WebhookFile | null
 }
 
 /** Oldest first, so that folder names follow the order of creation. */
-function pullAdded(dir: string, webhooks: readonly ServerWebhook[]): Pulled[] {
-  const taken = namesIn(dir);
+function pullAdded(dir: string, taken: Set<string>, webhooks: readonly ServerWebhook[]): Pulled[] {
   return webhooks.toReversed().map((webhook) => {
     const slug = freeFolderName(webhook.name, webhook.environment, taken);
     taken.add(slug);
     const files = filesOf(dir, slug);
-    mkdirSync(files.folder, { recursive: true });
-    writeFileSync(files.webhook, webhookFileText(asFile(webhook, slug, null)), { flag: "wx" });
-    writeFileSync(files.transform, webhook.transform, { flag: "wx" });
+    makeEntry(files.folder, {
+      [basename(files.webhook)]: webhookFileText(asFile(webhook, slug, null)),
+      [basename(files.transform)]: webhook.transform,
+    });
     return { action: "written", files, webhook, changes: [] };
   });
 }
