@@ -63,7 +63,24 @@ test("a refused key, an environment of its own, and a service that is away", asy
   await assert.rejects(away.callTool({ name: "events_read", arguments: {} }), /The service at http:\/\/127.0.0.1:1 cannot be reached/);
 });
 
-test("it ends with its standard input", async (t) => {
-  const { code, stdout } = await workingFolder(t).inlet(["mcp"], '{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+test("it ends with its standard input, when everything asked was answered", async (t) => {
+  const service = await startTestService(t);
+  const place = workingFolder(t, { INLET_BASE_URL: service.url, INLET_API_KEY: API_KEY });
+  const clientInfo = { name: "script", version: "1" };
+  const initialize = { method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } };
+  const call = { method: "tools/call", params: { name: "events_read", arguments: {} } };
+  const line = (message: object, id: number) => JSON.stringify({ jsonrpc: "2.0", id, ...message });
+  const { code, stdout } = await place.inlet(["mcp"], [line(initialize, 1), line(call, 2), line(call, 3)].join("\n"));
   assert.equal(code, 0, stdout);
+  const ids = stdout
+    .trim()
+    .split("\n")
+    .map((text) => JSON.parse(text).id);
+  assert.deepEqual(ids.sort(), [1, 2, 3]);
+  assert.equal((await place.inlet(["mcp"], "")).code, 0);
+});
+
+test("a message that is too large ends it with a sentence", async (t) => {
+  const { code, stderr } = await workingFolder(t).inlet(["mcp"], `"${"x".repeat(11_000_000)}"\n`);
+  assert.deepEqual([code, stderr], [0, "ReadBuffer exceeded maximum size of 10485760 bytes\n"]);
 });

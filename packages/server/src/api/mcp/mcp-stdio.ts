@@ -3,8 +3,8 @@
  * the client's revision of the protocol; everything else is decided by the service.
  */
 
-import type { Readable, Writable } from "node:stream";
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { PassThrough, type Readable, type Writable } from "node:stream";
+import { type CallToolResult, type JSONRPCMessage, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { INSTRUCTIONS } from "./instructions.ts";
 
@@ -22,16 +22,69 @@ interface Reply {
   error?: { code: number; message: string };
 }
 
-/** Ends with the input, or by the signal. */
+/** Ends with the input once everything asked was answered, by the signal, or when the client breaks the protocol. */
 export async function serveMcpStdio(parts: McpStdioParts, stop: AbortSignal): Promise<void> {
   const { input, output, onError } = parts;
+  // The SDK answers nothing after the end of its input. A script writes its requests, closes its side and reads: it gets every response.
+  const held = input.pipe(new PassThrough(), { end: false });
+  const transport = new StdioServerTransport(held, output);
+  const requests = followRequests(transport);
   const ended = new Promise<void>((resolve) => {
-    for (const event of ["end", "close", "error"]) input.once(event, () => resolve());
+    input.once("end", () => {
+      // The last line need not end in a line break.
+      held.write("\n", () => setImmediate(() => requests.answered().then(resolve)));
+    });
+    for (const event of ["close", "error"]) input.once(event, () => input.readableEnded || resolve());
     stop.addEventListener("abort", () => resolve(), { once: true });
+    requests.closed.then(resolve);
   });
-  const handle = serveStdio(() => bridge(parts), { transport: new StdioServerTransport(input, output), onerror: onError });
+  const handle = serveStdio(() => bridge(parts), { transport, onerror: onError });
   await ended;
   await handle.close();
+}
+
+interface OpenRequests {
+  /** Each request read so far has its response, or was cancelled. */
+  answered(): Promise<void>;
+  /** The SDK has closed the transport by itself. */
+  closed: Promise<void>;
+}
+
+function followRequests(transport: StdioServerTransport): OpenRequests {
+  const open = new Set<unknown>();
+  const answered = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  let isAsked = false;
+  const done = (id: unknown) => {
+    open.delete(id);
+    if (isAsked && open.size === 0) answered.resolve();
+  };
+  let receive: StdioServerTransport["onmessage"];
+  Object.defineProperty(transport, "onmessage", {
+    set: (given: typeof receive) => (receive = given),
+    get: () => (message: JSONRPCMessage) => {
+      // A subscription has no response while it lasts.
+      if ("method" in message && "id" in message && !message.method.startsWith("subscriptions/")) open.add(message.id);
+      if ("method" in message && message.method === "notifications/cancelled") done(message.params?.requestId);
+      receive?.(message);
+    },
+  });
+  const [send, close] = [transport.send.bind(transport), transport.close.bind(transport)];
+  transport.send = async (message) => {
+    await send(message).finally(() => !("method" in message) && done(message.id));
+  };
+  transport.close = async () => {
+    await close();
+    closed.resolve();
+  };
+  return {
+    closed: closed.promise,
+    answered() {
+      isAsked = true;
+      done(null);
+      return answered.promise;
+    },
+  };
 }
 
 function bridge(parts: McpStdioParts): Server {
