@@ -47,13 +47,15 @@ export class ServiceFailed extends Error {
   }
 }
 
+export interface RunSignals {
+  /** Resolves when the service is asked to stop. */
+  asked: Promise<void>;
+  /** Called when requests are accepted: from now on the service has to be stopped in order. */
+  onListening(): void;
+}
+
 /** Resolves with the exit code once the service has stopped. Throws ServiceFailed. */
-export async function runService(mode: Mode, argv: readonly string[]): Promise<number> {
-  // Before anything else: as the first process of a container, one without a handler never learns of a signal.
-  const signalled = untilSignalled();
-  let hasBegun = false;
-  // Like a crash, this loses nothing. Once requests are accepted and keys are created, the start is completed instead.
-  signalled.then(() => hasBegun || process.exit(EXIT_OK));
+export async function runService(mode: Mode, argv: readonly string[], { asked, onListening }: RunSignals): Promise<number> {
   try {
     for (const warning of unknownVariables(process.env)) console.warn(`warning: ${warning}`);
     const config = readConfig(mode, argv, process.env);
@@ -63,7 +65,7 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
       log,
       telemetry: readTelemetry(process.env),
       storageVariables: process.env,
-      onListening: () => (hasBegun = true),
+      onListening,
       ...(mode === "dev" && { showLine }),
     });
     // Before anything is announced: a fault that follows at once must not end the process unprepared.
@@ -73,7 +75,7 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     console.log(`listening on ${service.url}`);
     // Node writes its compile cache only on a normal exit; a process that is later killed should also start quickly the next time.
     flushCompileCache();
-    const fault = await Promise.race([signalled, failed]);
+    const fault = await Promise.race([asked, failed]);
     if (fault) return await stopAfterFault(service, log, fault, config.drainTimeout);
     if (process.stdout.isTTY) console.log("\nstopping: waiting for requests in flight");
     else log.info("stopping: waiting for requests in flight");
@@ -116,13 +118,6 @@ function announceStart({ url, newKeys, retentionNotice, issueLoginToken }: Servi
   console.log(welcome(newKeys, url));
   console.log(retentionNotice);
   if (newKeys.length > 0 || process.stdout.isTTY) console.log(loginLink(publicUrl ?? url, issueLoginToken()));
-}
-
-/** A second signal ends the process at once, as without a handler. */
-function untilSignalled(): Promise<null> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(null));
-  });
 }
 
 /** Resolves with the fault that no code handled, a rejected promise included. */
