@@ -85,10 +85,9 @@ nodeTest("a taken port is named", async (t) => {
 });
 
 nodeTest("a host that this machine is not is named", async (t) => {
-  for (const host of ["203.0.113.7", "127.0.0.1:80"]) {
-    const { code, stderr } = await runInlet(t, ["start", "--host", host, "--data-dir", temporaryFolder(t), "--port", "0"]);
-    assert.deepEqual([code, stderr], [1, `error: this machine has no address ${host} to listen on; see --host.\n`]);
-  }
+  const host = "203.0.113.7";
+  const { code, stderr } = await runInlet(t, ["start", "--host", host, "--data-dir", temporaryFolder(t), "--port", "0"]);
+  assert.deepEqual([code, stderr], [1, `error: this machine has no address ${host} to listen on; see --host.\n`]);
 });
 
 nodeTest("help and version", async (t) => {
