@@ -8,15 +8,7 @@ import { createHash } from "node:crypto";
 import { type EnvironmentId, type EventId, Refusal, seededEventId, type WebhookId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
-import {
-  inEachDatabase,
-  mirroredSource,
-  type PendingMirror,
-  reachableOnly,
-  type Store,
-  type StoredEvent,
-  StoreUnavailable,
-} from "../store/contract/index.ts";
+import { inEachDatabase, mirroredSource, type PendingMirror, type Store, type StoredEvent } from "../store/contract/index.ts";
 import { type AppendParts, appendWithinQuotas } from "./append-within-quotas.ts";
 import type { FunctionsPart } from "./event-life.ts";
 import type { CataloguePart } from "./webhook-life.ts";
@@ -46,8 +38,6 @@ export class EventMirror {
   /** There may be pending copies: initially those that a crash left. */
   #isBehind = true;
   #isStopped = false;
-  /** The pass in progress has left copies, for branches that could not be reached. */
-  #hasLeft = false;
 
   constructor(parts: EventMirrorParts) {
     this.#parts = parts;
@@ -89,50 +79,28 @@ export class EventMirror {
     }
   }
 
-  /** False if another node has the leadership, or if branches cannot be reached. */
+  /** False if another node has the leadership. */
   async #copyPending(): Promise<boolean> {
     const { store, now } = this.#parts;
-    let isDone = true;
-    const copyAll: Parameters<typeof inEachDatabase>[1] = async ({ mirrorList }, isHeld) => {
-      for (let page = await mirrorList({ limit: AT_ONCE }); page.length > 0 && !this.#isStopped; ) {
-        const leadership = { work: "mirrors", node: store.storeNode, now: now(), until: now() + LEADERSHIP_MS };
-        if (!(await store.leadershipTake(leadership))) isDone = false;
-        if (!isDone) return false;
-        for (const one of page.filter(isHeld)) await this.#copy(one);
-        page = await mirrorList({ limit: AT_ONCE, after: (page.at(-1) as PendingMirror).eventId });
-      }
-      return false;
+    let isLeader = true;
+    const copySome: Parameters<typeof inEachDatabase>[1] = async ({ mirrorList }, isHeld) => {
+      const pending = (await mirrorList({ limit: AT_ONCE })).filter(isHeld);
+      if (pending.length === 0 || this.#isStopped) return false;
+      const leadership = { work: "mirrors", node: store.storeNode, now: now(), until: now() + LEADERSHIP_MS };
+      isLeader = await store.leadershipTake(leadership);
+      if (isLeader) for (const one of pending) await this.#copy(one);
+      return isLeader;
     };
-    this.#hasLeft = false;
     // Those recorded in one database that cannot be used hold up none of the others.
-    await inEachDatabase(store, copyAll);
-    return isDone && !this.#hasLeft;
+    while (await inEachDatabase(store, copySome));
+    return isLeader;
   }
 
-  /** A branch whose database is away gets its copy later, and holds up none of the others. */
   async #copy({ environmentId, eventId, webhookId, targets }: PendingMirror): Promise<void> {
     const { store } = this.#parts;
-    const reachable = reachableOnly(
-      store,
-      targets.map((id) => ({ id })),
-    );
-    let isCopied = reachable.length === targets.length;
-    const event = targets.length > 0 && reachable.length === 0 ? null : await store.eventGet({ environmentId, id: eventId });
-    for (const { id } of event ? reachable : []) isCopied = (await this.#tryCopyTo(id, webhookId, event as StoredEvent)) && isCopied;
-    if (isCopied) await store.mirrorRemove({ environmentId, eventId });
-    else this.#hasLeft = true;
-  }
-
-  async #tryCopyTo(target: EnvironmentId, webhookId: WebhookId, event: StoredEvent): Promise<boolean> {
-    try {
-      await this.#copyTo(target, webhookId, event);
-      return true;
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      if (!this.#hasLeft) this.#parts.log.warn({ err: error }, "events could not be mirrored; this is tried again");
-      this.#hasLeft = true;
-      return false;
-    }
+    const event = await store.eventGet({ environmentId, id: eventId });
+    if (event) for (const target of targets) await this.#copyTo(target, webhookId, event);
+    await store.mirrorRemove({ environmentId, eventId });
   }
 
   async #copyTo(environmentId: EnvironmentId, webhookId: WebhookId, event: StoredEvent): Promise<void> {

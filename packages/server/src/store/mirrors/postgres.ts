@@ -11,7 +11,7 @@ const INSERT = `
   ${insertInto("pending_mirrors", { environment_id: "integer", event_id: "text", webhook_id: "text", targets: "text" })}
   ON CONFLICT DO NOTHING`;
 
-const LIST = `SELECT * FROM pending_mirrors WHERE ${notFenced("environment_id")} AND event_id > $2 ORDER BY event_id LIMIT $1`;
+const LIST = `SELECT * FROM pending_mirrors WHERE ${notFenced("environment_id")} ORDER BY event_id LIMIT $1`;
 
 export function noteMirrors(writes: PendingWrites, pending: readonly PendingMirror[]): void {
   if (pending.length > 0) writes.send(INSERT, jsonRows(pending.map(mirrorRow)));
@@ -19,8 +19,8 @@ export function noteMirrors(writes: PendingWrites, pending: readonly PendingMirr
 
 export function mirrorStore(database: Database): MirrorStore {
   return {
-    async mirrorList({ limit, after = "" }) {
-      const rows = await database.query<MirrorRow>(LIST, [limit, after]);
+    async mirrorList({ limit }) {
+      const rows = await database.query<MirrorRow>(LIST, [limit]);
       return rows.map(toPendingMirror);
     },
     async mirrorRemove({ environmentId, eventId }) {

@@ -16,10 +16,10 @@ export function prepareNoteMirror(db: DatabaseSync): (pending: PendingMirror) =>
 }
 
 export function mirrorStore(db: DatabaseSync, writer: GroupCommit): MirrorStore {
-  const list = db.prepare("SELECT * FROM pending_mirrors WHERE event_id > ? ORDER BY event_id LIMIT ?");
+  const list = db.prepare("SELECT * FROM pending_mirrors ORDER BY event_id LIMIT ?");
   const remove = db.prepare("DELETE FROM pending_mirrors WHERE environment_id = ? AND event_id = ?");
   return {
-    mirrorList: async ({ limit, after = "" }) => (list.all(after, limit) as unknown as MirrorRow[]).map(toPendingMirror),
+    mirrorList: async ({ limit }) => (list.all(limit) as unknown as MirrorRow[]).map(toPendingMirror),
     mirrorRemove: ({ environmentId, eventId }) => writer.submit(() => void remove.run(environmentId, eventId)),
   };
 }

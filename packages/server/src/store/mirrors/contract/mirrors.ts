@@ -11,8 +11,8 @@ export interface PendingMirror {
 }
 
 export interface MirrorStore {
-  /** Oldest first, of every environment: those that follow the event `after`, if it is given. */
-  mirrorList(params: { limit: number; after?: EventId }): Promise<PendingMirror[]>;
+  /** Oldest first, of every environment. */
+  mirrorList(params: { limit: number }): Promise<PendingMirror[]>;
   /** Called when the copies are stored. */
   mirrorRemove(params: { environmentId: EnvironmentId; eventId: EventId }): Promise<void>;
 }

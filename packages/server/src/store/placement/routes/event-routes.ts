@@ -83,10 +83,12 @@ export const EVENT_ROUTES: Routes<
   reconciliationLastScheduled: inEnvironment,
   reconciliationRecovered: inEnvironment,
   reconciliationExpireMany: (placement) => upTo(placement, (store, params) => store.reconciliationExpireMany(params)),
-  mirrorList: (placement) => async (params) => {
-    const pending = await rows(placement, (store) => store.mirrorList(params));
-    return pending.sort((a, b) => (a.eventId < b.eventId ? -1 : 1)).slice(0, params.limit);
-  },
+  mirrorList:
+    (placement) =>
+    async ({ limit }) => {
+      const pending = await rows(placement, (store) => store.mirrorList({ limit }));
+      return pending.sort((a, b) => (a.eventId < b.eventId ? -1 : 1)).slice(0, limit);
+    },
   mirrorRemove: inEnvironment,
 
   // Realtime.
