@@ -4,6 +4,7 @@ import type { EnvironmentId } from "@inlet/protocol";
 import { type Environment, StoreUnavailable } from "../contract/index.ts";
 import type { MemberStore } from "./member.ts";
 import { Placement, type PlacementParts } from "./placement.ts";
+import { KEPT_LISTS } from "./store-methods.ts";
 
 test("an environment whose row its database refused is copied with the next read", async (t) => {
   let environments = [{ id: 1 as EnvironmentId, name: "far", databaseNo: 1, archivedAt: null } as Environment];
@@ -17,6 +18,7 @@ test("an environment whose row its database refused is copied with the next read
   } as unknown as MemberStore;
   const member = {
     ...stopped,
+    ...Object.fromEntries(KEPT_LISTS.map((list) => [list, async () => []])),
     async environmentCopy(given: { environments: readonly Environment[] }) {
       if (isRefusing) throw new StoreUnavailable("timed out waiting for a lock");
       for (const { id, archivedAt } of given.environments) copied.set(id, archivedAt);
