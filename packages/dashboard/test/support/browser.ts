@@ -33,9 +33,19 @@ const PATIENCE_MS = 300_000;
 /** SLOW_RESPONSES=1 finds tests that do not wait for what the page waits for. */
 const SLOW_MS = { min: 50, max: 500 };
 
+/** Chromium sometimes crashes while it starts, before any page is opened: then another is started. */
+const LAUNCHES_MAX = 3;
+
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = await chromiumPath();
   if (executablePath === null) return playwright.launch({ channel: "chrome", args: [WITHOUT_DEV_SERVER], headless: true });
+  for (let launch = 1; launch < LAUNCHES_MAX; launch++) {
+    try {
+      return await playwright.launch({ executablePath, args: ARGUMENTS, headless: true });
+    } catch {
+      // The last one says why.
+    }
+  }
   return playwright.launch({ executablePath, args: ARGUMENTS, headless: true });
 }
 
