@@ -13,7 +13,11 @@ const UNIT_PROCESSES = 2;
 const FILES_MAX = 24;
 
 /** Each in a process of its own, before all others: these mostly wait, and others use the processor meanwhile. */
-const WAITING = ["a-database-that-is-away-harms-only-its-environments.test.ts", "a-node-that-stands-still-holds-up-nobody.test.ts"];
+const WAITING = [
+  "a-database-that-is-away-harms-only-its-environments.test.ts",
+  "a-node-that-stands-still-holds-up-nobody.test.ts",
+  "a-stop-ends-without-its-store.test.ts",
+];
 
 /**
  * Each in a process of its own: these change the process (its clock, its umask, what an SDK keeps in globals), measure its memory, or are

@@ -31,6 +31,8 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** Added to the drain timeout: the time to close everything else after an unhandled fault. */
 const FAULT_STOP_MS = 10_000;
+/** After everything has stopped: output that is still being written has this long. */
+const LEFT_OPEN_MS = 1_000;
 const LOG_HELD_BYTES_MAX = 1024 * 1024;
 
 /** Why the service did not start or ended: sentences for the operator. */
@@ -80,6 +82,8 @@ export async function runService(mode: Mode, argv: readonly string[], { asked, o
     if (process.stdout.isTTY) console.log("\nstopping: waiting for requests in flight");
     else log.info("stopping: waiting for requests in flight");
     await service.stop();
+    // What is left waits for a peer that does not answer, such as a database that hangs: that keeps no process alive.
+    setTimeout(() => process.exit(EXIT_OK), LEFT_OPEN_MS).unref();
     return EXIT_OK;
   } catch (error) {
     throw new ServiceFailed(error);
