@@ -20,7 +20,9 @@ test("--ephemeral leaves nothing behind", async (t) => {
   const whileItRuns = readdirSync(temporary);
   assert.equal(whileItRuns.filter((folder) => folder.startsWith("inlet-dev-")).length, 1);
   assert.equal(await dev.end("SIGINT"), 0);
-  assert.deepEqual([readdirSync(temporary), place.exists(".inlet")], [[], false]);
+  // Node keeps its compile cache there, unless a variable names another folder.
+  const left = readdirSync(temporary).filter((name) => name !== "node-compile-cache");
+  assert.deepEqual([left, place.exists(".inlet")], [[], false]);
 });
 
 test("--ephemeral and --data-dir contradict each other", async (t) => {
