@@ -14,7 +14,7 @@ const collectGarbage = runInNewContext("gc") as () => void;
 
 const EVENT_BYTES = 400_000;
 const SENDERS = 30;
-const SENT_BY_EACH = 5;
+const SENT_BY_EACH = 8;
 const MEASURED_EVERY = 15;
 
 /** In use, without what is only left to be collected: how much of that there is depends on when the collector runs. */
@@ -72,6 +72,6 @@ test("memory stays flat while far more is sent than the queue holds", async (t) 
     [],
   );
   assert.equal(statuses.length, SENDERS * SENT_BY_EACH, "every request was answered");
-  // What is under way, once at its sender and once here. The whole of what was sent is twice as much.
-  assert.ok(peak < 2 * SENDERS * EVENT_BYTES + 10_000_000, `${peak} bytes of buffers`);
+  // What is under way: at its sender, and here in the pieces in which it came and as a whole. All that was sent is twice as much.
+  assert.ok(peak < 3 * SENDERS * EVENT_BYTES + 10_000_000, `${peak} bytes of buffers`);
 });
