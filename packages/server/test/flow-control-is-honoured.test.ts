@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { serveApp, syncApp } from "./support/apps/app-server.ts";
 import { V4 } from "./support/apps/sdk-v4.ts";
 import { suite, test } from "./support/both-stores.ts";
-import { Gate, held, numbered, setUp, setUpMany } from "./support/flow-control.ts";
+import { deploy, Gate, held, numbered, setUp, setUpMany } from "./support/flow-control.ts";
 import { clockBeforeMinute } from "./support/held-clock.ts";
 import { endedRun, isEnded, runDetails, runsOfEvent, runsOfFunction, until } from "./support/runs.ts";
 import { EVENT_KEY, startTestService } from "./support/service.ts";
@@ -31,6 +31,24 @@ suite("flow control", { concurrency: 6 }, () => {
     const [last] = await send({ key: "c" });
     await endedRun(service, last as string);
     assert.equal((await runs()).length, 3);
+  });
+
+  test("a throttle or rate limit that a deploy raises holds at once, for runs that wait, too", async (t) => {
+    const functions = (throttle: object, rateLimit: object) => [
+      { id: "fn", options: { throttle }, handler: () => null },
+      { id: "dropping", options: { rateLimit }, handler: () => null },
+    ];
+    const once = { limit: 1, period: "1h" };
+    const { send, ended, client, service } = await setUpMany(t, functions(once, once));
+    const ofDropping = async () => (await runsOfFunction(service, "app-dropping")).filter(isEnded).length;
+    await send(numbered(2));
+    await ended(1);
+    await until("the first", async () => (await ofDropping()) === 1 || undefined);
+    await deploy(t, service, client, functions({ limit: 100, period: "1s" }, { limit: 100, period: "1s" }));
+    await ended(2);
+    await send({ n: 2 });
+    await ended(3);
+    await until("the one after the deploy", async () => (await ofDropping()) >= 2 || undefined);
   });
 
   test("idempotency: one run for each value, whatever the events' ids", async (t) => {

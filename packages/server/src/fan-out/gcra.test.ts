@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Rate, rateCheck, rateForgetAt, rateLimitRate, throttleAdmit } from "./gcra.ts";
+import { DAY_MS } from "@inlet/protocol";
+import { type Rate, rateCheck, rateForgetAt, rateLimitRate, recallRate, throttleAdmit } from "./gcra.ts";
+
+const NOON = Date.UTC(2030, 5, 15, 12);
+const HOUR_MS = 3_600_000;
 
 /** Asks at each instant; the instants at which it was allowed. */
 function allowedAt(rate: Rate, instants: number[]): number[] {
@@ -91,3 +95,74 @@ test("a key that is forgotten when it may be decides as one that is remembered",
   assert.deepEqual(rateCheck({ tat }, forgetAt, rate), rateCheck({ tat: null }, forgetAt, rate));
   assert.notDeepEqual(rateCheck({ tat }, forgetAt - 1, rate), rateCheck({ tat: null }, forgetAt - 1, rate));
 });
+
+test("a rate that was raised holds at once, and so does one that was lowered", () => {
+  const hourly = { limit: 1, periodMs: HOUR_MS, burst: 0 };
+  const many = { limit: 100, periodMs: 1_000, burst: 0 };
+  const first = throttleAdmit(null, NOON, hourly, 1).remember;
+  assert.equal(throttleAdmit(first, NOON + 9, many, 1).nextAt, NOON + 10);
+  const second = throttleAdmit(first, NOON + 10, many, 1);
+  assert.equal(second.count, 1, "the next one starts as soon as the new rate allows");
+  const lowered = throttleAdmit(second.remember, NOON + 11, hourly, 1);
+  assert.deepEqual([lowered.count, lowered.nextAt], [0, NOON + 10 + HOUR_MS]);
+});
+
+test("a burst that is larger now may start at once; one that is smaller delays the next by an interval and no more", () => {
+  const single = { limit: 1, periodMs: HOUR_MS, burst: 0 };
+  const ten = { ...single, burst: 9 };
+  const burst = throttleAdmit(throttleAdmit(null, NOON, single, 1).remember, NOON + 1, ten, 20);
+  assert.equal(burst.count, 9);
+  assert.equal(throttleAdmit(burst.remember, NOON + 2, single, 1).nextAt, NOON + 1 + HOUR_MS);
+});
+
+test("what an earlier release remembered counts as it did", () => {
+  const hourly = { limit: 1, periodMs: HOUR_MS, burst: 0 };
+  assert.deepEqual([recallRate(null, hourly), recallRate(`${NOON + 0.5}`, hourly)], [null, NOON + 0.5]);
+  assert.equal(throttleAdmit(`${NOON + 1_000}`, NOON, hourly, 1).nextAt, NOON + 1_000);
+  assert.equal(throttleAdmit(`${NOON + 1_000}`, NOON + 1_000, hourly, 1).count, 1);
+});
+
+test("whatever the rate, and however it is changed: never more than it allows, and the next no later", () => {
+  const today = 200 * Math.floor(Date.now() / DAY_MS);
+  for (let seed = today; seed < today + 200; seed++) playRates(random(seed), `seed ${seed}`);
+});
+
+/** The same numbers for the same seed: whole ones from 0 on, below `end`. */
+function random(seed: number): (end: number) => number {
+  let state = seed;
+  return (end) => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return Math.floor((state / 2 ** 32) * end);
+  };
+}
+
+/** One key under one rate after the other. */
+function playRates(next: ReturnType<typeof random>, name: string): void {
+  let [now, last] = [NOON, Number.NEGATIVE_INFINITY];
+  let remembered: string | null = null;
+  for (let changes = 0; changes < 5; changes++) {
+    const pick = (values: readonly number[]) => values[next(values.length)] as number;
+    const rate = { limit: pick([1, 3, 7, 100]), periodMs: pick([1_000, 60_000, HOUR_MS]), burst: pick([0, 1, 9]) };
+    const intervalMs = rate.periodMs / rate.limit;
+    const starts: number[] = [];
+    for (let asks = 0; asks < 30; asks++) {
+      const { count, remember, nextAt } = throttleAdmit(remembered, now, rate, 1 + next(12));
+      if (count > 0) [remembered, last] = [remember, now];
+      assert.ok(nextAt <= Math.max(now, Math.ceil(last + intervalMs) + 1), `${name}: the next is late`);
+      for (let n = 0; n < count; n++) starts.push(now);
+      now += next(2) === 0 ? Math.max(0, nextAt - now) : next(2 * intervalMs);
+    }
+    assertWithin(rate, starts, name);
+  }
+}
+
+/** In any time, as many as fit into it at the rate, one at its beginning and the burst. */
+function assertWithin({ limit, periodMs, burst }: Rate, starts: readonly number[], name: string): void {
+  for (const [from, first] of starts.entries()) {
+    for (const [more, end] of starts.slice(from).entries()) {
+      // A millisecond more, since intervals are rounded to whole ones.
+      const allowed = burst + 1 + Math.floor(((end - first + 1) * limit) / periodMs);
+      assert.ok(more + 1 <= allowed, `${name}: ${more + 1} within ${end - first} ms, where ${allowed} may`);
+    }
+  }
+}

@@ -1,7 +1,7 @@
 /**
  * The generic cell rate algorithm: one start per period / limit, and a burst after a pause. Its only state per key is one
- * time, `tat` (theoretical arrival time): when the next start would be due if starts were evenly spaced. Pure: the caller stores `tat`
- * and provides the clock.
+ * time, `tat` (theoretical arrival time): when the next start would be due if starts were evenly spaced. Pure: the caller stores what
+ * rememberRate returns, and provides the clock.
  */
 
 export interface Rate {
@@ -9,6 +9,14 @@ export interface Rate {
   periodMs: number;
   /** How many starts beyond one may happen at once. */
   burst: number;
+}
+
+/** What is stored for a key: a time of the past and a number, neither of which depends on a rate. So a rate that is changed holds at once. */
+interface Remembered {
+  /** When the last one started. */
+  at: number;
+  /** How many intervals were used up then: more than 0, at most burst + 1. */
+  used: number;
 }
 
 /** `tat` is null for a key that was never seen, or has expired. */
@@ -30,6 +38,23 @@ export function rateCheck({ tat }: RateState, now: number, { limit, periodMs, bu
   return { allowed: true, tat: due + intervalMs };
 }
 
+/** `now`: when the last one started. */
+export function rememberRate(tat: number, now: number, { limit, periodMs }: Rate): string {
+  return JSON.stringify({ at: now, used: ((tat - now) * limit) / periodMs } satisfies Remembered);
+}
+
+/**
+ * The `tat` of a key at the rate in force now. A larger burst that was used up before counts only as far as this rate allows one: the next may start
+ * an interval after the last.
+ */
+export function recallRate(remembered: string | null, { limit, periodMs, burst }: Rate): number | null {
+  if (remembered === null) return null;
+  // A number is a `tat` that an earlier release stored.
+  const known = JSON.parse(remembered) as Remembered | number;
+  if (typeof known === "number") return known;
+  return known.at + (Math.min(known.used, burst + 1) * periodMs) / limit;
+}
+
 export interface ThrottleOutcome {
   count: number;
   /** As text, for the next call; null for an unknown key. */
@@ -41,13 +66,18 @@ export interface ThrottleOutcome {
 
 /** How many of the waiting ones may start now: for throttles, which drop nothing. */
 export function throttleAdmit(remembered: string | null, now: number, rate: Rate, wanted: number): ThrottleOutcome {
-  let tat = remembered === null ? null : Number(remembered);
+  let tat = recallRate(remembered, rate);
   for (let count = 0; ; count++) {
     const outcome = rateCheck({ tat }, now, rate);
     if (count < wanted && outcome.allowed) tat = outcome.tat;
     else {
       const kept = tat ?? now;
-      return { count, remember: String(kept), expiresAt: rateForgetAt(kept), nextAt: outcome.allowed ? now : outcome.delayUntil };
+      return {
+        count,
+        remember: rememberRate(kept, now, rate),
+        expiresAt: rateForgetAt(kept),
+        nextAt: outcome.allowed ? now : outcome.delayUntil,
+      };
     }
   }
 }

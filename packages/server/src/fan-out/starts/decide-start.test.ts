@@ -46,13 +46,17 @@ function eventOf(sequence: number, data: object = {}, ts = NOW): StoredEvent {
 
 /** A function's marks, as the store would keep them: each decision is made on what those before it left. */
 class Marks {
-  readonly #config: FunctionConfig;
+  #config: FunctionConfig;
   readonly #values = new Map<string, string>();
   readonly #events = new Map<number, StoredEvent>();
   active: RunNo | null = null;
   invoker: StartFacts["invoker"] = null;
 
   constructor(settings: object) {
+    this.#config = configOf(settings);
+  }
+
+  deploy(settings: object): void {
     this.#config = configOf(settings);
   }
 
@@ -131,6 +135,15 @@ test("rate limit: of a key, one an hour; a key that is false has no limit", () =
   assert.equal(startsAt(marks.ask(eventOf(4, { key: "a" }), NOW + 3_599_999)), null);
   assert.equal(startsAt(marks.ask(eventOf(5, { key: "a" }), NOW + 3_600_000)), NOW + 3_600_000);
   for (const sequence of [6, 7]) assert.notEqual(startsAt(marks.ask(eventOf(sequence, { key: false }))), null);
+});
+
+test("rate limit: one that a deploy raised holds at once", () => {
+  const marks = new Marks({ rateLimit: { limit: 1, period: "1h" } });
+  assert.equal(startsAt(marks.ask(eventOf(1))), NOW);
+  assert.equal(startsAt(marks.ask(eventOf(2), NOW + 10)), null);
+  marks.deploy({ rateLimit: { limit: 100, period: "1s", burst: 0 } });
+  assert.equal(startsAt(marks.ask(eventOf(3), NOW + 9)), null);
+  assert.equal(startsAt(marks.ask(eventOf(4), NOW + 10)), NOW + 10);
 });
 
 test("rate limit beside batches: events that are gathered are not counted, since many of them are one run", () => {

@@ -26,7 +26,7 @@ import type {
 } from "../../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "../expressions.ts";
 import type { FunctionConfig } from "../function-config.ts";
-import { rateCheck, rateForgetAt, rateLimitRate } from "../gcra.ts";
+import { rateCheck, rateForgetAt, rateLimitRate, recallRate, rememberRate } from "../gcra.ts";
 import { type KeyHash, keyHashed, limitsNothing } from "../lanes.ts";
 
 /** What is collected for one key. */
@@ -72,9 +72,10 @@ export function decideStart(keys: readonly MarkKey[], state: FunctionStartState,
   const marks: MarkWrite[] = [];
   // Many events of a batch are one run: they do not count against the rate limit of runs.
   if (config.rateLimit && !config.batch && !limitsNothing(config.rateLimit.key, keys[RATE]?.key)) {
-    const outcome = rateCheck({ tat: numberIn(state.marks[RATE]) }, now, rateLimitRate(config.rateLimit));
-    if (!outcome.allowed) return notStarted(facts, "it has been started as often as its rate limit allows");
-    marks.push({ ...(keys[RATE] as MarkKey), value: String(outcome.tat), expiresAt: rateForgetAt(outcome.tat) });
+    const rate = rateLimitRate(config.rateLimit);
+    const { allowed, tat } = rateCheck({ tat: recallRate(state.marks[RATE] ?? null, rate) }, now, rate);
+    if (!allowed) return notStarted(facts, "it has been started as often as its rate limit allows");
+    marks.push({ ...(keys[RATE] as MarkKey), value: rememberRate(tat, now, rate), expiresAt: rateForgetAt(tat) });
   }
   const isDebounced = config.debounce && !limitsNothing(config.debounce.key, keys[DEBOUNCE]?.key);
   if (isDebounced && !facts.invoker) return withMarks(marks, debounced(keys, state, facts));
@@ -225,10 +226,6 @@ function gatheringMark(key: MarkKey, gathering: Gathering, now: number): MarkWri
 
 function gatheringIn(text: string | null | undefined): Gathering | null {
   return text ? (JSON.parse(text) as Gathering) : null;
-}
-
-function numberIn(text: string | null | undefined): number | null {
-  return text ? Number(text) : null;
 }
 
 /** Identifies the entry that ends a batch or debounce. */
