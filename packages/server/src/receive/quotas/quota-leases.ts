@@ -2,6 +2,9 @@
  * The share of one environment's quotas that this node has leased from the store, while other nodes share the store. A lease is a part of the
  * quota, for the rest of its second or day: nodes together never accept more than the quota, and what each holds unused at the end is less
  * than its share of a twentieth.
+ *
+ * A lease is worth something only under the limit under which it was granted. When the quota is changed or removed, what is unused of it goes back to
+ * the store, also what requests in progress give back later.
  */
 
 import { DAY_MS, type EnvironmentId, SECOND_MS } from "@inlet/protocol";
@@ -20,7 +23,10 @@ export interface QuotaLeasesParts {
   nodes(): number;
 }
 
-interface Held {
+/** Leased under one limit. */
+export interface Held {
+  quota: RefusingQuota;
+  limit: number;
   period: number;
   left: number;
   /** The last lease that was denied. */
@@ -39,15 +45,29 @@ export class QuotaLeases {
     this.#parts = parts;
   }
 
-  /** Uses leased allowance, and leases more if there is too little. Returns the quotas without room; then, or if it throws, nothing is used. */
-  take(quotas: EnvironmentQuotas, now: number, wanted: Amount): Promise<Exceeded[]> {
-    const taken = this.#last.then(() => this.#take(quotas, now, wanted));
-    this.#last = taken.catch(() => {});
-    return taken;
+  /**
+   * Uses leased allowance, and leases more if there is too little. Returns of what it was taken, for `give`, or the quota without room; then, or if
+   * it throws, nothing is used.
+   */
+  take(quotas: EnvironmentQuotas, now: number, wanted: Amount): Promise<Held[] | Exceeded> {
+    return this.#next(async () => {
+      await this.#returnChanged(quotas);
+      return this.#take(quotas, now, wanted);
+    });
   }
 
-  give(at: number, unused: Amount): void {
-    for (const [quota, held] of this.#held) if (held.period === periodOf(quota, at)) held.left += amountOf(quota, unused);
+  give(taken: readonly Held[], unused: Amount): void {
+    for (const held of taken) {
+      held.left += amountOf(held.quota, unused);
+      const current = this.#held.get(held.quota);
+      const isOver = current !== undefined && current.period > held.period;
+      if (current !== held && !isOver) void this.#next(() => this.#return(held)).catch(() => undefined);
+    }
+  }
+
+  /** Other nodes can use what this one holds under a limit that is not in force any more, even if nothing is accepted here. */
+  follow(quotas: EnvironmentQuotas): void {
+    if (this.#changed(quotas).length > 0) void this.#next(() => this.#returnChanged(quotas));
   }
 
   /** Resolves when everything that was asked for has its response. */
@@ -57,41 +77,60 @@ export class QuotaLeases {
 
   /** Gives the store back what is left, so that other nodes can use it. */
   async release(): Promise<void> {
-    const { store, environmentId } = this.#parts;
-    for (const [quota, { period, left }] of this.#held) {
-      this.#held.delete(quota);
-      if (left > 0) await store.quotaRelease({ environmentId, quota, period, unused: left });
-    }
+    for (const held of this.#held.values()) await this.#return(held);
   }
 
-  async #take(quotas: EnvironmentQuotas, now: number, wanted: Amount): Promise<Exceeded[]> {
-    const used: { held: Held; needed: number }[] = [];
-    const giveBack = () => {
-      for (const { held, needed } of used) held.left += needed;
-    };
+  #next<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  #changed(quotas: EnvironmentQuotas): Held[] {
+    return [...this.#held.values()].filter(({ quota, limit }) => quotas[quota] !== limit);
+  }
+
+  /** What cannot be given back is unused until the period ends. */
+  async #returnChanged(quotas: EnvironmentQuotas): Promise<void> {
+    for (const held of this.#changed(quotas)) await this.#return(held).catch(() => undefined);
+  }
+
+  async #return(held: Held): Promise<void> {
+    const { store, environmentId } = this.#parts;
+    const { quota, period, left: unused } = held;
+    if (this.#held.get(quota) === held) this.#held.delete(quota);
+    held.left = 0;
+    if (unused === 0) return;
+    await store.quotaRelease({ environmentId, quota, period, unused });
+    // There may be room now.
+    delete this.#held.get(quota)?.denied;
+  }
+
+  async #take(quotas: EnvironmentQuotas, now: number, wanted: Amount): Promise<Held[] | Exceeded> {
+    const taken: Held[] = [];
     for (const quota of REFUSING) {
       const [limit, needed] = [quotas[quota], amountOf(quota, wanted)];
       if (limit === null || needed === 0) continue;
       const held = await this.#hold(quota, limit, now, needed).catch((error) => {
-        giveBack();
+        this.give(taken, wanted);
         throw error;
       });
-      if ("limit" in held) {
-        giveBack();
-        return [held];
+      if ("wanted" in held) {
+        this.give(taken, wanted);
+        return held;
       }
       held.left -= needed;
-      used.push({ held, needed });
+      taken.push(held);
     }
-    return [];
+    return taken;
   }
 
-  /** At least `needed` of the quota, or why there is not as much. */
+  /** A lease with at least `needed` of the quota, or why there is not as much. */
   async #hold(quota: RefusingQuota, limit: number, now: number, needed: number): Promise<Held | Exceeded> {
     const { store, environmentId, nodes } = this.#parts;
     const period = periodOf(quota, now);
     const known = this.#held.get(quota);
-    const held = known && known.period >= period ? known : { period, left: 0 };
+    const held = known && known.period >= period ? known : { quota, limit, period, left: 0 };
     this.#held.set(quota, held);
     if (held.left >= needed) return held;
     const missing = needed - held.left;

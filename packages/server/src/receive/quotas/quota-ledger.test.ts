@@ -14,7 +14,10 @@ const environmentId = 1 as EnvironmentId;
 /** A node with a quota of 20 events per day, in a store that counts what `accept` stores. */
 function sharedLedger() {
   const quotas = { eventsPerSecond: null, eventsPerDay: LIMIT, bytesPerDay: null, callsAtOnce: null, storedBytes: null };
-  const environment = { id: environmentId, name: "production", quotas } as Environment;
+  let environment = { id: environmentId, name: "production", quotas } as Environment;
+  const limit = (eventsPerDay: number) => {
+    environment = { ...environment, quotas: { ...quotas, eventsPerDay } };
+  };
   const state = { nodes: 2, stored: 0, leased: null as LeasedOfQuota | null, reports: 0, changed: (_: StoreTopic): void => undefined };
   const store = {
     storeIsShared: true,
@@ -51,7 +54,7 @@ function sharedLedger() {
     state.stored += events;
     taken.settle(events);
   };
-  return { ledger, state, take, reserve, settle };
+  return { ledger, state, limit, take, reserve, settle };
 }
 
 test("a node that is left alone counts each request in progress once: the quota is exact", async () => {
@@ -103,6 +106,57 @@ test("what the store has stored without saying so counts, on a node that is alon
   state.changed("directory");
   await fill();
   assert.equal(state.stored, LIMIT, "also once what was used has been read again");
+  await ledger.stop();
+});
+
+test("a quota that is changed while requests are in progress is kept: what they do not use is leased under the new limit", async () => {
+  const { ledger, state, limit, take, reserve, settle } = sharedLedger();
+  await ledger.load();
+  const [kept, duplicates] = [await reserve(2), await reserve(15)];
+  limit(6);
+  const waiting = take();
+  settle(kept, 2);
+  settle(duplicates, 0);
+  const first = await waiting;
+  assert.ok(!(first instanceof Refusal), "it waited for the duplicates before it");
+  settle(first, 1);
+  for (;;) {
+    const more = await take();
+    if (more instanceof Refusal) break;
+    settle(more, 1);
+  }
+  assert.equal(state.stored, 6);
+  limit(LIMIT);
+  assert.ok(!((await take()) instanceof Refusal), "in force at once");
+  await ledger.stop();
+});
+
+test("a request that waits while a quota is changed is held to the new one", async () => {
+  for (const nodes of [1, 2]) {
+    const { ledger, state, limit, take, reserve, settle } = sharedLedger();
+    state.nodes = nodes;
+    await ledger.load();
+    const before = await reserve(LIMIT);
+    const waiting = take();
+    await new Promise(setImmediate);
+    limit(5);
+    settle(before, 5);
+    assert.ok((await waiting) instanceof Refusal, `${nodes} nodes`);
+    await ledger.stop();
+  }
+});
+
+test("a node that accepts nothing gives back what it leased under another limit", async () => {
+  const { ledger, state, limit, reserve, settle } = sharedLedger();
+  limit(1_000);
+  await ledger.load();
+  settle(await reserve(), 1);
+  assert.equal(state.leased?.leased, 25, "its share");
+  limit(10);
+  ledger.start();
+  state.changed("directory");
+  await new Promise(setImmediate);
+  assert.equal(state.leased?.leased, 1);
   await ledger.stop();
 });
 

@@ -87,14 +87,15 @@ export class QuotaLedger {
   }
 
   async take(request: QuotaRequest): Promise<QuotaTaken | Refusal> {
-    const environment = this.#parts.directory.environment(request.environmentId);
     const tracked = this.#of(request.environmentId);
     const { use } = tracked;
-    const limits = environment && REFUSING.some((quota) => environment.quotas[quota] !== null) ? environment.quotas : null;
     let wanted: Amount = request;
     let { countNew } = request;
     for (;;) {
       if (tracked.reading) await tracked.reading;
+      // A quota may be changed while the request waits.
+      const environment = this.#parts.directory.environment(request.environmentId);
+      const limits = environment && REFUSING.some((quota) => environment.quotas[quota] !== null) ? environment.quotas : null;
       if (!limits) return this.#reserved(request, request);
       const { isAlone } = tracked;
       const taken = isAlone ? this.#reserveAlone(request, limits, wanted) : await this.#reserveLeased(request, limits, wanted);
@@ -119,12 +120,12 @@ export class QuotaLedger {
     const { use, leases } = this.#of(environmentId);
     const exceeded = use.exceeded({ ...quotas, eventsPerDay: null, bytesPerDay: null }, at, wanted);
     if (exceeded.length > 0) return exceeded;
-    const denied = await leases.take(quotas, at, wanted);
-    if (denied.length > 0) return denied;
+    const taken = await leases.take(quotas, at, wanted);
+    if (!Array.isArray(taken)) return [taken];
     const reserved = this.#reserved(request, wanted);
     return {
       settle(stored) {
-        leases.give(at, unusedOf(wanted, stored));
+        leases.give(taken, unusedOf(wanted, stored));
         reserved.settle(stored);
       },
     };
@@ -164,7 +165,8 @@ export class QuotaLedger {
   async #countNodes(): Promise<void> {
     const { nodes } = await this.#parts.store.storeReport();
     const alive = nodes.filter(({ isGone }) => !isGone).length;
-    const all = this.#parts.directory.environments().map(({ id }) => ({ id, tracked: this.#of(id) }));
+    const all = this.#parts.directory.environments().map(({ id, quotas }) => ({ id, quotas, tracked: this.#of(id) }));
+    for (const { quotas, tracked } of all) tracked.leases.follow(quotas);
     this.#nodes = Math.max(1, alive);
     if (alive > 1) for (const tracked of this.#tracked.values()) tracked.isAlone = false;
     else for (const { id, tracked } of all) if (!tracked.isAlone) await this.#becomeAlone(id, tracked);
