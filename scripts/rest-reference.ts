@@ -69,7 +69,8 @@ export async function restReference(header: string): Promise<string> {
 ${info.description.replaceAll('\\"', '"')}
 
 Authenticate with \`Authorization: Bearer <API key>\` or the session cookie of the dashboard. A dev server requires neither. Select the
-environment with the header \`x-service-env\`. \`GET /v1/openapi.json\` returns this reference as an OpenAPI 3.1 document. Any call can fail
+environment with the header \`x-service-env\`. If a key is restricted to several environments, requests without the header read
+nothing and change nothing. \`GET /v1/openapi.json\` returns this reference as an OpenAPI 3.1 document. Any call can fail
 because of its key, role, environment, parameters or body, or while the store is unreachable. [Errors](errors.md) lists all codes. Each call
 below lists only its specific ones.
 

@@ -20,7 +20,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   environment_not_found:
     "`inlet env list` shows the environments. Create a branch environment with `inlet env create <name>`, or restore an archived one with `inlet env unarchive <name>`. Names are case-sensitive.",
   environment_forbidden:
-    "Leave out the header `x-service-env`, or use a key that belongs to that environment. For branch environments you need a key of `branch`: create one with `inlet keys create <name> --env branch`.",
+    "Leave out the header `x-service-env`, or use a key that belongs to that environment. If an API key is restricted to several environments, name one of them in the header. For branch environments you need a key of `branch`: create one with `inlet keys create <name> --env branch`.",
   event_name_denied:
     "The event key or webhook has a list of event names. Add the name to the list in the dashboard or with `PUT /v1/webhooks/<id>`, or send this event with another key.",
   ip_denied:

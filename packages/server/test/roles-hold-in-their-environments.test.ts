@@ -56,6 +56,7 @@ async function makeKey(service: TestService, extra: object): Promise<string> {
 test("every route, for each role of another environment", async (t) => {
   const service = await startTestService(t);
   const { ids, bodies: given } = await makeEnvironmentScene(t, service);
+  await service.rest("POST", "/environments", { body: { name: "orders" } });
   // An app that answered would have functions of the same names in both environments.
   const bodies: typeof given = { ...given, "POST /apps": [{ url: "http://127.0.0.1:1/api" }] };
   const aimed = (operation: Operation): Operation => {
@@ -80,6 +81,7 @@ test("every route, for each role of another environment", async (t) => {
   }
   for (const role of ["admin", "operator", "viewer"]) {
     const key = await makeKey(service, { role, environments: ["staging"] });
+    const keyOfTwo = await makeKey(service, { role, environments: ["staging", "orders"] });
     for (const operation of all) {
       const { route, method } = operation;
       const says = (answer: Answer) => `${role}: ${route}: ${answer.status} ${answer.text.slice(0, 300)}`;
@@ -87,6 +89,10 @@ test("every route, for each role of another environment", async (t) => {
         const named = await asked(service, operation, key, "production", body);
         const expected = route.includes("/environments/{name}") ? [403, 404] : [403];
         assert.ok(expected.includes(named.status), says(named));
+        const ofTwo = await asked(service, operation, keyOfTwo, null, body);
+        if (method !== "GET") assert.ok([403, 404].includes(ofTwo.status), says(ofTwo));
+        else if (!INSTALLATION.test(route))
+          assert.ok(ofTwo.status === 404 || (ofTwo.status === 200 && !markers.test(ofTwo.text)), says(ofTwo));
         const own = await asked(service, operation, key, "staging", body);
         if (INSTALLATION.test(route)) assert.equal(own.status, 403, says(own));
         else if (method === "GET") assert.ok(own.status === 404 || (own.status === 200 && !markers.test(own.text)), says(own));

@@ -142,7 +142,7 @@ function parametersOf({ url, schema, about, idempotent }: DocumentedRoute): Json
   const headers = Object.entries(propertiesOf(schema.headers)).map(([name, one]) => parameter("header", name, one, false));
   const environment = {
     type: "string",
-    description: "Environment; default `production`, or `dev` on a dev server.",
+    description: "Environment; default `production`, or `dev` on a dev server; without a role there, the only environment of the caller.",
   };
   return [
     ...path,

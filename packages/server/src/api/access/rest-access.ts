@@ -26,7 +26,7 @@ import {
   restrictionText,
   signingPrincipal,
 } from "./principal.ts";
-import { requestEnvironment } from "./request-environment.ts";
+import { NO_ENVIRONMENT, requestEnvironment } from "./request-environment.ts";
 import { isReading, roleRefusal } from "./roles.ts";
 import { originOf } from "./same-origin.ts";
 import { type Sessions, sessionToken } from "./sessions.ts";
@@ -69,7 +69,7 @@ export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
   });
 }
 
-/** The environment of the request, if the caller may use it. */
+/** The environment of the request, if the caller may use it; for reading, `NO_ENVIRONMENT` if it is not clear which one is meant. */
 export function environmentOf(rules: AccessRules, request: FastifyRequest): Environment {
   return requestEnvironment(rules, request);
 }
@@ -130,9 +130,11 @@ function fromElsewhere(): RestRefusal {
 /** Where a principal meets the environments that its request is about, as the route declares them. */
 function checkAccess(rules: AccessRules, request: FastifyRequest, { about, unrestricted }: FastifyContextConfig): void {
   const principal = principalOf(request);
-  if (about === "environment") return checkMayUse(request, environmentOf(rules, request));
+  const environment = about === "environment" ? environmentOf(rules, request) : null;
+  if (environment && environment !== NO_ENVIRONMENT) return checkMayUse(request, environment);
   if (principal.grants.every(({ role }) => roleRefusal(role, request.method, request.routeOptions.config) !== null))
     checkRole(request, principal.role);
+  if (environment) return;
   checkNamed(rules, request);
   if (about === "path") {
     const { name = "" } = request.params as { name?: string };

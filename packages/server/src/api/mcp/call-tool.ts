@@ -5,11 +5,12 @@
  * Every call is in the audit log, whatever its outcome.
  */
 
-import { ENVIRONMENT_HEADER, environmentNamed, errorBody } from "@inlet/protocol";
+import { ENVIRONMENT_HEADER, environmentNamed, errorBody, Refusal } from "@inlet/protocol";
 import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { AuditTrail } from "../access/audit-trail.ts";
-import { mayUse, principalOf } from "../access/principal.ts";
+import { principalOf } from "../access/principal.ts";
+import { chooseEnvironment } from "../access/request-environment.ts";
 import type { AccessRules } from "../access/rest-access.ts";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { invalid, refusalFor } from "../rest-errors.ts";
@@ -104,9 +105,10 @@ export async function inject(
 
 /** Where admins of an environment see the call: in the one that it is for, if the caller may use it. */
 function environmentOfCall({ directory, defaultEnvironment }: AccessRules, request: FastifyRequest, args: Arguments): string | null {
-  const named = args.environment ?? environmentNamed(request.headers) ?? defaultEnvironment;
-  const known = typeof named === "string" ? directory.environmentNamed(named) : undefined;
-  return known && mayUse(principalOf(request), known) ? known.name : null;
+  const named = args.environment ?? environmentNamed(request.headers);
+  if (named !== null && typeof named !== "string") return null;
+  const chosen = chooseEnvironment(directory, principalOf(request), { named, defaultEnvironment });
+  return chosen instanceof Refusal ? null : (chosen.known?.name ?? null);
 }
 
 /** Which object and what of it. Other arguments may hold payloads. */

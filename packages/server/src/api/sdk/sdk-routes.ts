@@ -14,7 +14,7 @@ import { SdkAudit } from "./sdk-audit.ts";
 export interface SdkRoutesParts {
   isDev: boolean;
   version: string;
-  directory: Pick<ApiDirectory, "environmentNamed" | "environment" | "signingKeyOf" | "workingKey">;
+  directory: Pick<ApiDirectory, "environments" | "environmentNamed" | "environment" | "signingKeyOf" | "workingKey">;
   defaultEnvironment: string;
   attempts: AttemptBudget;
   audit: AuditTrail;
