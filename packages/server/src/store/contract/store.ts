@@ -127,15 +127,15 @@ export interface StoreItself {
   storeReplica(): ReplicaReport | null;
 }
 
-/** One of the databases of a store. */
+/** One of the databases of a store, as it was when it was asked for. */
 export interface StoreDatabase {
   /** 0: the directory. */
-  no: number;
-  name: string;
+  readonly no: number;
+  readonly name: string;
   /** False: it did not answer when it was last asked. Calls fail at once until it does. */
-  isReachable: boolean;
+  readonly isReachable: boolean;
   /** The store of this database alone. */
-  store: Store;
+  readonly store: Store;
 }
 
 export interface StoreReport {

@@ -37,6 +37,19 @@ test("a limit of all environments counts in each database by itself", { skip }, 
   }
 });
 
+test("databases are told as values, which can be copied", { skip }, async (t) => {
+  const { store } = await openOnTwoDatabases(t);
+  const told = store.storeDatabases().map((database) => ({ ...database }));
+  assert.deepEqual(
+    told.map(({ no, name, isReachable }) => ({ no, name, isReachable })),
+    [
+      { no: 0, name: "directory", isReachable: true },
+      { no: 1, name: "second", isReachable: true },
+    ],
+  );
+  assert.ok(told.every((database) => typeof database.store.storeProbe === "function"));
+});
+
 test("without the directory, an environment goes on for as long as its place is known", { skip }, async (t) => {
   const directory = await databasePlug(t, await migratedDatabase(t));
   const open = async (cacheMs: number) => {

@@ -88,8 +88,10 @@ export class Placement {
     return member.store;
   }
 
+  /** As they are now. */
   databases(): readonly StoreDatabase[] {
-    return this.isAlone ? this.#directory.storeDatabases() : this.members.all();
+    if (this.isAlone) return this.#directory.storeDatabases();
+    return this.members.all().map(({ no, name, isReachable, store }) => ({ no, name, isReachable, store }));
   }
 
   databaseOf(environmentId: EnvironmentId): number {
