@@ -1,11 +1,12 @@
 /**
  * Copies events of webhooks to the branches they are mirrored to. Pending copies are recorded in the transaction of the event, so a
  * crash loses none. The id of a copy is derived from the event and the branch, so none is stored twice. One node of a cluster copies
- * at a time. The response to the provider does not depend on the copies.
+ * at a time. The response to the provider does not depend on the copies. A copy that its branch refuses, such as over a quota, is dropped,
+ * and the log says so.
  */
 
 import { createHash } from "node:crypto";
-import { type EnvironmentId, type EventId, Refusal, seededEventId, type WebhookId } from "@inlet/protocol";
+import { type EnvironmentId, type ErrorCode, type EventId, Refusal, seededEventId, type WebhookId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { DedupWindow } from "../deduplicate/dedup-window.ts";
 import { inEachDatabase, mirroredSource, type PendingMirror, type Store, type StoredEvent } from "../store/contract/index.ts";
@@ -27,6 +28,7 @@ export interface EventMirrorParts {
   quotas: AppendParts["quotas"];
   /** Whether any webhook mirrors: then other nodes may record copies. */
   isMirroring(): boolean;
+  environmentName(id: EnvironmentId): string;
   log: Logger;
   now(): number;
 }
@@ -38,6 +40,8 @@ export class EventMirror {
   /** There may be pending copies: initially those that a crash left. */
   #isBehind = true;
   #isStopped = false;
+  /** Copies that were refused since the log last said so. */
+  readonly #refused = new Map<string, { code: ErrorCode; webhook: WebhookId; environment: string; count: number }>();
 
   constructor(parts: EventMirrorParts) {
     this.#parts = parts;
@@ -76,24 +80,40 @@ export class EventMirror {
     } catch (error) {
       this.#isBehind = true;
       this.#parts.log.warn({ err: error }, "events could not be mirrored; this is tried again");
+    } finally {
+      this.#logRefused();
     }
   }
 
-  /** False if another node has the leadership. */
+  /**
+   * False if something may be left: what another node with the leadership copies, what is in a database that cannot be used now, and what
+   * belongs to an environment that moves. Those recorded in one database that cannot be used hold up none of the others.
+   */
   async #copyPending(): Promise<boolean> {
-    const { store, now } = this.#parts;
-    let isLeader = true;
-    const copySome: Parameters<typeof inEachDatabase>[1] = async ({ mirrorList }, isHeld) => {
-      const pending = (await mirrorList({ limit: AT_ONCE })).filter(isHeld);
-      if (pending.length === 0 || this.#isStopped) return false;
-      const leadership = { work: "mirrors", node: store.storeNode, now: now(), until: now() + LEADERSHIP_MS };
-      isLeader = await store.leadershipTake(leadership);
-      if (isLeader) for (const one of pending) await this.#copy(one);
-      return isLeader;
+    const { store } = this.#parts;
+    let isDone = true;
+    const copySome: Parameters<typeof inEachDatabase>[1] = async (...database) => {
+      const outcome = await this.#copySome(...database).catch((error) => {
+        isDone = false;
+        throw error;
+      });
+      if (outcome === "left") isDone = false;
+      return outcome === "copied";
     };
-    // Those recorded in one database that cannot be used hold up none of the others.
     while (await inEachDatabase(store, copySome));
-    return isLeader;
+    return isDone;
+  }
+
+  async #copySome({ mirrorList }: Store, isHeld: (row: PendingMirror) => boolean): Promise<"none" | "copied" | "left"> {
+    const { store, now } = this.#parts;
+    const listed = await mirrorList({ limit: AT_ONCE });
+    const pending = listed.filter(isHeld);
+    if (listed.length === 0) return "none";
+    if (pending.length === 0 || this.#isStopped) return "left";
+    const leadership = { work: "mirrors", node: store.storeNode, now: now(), until: now() + LEADERSHIP_MS };
+    if (!(await store.leadershipTake(leadership))) return "left";
+    for (const one of pending) await this.#copy(one);
+    return "copied";
   }
 
   async #copy({ environmentId, eventId, webhookId, targets }: PendingMirror): Promise<void> {
@@ -109,7 +129,7 @@ export class EventMirror {
     const id = copyId(event, environmentId);
     if (await store.eventGet({ environmentId, id })) return;
     const checked = catalogue.checkAll(environmentId, [{ name, ts, dedupId, data, extras }]);
-    if (checked instanceof Refusal) return;
+    if (checked instanceof Refusal) return this.#noteRefused(environmentId, webhookId, checked);
     const copies = checked.map((one) => ({ ...one, id, ts, ...(trace !== undefined && { trace }) }));
     const kept = await appendWithinQuotas(
       { store, quotas },
@@ -125,7 +145,21 @@ export class EventMirror {
       },
     );
     // A branch over its quota gets no copy, as it gets no other event.
-    if (!(kept instanceof Refusal)) functions.take(kept.leased);
+    if (kept instanceof Refusal) return this.#noteRefused(environmentId, webhookId, kept);
+    functions.take(kept.leased);
+  }
+
+  #noteRefused(environmentId: EnvironmentId, webhook: WebhookId, { code }: Refusal): void {
+    const environment = this.#parts.environmentName(environmentId);
+    const key = `${code} ${webhook} ${environment}`;
+    const known = this.#refused.get(key);
+    this.#refused.set(key, { code, webhook, environment, count: (known?.count ?? 0) + 1 });
+  }
+
+  /** One line for each branch and code: there may be as many refusals as events. */
+  #logRefused(): void {
+    for (const refused of this.#refused.values()) this.#parts.log.warn(refused, "a branch refused copies of events");
+    this.#refused.clear();
   }
 }
 

@@ -1,6 +1,6 @@
 /** How events are accepted, over HTTP and again: the attempts of senders, the life of an event, its copies, and replays of requests. */
 
-import type { EventIdGenerator, Refusal } from "@inlet/protocol";
+import type { EnvironmentId, EventIdGenerator, Refusal } from "@inlet/protocol";
 import { readProviderTemplates } from "@inlet/providers";
 import type { Logger } from "pino";
 import { AttemptBudget } from "../api/access/attempt-budget.ts";
@@ -68,7 +68,8 @@ export function createReceiving(parts: ReceivingParts): Receiving {
   const { attempts, senderAttempts, restoreTrust } = createAttemptBudgets(parts);
   const isMirroring = () => directory.webhooks().some(({ mirror, deletedAt }) => mirror !== null && deletedAt === null);
   const quotas = new QuotaLedger({ store, directory, log, now });
-  const mirror = new EventMirror({ store, functions, catalogue, dedupWindow, quotas, log, now, isMirroring });
+  const environmentName = (id: EnvironmentId) => directory.environment(id)?.name ?? String(id);
+  const mirror = new EventMirror({ store, functions, catalogue, dedupWindow, quotas, log, now, isMirroring, environmentName });
   const eventLife = {
     directory,
     functions,

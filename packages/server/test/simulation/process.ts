@@ -2,7 +2,7 @@
  * One process of the service: the store of a folder, functions.ts over it, and the edge at which apps and senders reach it. It can be stopped in order, or killed: then it does nothing more, and what it leaves is what a copy of its files holds.
  */
 
-import { createEventIdGenerator } from "@inlet/protocol";
+import { createEventIdGenerator, type EnvironmentId } from "@inlet/protocol";
 import { type Logger, pino } from "pino";
 import type { AlertWatch } from "../../src/alerts/alert-watch.ts";
 import type { JobsPart } from "../../src/api/jobs/read-job-request.ts";
@@ -192,7 +192,9 @@ export class SimProcess {
     const dedupWindow = createDedupWindow(config.dedupWindow);
     this.#quotas = new QuotaLedger({ store: tapped, directory, log, now });
     const isMirroring = () => directory.webhooks().some(({ mirror }) => mirror !== null);
-    this.#mirror = new EventMirror({ store: tapped, functions, catalogue, dedupWindow, quotas: this.#quotas, isMirroring, log, now });
+    const environmentName = (id: EnvironmentId) => directory.environment(id)?.name ?? String(id);
+    const mirrored = { store: tapped, functions, catalogue, dedupWindow, quotas: this.#quotas, log, now };
+    this.#mirror = new EventMirror({ ...mirrored, isMirroring, environmentName });
     this.#subscribers = new Subscribers({ store: tapped, views: tapped, retentionMs: config.streamRetention, now });
     const lifeParts = {
       mirror: this.#mirror,
