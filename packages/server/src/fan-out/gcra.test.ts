@@ -120,6 +120,7 @@ test("what an earlier release remembered counts as it did", () => {
   assert.deepEqual([recallRate(null, hourly), recallRate(`${NOON + 0.5}`, hourly)], [null, NOON + 0.5]);
   assert.equal(throttleAdmit(`${NOON + 1_000}`, NOON, hourly, 1).nextAt, NOON + 1_000);
   assert.equal(throttleAdmit(`${NOON + 1_000}`, NOON + 1_000, hourly, 1).count, 1);
+  assert.equal(recallRate(String(Number(throttleAdmit(null, NOON, hourly, 1).remember)), hourly), null);
 });
 
 test("whatever the rate, and however it is changed: never more than it allows, and the next no later", () => {

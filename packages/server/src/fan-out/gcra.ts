@@ -48,8 +48,9 @@ export function rememberRate(tat: number, now: number, { limit, periodMs }: Rate
  * an interval after the last.
  */
 export function recallRate(remembered: string | null, { limit, periodMs, burst }: Rate): number | null {
-  if (remembered === null) return null;
-  // A number is a `tat` that an earlier release stored.
+  // Written by a node of version 0.3.0 that works beside renewed ones: what these write is not a number to it.
+  if (remembered === null || remembered === "NaN") return null;
+  // A number is a `tat` that such a version stored.
   const known = JSON.parse(remembered) as Remembered | number;
   if (typeof known === "number") return known;
   return known.at + (Math.min(known.used, burst + 1) * periodMs) / limit;
