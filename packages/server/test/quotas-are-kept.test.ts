@@ -202,3 +202,36 @@ testOnce("two nodes share a quota: never more, and at most a tenth less", { skip
   assert.ok(byOne > 0 && byTwo > 0, `${byOne} and ${byTwo} requests`);
   assert.ok(usage.eventsPerDay <= 1_000 && usage.eventsPerDay >= 900, `${usage.eventsPerDay} events`);
 });
+
+testOnce(
+  "two nodes that share a quota keep to a lower one at once, and what one of them held is there for the other",
+  {
+    skip: whyNoPostgres() ?? false,
+  },
+  async (t) => {
+    await awayFromMidnight();
+    const url = await migratedDatabase(t);
+    const [one, two] = [await startNode(t, ["--database-url", url]), await startNode(t, ["--database-url", url])];
+    const limit = async (eventsPerDay: number) => {
+      await setQuotas(one, { eventsPerDay });
+      await until("the other node knows", async () => (await stateOf(two)).quotas.eventsPerDay === eventsPerDay || undefined);
+    };
+    const leased = async () => Number((await inDatabase(url, (client) => client.query("SELECT leased FROM quota_leases"))).rows[0]?.leased);
+    await limit(10_000);
+    let sent = 0;
+    await until("the first node leases its share", async () => {
+      assert.equal((await one.send(event())).status, 200);
+      return ++sent && (await leased()) > sent + 20 ? true : undefined;
+    });
+    await limit(sent);
+    assert.equal((await one.send(event())).status, 429);
+    await limit(10_000);
+    await until("the first node leases again", async () => {
+      assert.equal((await one.send(event())).status, 200);
+      return ++sent && (await leased()) > sent + 20 ? true : undefined;
+    });
+    await limit(sent + 2);
+    await until("what the first node held is given back", async () => (await leased()) === sent || undefined);
+    assert.deepEqual([(await two.send([event(), event()])).status, (await two.send(event())).status], [200, 429]);
+  },
+);
