@@ -246,9 +246,10 @@ test("no other site, preview or guess decides, and whoever may not see webhook U
   assert.ok((await service.rest("GET", "/events?name=inlet/*")).text.includes(token), "an admin sees it");
   const body = { decision: "approved" };
   assert.equal((await service.rest("POST", `/approvals/${approvalId}`, { body, headers: viewer })).body.code, "role_forbidden");
-  const there = { ...elsewhere, "x-service-env": "staging" };
-  assert.equal((await service.rest("POST", `/approvals/${approvalId}`, { body, headers: there })).body.code, "approval_not_found");
-  assert.equal((await service.rest("POST", `/approvals/${approvalId}`, { body, headers: elsewhere })).body.code, "environment_forbidden");
+  const here = { ...elsewhere, "x-service-env": "production" };
+  assert.equal((await service.rest("POST", `/approvals/${approvalId}`, { body, headers: here })).body.code, "environment_forbidden");
+  for (const headers of [elsewhere, { ...elsewhere, "x-service-env": "staging" }])
+    assert.equal((await service.rest("POST", `/approvals/${approvalId}`, { body, headers })).body.code, "approval_not_found");
   const app = { authorization: `Bearer ${SIGNING_KEY}` };
   assert.equal((await service.rest("POST", `/approvals/${approvalId}`, { body, headers: app })).status, 401, "apps ask, and do not decide");
   assert.equal(
