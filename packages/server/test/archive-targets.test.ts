@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import { type ArchiveTarget, ArchiveUnavailable } from "../src/archive/targets/archive-target.ts";
 import { openTarget } from "../src/archive/targets/open-target.ts";
 import { archiveFolder, folderUrl } from "./support/archive-scene.ts";
+import { cutResponses } from "./support/response-cutter.ts";
 import { BUCKET, startS3 } from "./support/s3-server.ts";
 
 const MIB = 1024 * 1024;
@@ -106,4 +107,29 @@ test("storage that refuses or does not answer is unavailable, and the reason has
   assert.ok(silent instanceof ArchiveUnavailable);
   for (const { message } of [refused, missing, silent]) assert.doesNotMatch(message, /wrong-secret|S3RVER/);
   assert.throws(() => openTarget(`s3://${BUCKET}`, {}), /needs the variable AWS_ACCESS_KEY_ID/);
+});
+
+test("a response that breaks off is asked for again; storage whose responses always break off is unavailable", async (t) => {
+  const variables = await startS3(t);
+  const cutter = await cutResponses(t, variables.AWS_ENDPOINT_URL_S3 as string);
+  const target = openTarget(`s3://${BUCKET}`, { ...variables, AWS_ENDPOINT_URL_S3: cutter.url });
+  await write(target, "a/small", Buffer.from("0123456789"));
+  const large = async () => write(target, "a/large", Buffer.alloc(9 * MIB, "y"));
+  const reads: Record<string, () => Promise<unknown>> = {
+    list: () => namesIn(target, "a/"),
+    range: () => textOf(target, "a/small", 2, 8),
+    "upload in parts": large,
+  };
+  for (const [what, read] of Object.entries(reads)) {
+    cutter.cut(Number.POSITIVE_INFINITY);
+    await assert.rejects(
+      read,
+      (error) => error instanceof ArchiveUnavailable && /the storage cannot be reached: /.test(error.message),
+      what,
+    );
+    cutter.cut(1);
+    await read();
+  }
+  assert.deepEqual(await namesIn(target, "a/"), ["a/large", "a/small"]);
+  assert.equal(await textOf(target, "a/small", 2, 8), "234567");
 });

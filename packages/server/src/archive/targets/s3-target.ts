@@ -37,7 +37,7 @@ export function s3Target(settings: S3Settings): ArchiveTarget {
       for (let token: string | undefined = ""; token !== undefined; ) {
         const query: Record<string, string> = { "encoding-type": "url", "list-type": "2", prefix: root + prefix };
         if (token !== "") query["continuation-token"] = token;
-        const page = await (await request("GET", `?${new URLSearchParams(query)}`)).text();
+        const page = textOf(await request("GET", `?${new URLSearchParams(query)}`));
         files.push(...elements(page, "Contents").map((found) => listedFile(found, root)));
         token = texts(page, "NextContinuationToken")[0];
       }
@@ -52,14 +52,24 @@ export function s3Target(settings: S3Settings): ArchiveTarget {
   };
 }
 
+/** A response that was read to its end. None is large: a part of a file, or a page of names. */
+interface WholeResponse {
+  status: number;
+  headers: Headers;
+  bytes: ArrayBuffer;
+}
+
 type SignedRequest = (
   method: string,
   path: string,
   init?: { body?: Uint8Array | string; range?: string },
   expected?: number[],
-) => Promise<Response>;
+) => Promise<WholeResponse>;
 
-/** Repeats what the storage could not do at the moment: each request can be repeated without harm. */
+/**
+ * Repeats what the storage could not do at the moment, also if the connection breaks within the response: each request can be repeated
+ * without harm.
+ */
 function signedRequests({ endpoint, bucket, ...credentials }: S3Settings): SignedRequest {
   const client = new AwsClient({ ...credentials, service: "s3", retries: 0 } as ConstructorParameters<typeof AwsClient>[0]);
   const once = async (method: string, path: string, { body, range }: { body?: Uint8Array | string; range?: string }) => {
@@ -69,14 +79,15 @@ function signedRequests({ endpoint, bucket, ...credentials }: S3Settings): Signe
       ...(range && { headers: { range } }),
     };
     const signed = await client.sign(`${endpoint}/${bucket}${path}`, init);
-    return fetch(signed, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "manual" });
+    const response = await fetch(signed, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "manual" });
+    return { ok: response.ok, status: response.status, headers: response.headers, bytes: await response.arrayBuffer() };
   };
   return async (method, path, init = {}, expected = []) => {
     for (let tried = 1; ; tried++) {
       try {
         const response = await once(method, path, init);
         if (response.ok || expected.includes(response.status)) return response;
-        const why = (await response.text()).slice(0, ERROR_TEXT_MAX);
+        const why = textOf(response).slice(0, ERROR_TEXT_MAX);
         const failure = new ArchiveUnavailable(`the storage answered ${method} with ${response.status}: ${codeOf(why)}`);
         if (response.status < 500 && response.status !== 429) throw failure;
         if (tried === TRIES) throw failure;
@@ -94,8 +105,7 @@ function openObject(request: SignedRequest, name: string, path: string, byteLeng
     name,
     byteLength,
     async slice(start, end = byteLength) {
-      const response = await request("GET", path, { range: `bytes=${start}-${end - 1}` });
-      const bytes = await response.arrayBuffer();
+      const { bytes } = await request("GET", path, { range: `bytes=${start}-${end - 1}` });
       if (bytes.byteLength !== end - start) throw new ArchiveUnavailable(`the storage sent ${bytes.byteLength} of ${end - start} bytes`);
       return bytes;
     },
@@ -130,7 +140,7 @@ class S3Upload implements FileUpload {
       if (this.#waitingBytes > 0) await this.#sendPart();
       const parts = this.#parts.map((etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${etag}</ETag></Part>`);
       const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
-      const answer = await (await this.#request("POST", `${this.#path}?uploadId=${this.#uploadId}`, { body })).text();
+      const answer = textOf(await this.#request("POST", `${this.#path}?uploadId=${this.#uploadId}`, { body }));
       // The storage may find out that it cannot complete the upload after it has begun to answer with 200.
       if (answer.includes("<Error>")) throw new ArchiveUnavailable(`the storage did not complete the upload: ${codeOf(answer)}`);
     }
@@ -145,7 +155,7 @@ class S3Upload implements FileUpload {
 
   async #sendPart(): Promise<void> {
     if (this.#uploadId === null) {
-      const begun = await (await this.#request("POST", `${this.#path}?uploads=`)).text();
+      const begun = textOf(await this.#request("POST", `${this.#path}?uploads=`));
       const [id] = texts(begun, "UploadId");
       if (id === undefined) throw new ArchiveUnavailable("the storage did not begin an upload in parts");
       this.#uploadId = encodeURIComponent(id);
@@ -157,6 +167,10 @@ class S3Upload implements FileUpload {
     this.#waiting = [];
     this.#waitingBytes = 0;
   }
+}
+
+function textOf({ bytes }: WholeResponse): string {
+  return new TextDecoder().decode(bytes);
 }
 
 /** The names of files are asked for in URL encoding. */
