@@ -58,7 +58,20 @@ async function followStream(t: TestContext, service: ServiceClient, after: numbe
   return { messages, end };
 }
 
-async function readStream(response: IncomingMessage, messages: Message[]): Promise<void> {
+/** A connection of which only the first piece is read before it goes on. */
+async function stalledStream(t: TestContext, service: ServiceClient, after: number): Promise<{ messages: Message[]; goOn(): void }> {
+  const headers = { "last-event-id": String(after) };
+  const request = get(`${service.url}/v1/realtime/sse?token=${await tokenOf(service)}`, { headers, agent: false });
+  request.on("error", () => undefined);
+  onEnd(t, () => void request.destroy());
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  const messages: Message[] = [];
+  const proceed = Promise.withResolvers<void>();
+  void readStream(response, messages, proceed.promise);
+  return { messages, goOn: proceed.resolve };
+}
+
+async function readStream(response: IncomingMessage, messages: Message[], proceed: Promise<void> | null = null): Promise<void> {
   let text = "";
   try {
     for await (const chunk of response) {
@@ -70,6 +83,7 @@ async function readStream(response: IncomingMessage, messages: Message[]): Promi
         const [, data] = /^data: (.*)$/m.exec(block) ?? [];
         if (data !== undefined) messages.push({ ...JSON.parse(data), number: number === null ? null : Number(number) });
       }
+      if (messages.length > 0) await proceed;
     }
   } catch {
     // It was ended here, or the service was killed.
@@ -148,6 +162,33 @@ testOnce("a channel keeps its newest 10,000 messages: who was away for longer is
   const late = await followSocket(t, service, 1);
   await until("what is kept", () => (late.messages.length >= 10_001 ? true : undefined));
   assert.deepEqual([late.messages[0]?.kind, late.messages[1]?.number, late.messages.length], ["gap", 3, 10_001]);
+});
+
+test("who reads what it missed more slowly than others publish gets each message once, or is told that some are no longer kept", async (t) => {
+  const service = await startTestService(t, { flags: ["--stall-timeout", "10m"] });
+  const topics = Array.from({ length: 10 }, () => "status").join("&topic=");
+  const publishMany = async (count: number, text: string) => {
+    for (let n = 0; n < count; n += 100)
+      await Promise.all(Array.from({ length: 10 }, () => realtime(service, `publish?channel=user:1&topic=${topics}`, text)));
+  };
+  await publish(service, "first");
+  // More than is written to a connection that nobody reads.
+  await publishMany(1_000, "x".repeat(16_000));
+  const slow = await stalledStream(t, service, 1);
+  await until("some of it", () => (slow.messages.length > 0 ? true : undefined));
+  await publishMany(10_500, "y");
+  slow.goOn();
+  await publish(service, "last");
+  await until("the last", () => (slow.messages.at(-1)?.data === "last" ? true : undefined));
+  let number = 1;
+  let gaps = 0;
+  for (const message of slow.messages) {
+    if (message.kind === "gap") gaps++;
+    else if (gaps === 0) assert.equal(message.number, number + 1, "nothing is missing without a word");
+    assert.ok(message.number === null || message.number > number, "in order, each once");
+    number = message.number ?? number;
+  }
+  assert.equal(gaps, 1);
 });
 
 /** Connects again and again, to any of the nodes, while messages are published, and sees each once and in order. */

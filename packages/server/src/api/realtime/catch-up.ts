@@ -4,7 +4,7 @@
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import type { RealtimeMessage, RealtimeStore, StoreViews } from "../../store/contract/index.ts";
+import type { RealtimeCursor, RealtimeMessage, RealtimeStore, StoreViews } from "../../store/contract/index.ts";
 
 export interface CatchUpParts {
   store: Pick<RealtimeStore, "realtimeLast" | "realtimeHas" | "realtimeFloor">;
@@ -47,15 +47,49 @@ export async function catchUp({ store, views, retentionMs, now }: CatchUpParts, 
   const isKept = isKnown && (await store.realtimeHas({ environmentId, number: after, publishedAfter }));
   if (isKnown && (!isKept || [...floors.values()].some((floor) => floor > after))) target.sendGap();
   let reached = isKnown ? after : target.joinedAt;
+  /** Of each channel, the last message that it got. */
+  const got = new Map<string, number>();
   while (!target.isGone()) {
     const until = target.delivered();
     // Nothing can be delivered to others between this look and the change.
     if (reached >= until) return target.goLive(reached);
     const cursors = target.channels().map((channel) => ({ channel, after: Math.max(reached, floors.get(channel) ?? 0) }));
     const page = await views.realtimeRead({ environmentId, cursors, until, publishedAfter, limit: PAGE_MESSAGES });
+    const removed = await removedSince(store, { environmentId, cursors, got, publishedAfter });
     if (target.isGone()) return;
-    for (const message of page.messages) target.send(message);
+    if (removed.size > 0) target.sendGap();
+    for (const [channel, floor] of removed) {
+      got.delete(channel);
+      floors.set(channel, floor);
+    }
+    for (const message of page.messages) {
+      target.send(message);
+      got.set(message.channel, message.number);
+    }
     reached = page.reached;
     await target.drained();
   }
+}
+
+interface ReadFrom {
+  environmentId: EnvironmentId;
+  cursors: readonly RealtimeCursor[];
+  got: ReadonlyMap<string, number>;
+  publishedAfter: number;
+}
+
+/**
+ * The channels, with their floors, of which messages may have been removed before they were read: others publish meanwhile. The oldest go
+ * first, so while the last message that it got is kept, so is everything that follows. To be asked after the read.
+ */
+async function removedSince(store: CatchUpParts["store"], { environmentId, cursors, got, publishedAfter }: ReadFrom) {
+  const removed = new Map<string, number>();
+  const examine = async ({ channel, after }: RealtimeCursor) => {
+    const number = got.get(channel);
+    if (number !== undefined && (await store.realtimeHas({ environmentId, number, publishedAfter }))) return;
+    const floor = await store.realtimeFloor({ environmentId, channel });
+    if (number !== undefined || floor > after) removed.set(channel, floor);
+  };
+  await Promise.all(cursors.map(examine));
+  return removed;
 }
