@@ -157,12 +157,13 @@ export class FunctionCalls {
     };
   }
 
-  #facts({ entry, context, target, request, startedAt }: MadeCall, { requestVersion }: ReadResponse): CallFacts {
+  #facts({ entry, context, target, request, startedAt, endedAt }: MadeCall, { requestVersion }: ReadResponse): CallFacts {
     const { backoff, endEvents, steps, clock } = this.#parts;
     const now = clock.now();
     return {
       entry,
       startedAt,
+      endedAt,
       now,
       stepsGiven: context.steps.length,
       isPlanning: context.run.isParallel,

@@ -82,6 +82,7 @@ export function sampleFacts(given: Partial<CallFacts> = {}): CallFacts {
   return {
     entry: DISCOVERY_ENTRY,
     startedAt: 9_000,
+    endedAt: NOW,
     now: NOW,
     stepsGiven: 0,
     isPlanning: false,

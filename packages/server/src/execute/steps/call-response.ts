@@ -15,6 +15,8 @@ export type CallResponseOf<Kind extends CallResponse["kind"]> = Extract<CallResp
 export interface CallFacts {
   entry: Pick<EntryRecord, "no">;
   startedAt: number;
+  /** When the response arrived. It is decided about later on a busy node. */
+  endedAt: number;
   now: number;
   /** How many step results the call included. */
   stepsGiven: number;
@@ -58,9 +60,9 @@ export function entryOf(state: RunState, { entry }: CallFacts): EntryRecord {
 export function failedAttempt(
   stepId: StepId | null,
   attempt: number,
-  { startedAt, now }: CallFacts,
+  { startedAt, endedAt }: CallFacts,
   error: RunError,
   httpStatus: number | null,
 ): FailedAttempt {
-  return { stepId, attempt, startedAt, endedAt: now, httpStatus, error };
+  return { stepId, attempt, startedAt, endedAt, httpStatus, error };
 }

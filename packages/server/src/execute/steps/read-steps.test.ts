@@ -59,6 +59,16 @@ test("a step that is written holds who it is, when it began and what it waits fo
   assert.deepEqual(JSON.parse(refused?.value ?? ""), { error: { name: "InvocationError", message: "there is none." } });
 });
 
+test("what a step did lies within its call, however late the response is decided about and whatever the app's clock says", () => {
+  const timesOf = (from: number, ms: number) => {
+    const list = [{ op: "StepRun", id: "a", data: 1, timing: { a: from * 1e6, b: ms * 1e6 } }];
+    const [step] = read(sampleState(), list, { startedAt: 9_000, endedAt: 9_100, now: 9_900 }).steps ?? [];
+    return [step?.startedAt, step?.endedAt];
+  };
+  assert.deepEqual(timesOf(9_020, 30), [9_020, 9_050]);
+  for (const from of [8_990, 9_080, 9_500]) assert.deepEqual(timesOf(from, 30), [9_000, 9_100]);
+});
+
 test("an invocation brings its events, and a fault of the run brings none", () => {
   const events = [{ events: [] }] as never;
   const invoke = { invoke: () => ({ childRunId: null, eventId: "01E" as EventId, expiresAt: NOW, events }) };

@@ -166,18 +166,18 @@ export class OperationsReader {
 
   #finish(operation: Operation, status: "completed" | "failed", value: string): void {
     const { attempt } = entryOf(this.#state, this.#facts);
-    const { now } = this.#facts;
-    this.#write(operation, { status, value, ...stepTimes(operation, { from: this.#beganAfter(), to: now }), attempts: attempt + 1 });
+    const call = { from: this.#beganAfter(), to: this.#facts.endedAt };
+    this.#write(operation, { status, value, ...stepTimes(operation, call), attempts: attempt + 1 });
     this.#done.add(operation.id);
     this.#asksAtOnce ||= isRacing(operation);
   }
 
   /** A call for a planned step runs beside others. In any other call, steps run one after the other, and an SDK may have reported some. */
   #beganAfter(): number {
-    const { startedAt, isPlanning, now } = this.#facts;
+    const { startedAt, endedAt, isPlanning } = this.#facts;
     if (isPlanning || entryOf(this.#state, this.#facts).stepId !== null) return startedAt;
     const reported = [...this.#state.steps, ...this.#steps].filter(({ kind }) => APP_KINDS.has(kind));
-    return Math.min(endOfSteps(reported, startedAt), now);
+    return Math.min(endOfSteps(reported, startedAt), endedAt);
   }
 
   #failStep(operation: Operation): void {
