@@ -2,7 +2,7 @@
 
 import { flushCompileCache } from "node:module";
 import { type Logger, pino } from "pino";
-import { ConfigInvalid, readConfig, unknownVariables } from "./config/config.ts";
+import { type Config, ConfigInvalid, readConfig, unknownVariables } from "./config/config.ts";
 import type { LogLevel, Mode } from "./config/settings.ts";
 import { logLine } from "./observe/log-lines.ts";
 import { readTelemetry } from "./observe/telemetry/telemetry-settings.ts";
@@ -31,6 +31,8 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** Added to the drain timeout: the time to close everything else after an unhandled fault. */
 const FAULT_STOP_MS = 10_000;
+/** Added to the drain timeouts: the time to close everything else when the service is asked to stop. */
+const STOP_MS = 30_000;
 /** After everything has stopped: output that is still being written has this long. */
 const LEFT_OPEN_MS = 1_000;
 const LOG_HELD_BYTES_MAX = 1024 * 1024;
@@ -81,13 +83,28 @@ export async function runService(mode: Mode, argv: readonly string[], { asked, o
     if (fault) return await stopAfterFault(service, log, fault, config.drainTimeout);
     if (process.stdout.isTTY) console.log("\nstopping: waiting for requests in flight");
     else log.info("stopping: waiting for requests in flight");
-    await service.stop();
-    // What is left waits for a peer that does not answer, such as a database that hangs: that keeps no process alive.
-    setTimeout(() => process.exit(EXIT_OK), LEFT_OPEN_MS).unref();
+    await stopInTime(service, log, config);
     return EXIT_OK;
   } catch (error) {
     throw new ServiceFailed(error);
   }
+}
+
+/** Calls of apps end within the drain timeout, and so do open requests after them. */
+async function stopInTime(service: Service, log: Logger, { drainDelay, drainTimeout }: Config): Promise<void> {
+  const late = setTimeout(
+    () => {
+      log.error(
+        "stopping took too long, as with a database that does not answer: the process ends at once, and what it acknowledged is stored",
+      );
+      process.exit(EXIT_OK);
+    },
+    drainDelay + 2 * drainTimeout + STOP_MS,
+  );
+  await service.stop();
+  clearTimeout(late);
+  // What is left waits for a peer that does not answer, such as a database that hangs: that keeps no process alive.
+  setTimeout(() => process.exit(EXIT_OK), LEFT_OPEN_MS).unref();
 }
 
 /** Copies an embedded store into PostgreSQL, whose client is loaded only for this. */
