@@ -125,6 +125,7 @@ suite("concurrency", { concurrency: 6 }, () => {
     await gate.full(1);
     gate.open();
     await until("all", async () => ((await runsOfFunction(again, "app-fn")).filter(isEnded).length === 3 ? true : undefined));
-    assert.deepEqual([gate.order, gate.most], [["0", "1", "2"], 1]);
+    // On a machine so busy that a lease is not renewed in time, a call is made again.
+    assert.deepEqual([[...new Set(gate.order)], gate.most], [["0", "1", "2"], 1]);
   });
 });
