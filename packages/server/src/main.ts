@@ -101,8 +101,11 @@ async function stopInTime(service: Service, log: Logger, { drainDelay, drainTime
     },
     drainDelay + 2 * drainTimeout + STOP_MS,
   );
-  await service.stop();
-  clearTimeout(late);
+  try {
+    await service.stop();
+  } finally {
+    clearTimeout(late);
+  }
   // What is left waits for a peer that does not answer, such as a database that hangs: that keeps no process alive.
   setTimeout(() => process.exit(EXIT_OK), LEFT_OPEN_MS).unref();
 }
