@@ -31,7 +31,7 @@ export function partOf(file: string): Part | undefined {
   return [first, second].find((name) => Object.hasOwn(MAY_IMPORT, name)) as Part | undefined;
 }
 
-/** Whether a file may contain SQL. */
+/** Whether a file may use a database. */
 export function isEngine(file: string): boolean {
   const part = file.startsWith(`${STORE}/`) ? partOf(file) : undefined;
   return part === "sqlite" || part === "postgres" || part === "copy";

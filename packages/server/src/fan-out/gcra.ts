@@ -13,9 +13,9 @@ export interface Rate {
 
 /** What is stored for a key: a time of the past and a number, neither of which depends on a rate. So a rate that is changed holds at once. */
 interface Remembered {
-  /** When the last one started. */
+  /** When this was stored. */
   at: number;
-  /** How many intervals were used up then: more than 0, at most burst + 1. */
+  /** How many intervals were used up then: at most burst + 1, and none or fewer if nothing started. */
   used: number;
 }
 
@@ -38,7 +38,6 @@ export function rateCheck({ tat }: RateState, now: number, { limit, periodMs, bu
   return { allowed: true, tat: due + intervalMs };
 }
 
-/** `now`: when the last one started. */
 export function rememberRate(tat: number, now: number, { limit, periodMs }: Rate): string {
   return JSON.stringify({ at: now, used: ((tat - now) * limit) / periodMs } satisfies Remembered);
 }
@@ -48,7 +47,7 @@ export function rememberRate(tat: number, now: number, { limit, periodMs }: Rate
  * an interval after the last.
  */
 export function recallRate(remembered: string | null, { limit, periodMs, burst }: Rate): number | null {
-  // Written by a node of version 0.3.0 that works beside renewed ones: what these write is not a number to it.
+  // A node of version 0.3.0 that works beside newer ones reads what they store as NaN, and stores that.
   if (remembered === null || remembered === "NaN") return null;
   // A number is a `tat` that such a version stored.
   const known = JSON.parse(remembered) as Remembered | number;
@@ -58,7 +57,7 @@ export function recallRate(remembered: string | null, { limit, periodMs, burst }
 
 export interface ThrottleOutcome {
   count: number;
-  /** As text, for the next call; null for an unknown key. */
+  /** For the next call. */
   remember: string;
   expiresAt: number;
   /** When the next may start. */

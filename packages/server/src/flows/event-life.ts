@@ -2,9 +2,9 @@
  * The life of an event, stage by stage: the table of contents of the service. Every exit is a value: accepted, or refused
  * with a code from the catalogue.
  *
- *   receive  →  transform (webhooks)  →  catalogue (schemas)  →  deduplicate  →  fan out  →  quotas, store  →  execute, observe
+ *   receive  →  transform (webhooks)  →  catalogue (schemas)  →  fan out  →  deduplicate  →  quotas, store  →  execute, observe
  *
- * webhook-life.ts is the same for requests to webhooks. Only these two and service.ts import all stages.
+ * webhook-life.ts is the same for requests to webhooks.
  */
 
 import {

@@ -3,7 +3,7 @@
  *
  *   closed? address?  →  handshake  →  verify  →  transform  →  names, environment  →  store  →  answer
  *
- * Every request is recorded, including refused ones and handshakes. The handshake is the only user code that runs before `verify`.
+ * Every request whose body was read, or is too large, is recorded, including refused ones and handshakes. The handshake is the only user code that runs before `verify`.
  * What a provider lists (reconcile-item.ts) is transformed and stored in the same way, without handshake and verification.
  */
 
