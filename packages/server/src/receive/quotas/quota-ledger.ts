@@ -3,8 +3,8 @@
  * out to be a duplicate or was not stored. A request is refused only after the requests before it are settled: their duplicates use no quota.
  *
  * A process that uses the store alone knows all usage, and a quota is exact. Nodes that share a store lease parts of each quota (quota-leases.ts).
- * A node that is left alone reads what was used while none of its requests is in progress: each is in what it reads, or comes after it.
- * A shared store may have stored what it did not confirm: then it is asked as if there were other nodes, until what was used is read again.
+ * A node that is left alone reads what was used while none of its requests is in progress: what it reads has all earlier requests and no later one.
+ * A shared store may have stored what it did not confirm: from then on the node leases as if there were others, until it has read what was used.
  */
 
 import { DAY_MS, type EnvironmentId, type Refusal } from "@inlet/protocol";
@@ -89,7 +89,8 @@ export class QuotaLedger {
   async take(request: QuotaRequest): Promise<QuotaTaken | Refusal> {
     const tracked = this.#of(request.environmentId);
     const { use } = tracked;
-    let wanted: Amount = request;
+    /** Of the request, without what is known to be a duplicate. */
+    let needed: Amount = request;
     let { countNew } = request;
     for (;;) {
       if (tracked.reading) await tracked.reading;
@@ -98,14 +99,14 @@ export class QuotaLedger {
       const limits = environment && REFUSING.some((quota) => environment.quotas[quota] !== null) ? environment.quotas : null;
       if (!limits) return this.#reserved(request, request);
       const { isAlone } = tracked;
-      const taken = isAlone ? this.#reserveAlone(request, limits, wanted) : await this.#reserveLeased(request, limits, wanted);
-      if (!Array.isArray(taken)) return taken;
+      const outcome = isAlone ? this.#reserveAlone(request, limits, needed) : await this.#reserveLeased(request, limits, needed);
+      if (!Array.isArray(outcome)) return outcome;
       if (use.hasUnsettled) await use.settled();
       else if (countNew) {
         const events = await countNew();
         countNew = null;
-        wanted = events === 0 ? { events: 0, bytes: 0 } : { events, bytes: request.bytes };
-      } else return quotaExceeded(environment?.name ?? "", taken, this.#parts.now());
+        needed = events === 0 ? { events: 0, bytes: 0 } : { events, bytes: request.bytes };
+      } else return quotaExceeded(environment?.name ?? "", outcome, this.#parts.now());
     }
   }
 

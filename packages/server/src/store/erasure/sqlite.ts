@@ -26,6 +26,8 @@ import {
   refusedCopies,
 } from "./policy.ts";
 
+/** Events for which the erasure of one counts in a group of writes: it changes many rows. */
+const WEIGHT_OF_ONE = 4;
 const SETTLE_TRIES = 100;
 const SETTLE_PAUSE_MS = 100;
 const AMONG = "IN (SELECT value FROM json_each(?1))";
@@ -65,9 +67,9 @@ const EVENTS_AFTER = `
 const CANCEL_STARTS = `
   DELETE FROM queue WHERE kind = 'start' AND event_no ${AMONG} AND event_no NOT IN (
     SELECT e.sequence FROM ${STEPS_OF} AND s.kind = 'invoke' AND s.ended_at IS NULL AND r.ended_at IS NULL)`;
-const DECIDING = `SELECT count(*) AS deciding FROM queue WHERE kind = 'start' AND event_no ${AMONG}`;
-/** Marks that may name one of the events: the caller knows their form. */
-const GATHERINGS = `
+const UNDECIDED_STARTS = `SELECT count(*) AS count FROM queue WHERE kind = 'start' AND event_no ${AMONG}`;
+/** Marks of debounces and batches that may name one of the events: the caller knows their form. */
+const MARKS_WITH_EVENTS = `
   SELECT function_no, kind, key, value FROM marks
   WHERE kind IN ('debounce', 'batch') AND EXISTS (SELECT 1 FROM json_each(?1) AS s WHERE instr(marks.value, s.value) > 0)`;
 
@@ -105,7 +107,7 @@ const ERASE_RESULTS = `
   UPDATE steps SET value = iif(status = 'failed', '${ERASED_FAILURE}', '${ERASED_RESULT}')
   WHERE run_no ${AMONG} AND event_id IN (SELECT value FROM json_each(?2)) AND kind = 'invoke' AND value IS NOT NULL`;
 /** Also of runs that invoked others: responses and log lines of their apps contain the events. */
-const ERASE_ANSWERS = `UPDATE calls SET answer = NULL, logs = NULL WHERE run_no ${AMONG}`;
+const ERASE_RESPONSES = `UPDATE calls SET answer = NULL, logs = NULL WHERE run_no ${AMONG}`;
 const ERASE_RUNS = [
   `DELETE FROM realtime_messages WHERE (environment_id, run_id) IN (SELECT environment_id, run_id FROM runs WHERE run_no ${AMONG})`,
   `UPDATE steps SET detail = iif(kind = 'invoke', detail, NULL), value = iif(value IS NULL, NULL, 'null') WHERE run_no ${AMONG}`,
@@ -134,8 +136,8 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
   const eventIds = db.prepare(`SELECT event_id FROM events WHERE sequence ${AMONG}`);
   const eventsAfter = db.prepare(EVENTS_AFTER);
   const dropStarts = db.prepare(CANCEL_STARTS);
-  const deciding = db.prepare(DECIDING);
-  const gatherings = db.prepare(GATHERINGS);
+  const undecidedStarts = db.prepare(UNDECIDED_STARTS);
+  const marksWithEvents = db.prepare(MARKS_WITH_EVENTS);
   const dropMark = db.prepare("DELETE FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
   const writeMark = db.prepare("UPDATE marks SET value = ? WHERE function_no = ? AND kind = ? AND key = ?");
   const invokersOf = db.prepare(INVOKERS);
@@ -143,7 +145,7 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
   const eraseRefused = db.prepare(ERASE_REFUSED);
   const eraseEvents = ERASE_EVENTS.map((text) => db.prepare(text));
   const eraseResults = db.prepare(ERASE_RESULTS);
-  const eraseResponses = db.prepare(ERASE_ANSWERS);
+  const eraseResponses = db.prepare(ERASE_RESPONSES);
   const eraseRuns = ERASE_RUNS.map((text) => db.prepare(text));
   const reads = {
     runsOf: (sequences: readonly number[]) => runsOf.all(JSON.stringify(sequences)) as unknown as ErasedRun[],
@@ -151,21 +153,22 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
       (eventsAfter.all(JSON.stringify(runNos)) as { sequence: number }[]).map((row) => row.sequence),
   };
 
+  /** Returns how many starts have yet to be decided. */
   function cancelStarts(sequences: readonly number[], gatheringWithout: EventEraseParams["gatheringWithout"]): number {
     const given = JSON.stringify(sequences);
     dropStarts.run(given);
-    for (const { function_no, kind, key, value } of gatherings.all(given) as unknown as MarkRow[]) {
-      const left = gatheringWithout(value, new Set(sequences));
-      if (left === null) dropMark.run(function_no, kind, key);
-      else writeMark.run(left, function_no, kind, key);
+    for (const { function_no, kind, key, value } of marksWithEvents.all(given) as unknown as MarkRow[]) {
+      const rest = gatheringWithout(value, new Set(sequences));
+      if (rest === null) dropMark.run(function_no, kind, key);
+      else writeMark.run(rest, function_no, kind, key);
     }
-    return (deciding.get(given) as { deciding: number }).deciding;
+    return (undecidedStarts.get(given) as { count: number }).count;
   }
 
   function erase({ sequences: given, gatheringWithout }: EventEraseParams): ErasureOutcome {
-    const left = cancelStarts(erasureScopeNow(reads, given).sequences, gatheringWithout);
+    const undecided = cancelStarts(erasureScopeNow(reads, given).sequences, gatheringWithout);
     const { sequences, runs } = erasureScopeNow(reads, given);
-    const outcome = erasureOutcome({ sequences, runs }, left);
+    const outcome = erasureOutcome({ sequences, runs }, undecided);
     if (!mayErase(outcome)) return outcome;
     const invoking = invokersOf.all(JSON.stringify(sequences)) as unknown as InvokerRow[];
     const invokers = invoking.map(({ run_no }) => run_no);
@@ -182,7 +185,7 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
   }
 
   return {
-    eventErase: (params) => writer.submit(() => erase(params), params.sequences.length * 4),
+    eventErase: (params) => writer.submit(() => erase(params), params.sequences.length * WEIGHT_OF_ONE),
     async erasureSettle() {
       for (let tries = 0; tries < SETTLE_TRIES; tries++) {
         const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };

@@ -80,6 +80,9 @@ const DEFAULTS = {
 
 /** Jobs that a quick thread holds at once, so that it need not wait for the main thread between two. They cannot be taken back. */
 const QUICK_JOBS_AT_ONCE = 8;
+/** The engine may notice its own limit late. */
+const NOTICED_LATE_FACTOR = 4;
+const NOTICED_LATE_MS = 500;
 /** The thread for new and slow versions gets about a tenth of a core when others compete for it. */
 const SLOW_THREAD_NICENESS = 10;
 /** A job is retried if its thread died before beginning it, up to this number of times. */
@@ -173,7 +176,7 @@ class Runner implements TransformRunner {
     else {
       this.#lastId = (this.#lastId % 0x7fff_ffff) + 1;
       const job = { id: this.#lastId, ...task } as ThreadJob;
-      this.#wait(this.#speedOf(versionKey), { job, versionKey, owner, attempts: 0, settle });
+      this.#enqueue(this.#speedOf(versionKey), { job, versionKey, owner, attempts: 0, settle });
       this.#dispatch();
     }
   }
@@ -201,11 +204,11 @@ class Runner implements TransformRunner {
       const work = this.#waiting.take(speed);
       const now = work && this.#speedOf(work.versionKey);
       if (!work || now === speed) return work;
-      this.#wait(now as Speed, work);
+      this.#enqueue(now as Speed, work);
     }
   }
 
-  #wait(speed: Speed, work: Work): void {
+  #enqueue(speed: Speed, work: Work): void {
     if (this.#waiting.isFull(speed, work.owner)) work.settle({ code: "overloaded", message: "too many transforms are waiting to run" });
     else this.#waiting.add(speed, work);
   }
@@ -246,8 +249,7 @@ class Runner implements TransformRunner {
   }
 
   #spawn(limits: SandboxLimits, niceness: number, forget: () => void, mayEnd: () => boolean): SandboxThread {
-    // The engine may notice its own limit late.
-    const hardMs = this.#options.stuckMs ?? 4 * limits.timeoutMs + 500;
+    const hardMs = this.#options.stuckMs ?? NOTICED_LATE_FACTOR * limits.timeoutMs + NOTICED_LATE_MS;
     const thread: SandboxThread = new SandboxThread({
       limits,
       niceness,
@@ -263,8 +265,8 @@ class Runner implements TransformRunner {
       },
       hardMs,
       onResponse: (work, response) => {
-        const hadLess = limits.timeoutMs < this.#options.limits.timeoutMs;
-        if (hadLess && hasTimedOut(response)) this.#startOver(work, response.cpuMs);
+        const isQuickThread = limits.timeoutMs < this.#options.limits.timeoutMs;
+        if (isQuickThread && hasTimedOut(response)) this.#startOver(work, response.cpuMs);
         else this.#settle(work, response, response.cpuMs);
         // A version that has just proved quick will need one.
         if ("outcome" in response && this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
@@ -281,10 +283,9 @@ class Runner implements TransformRunner {
   }
 
   #settle(work: Work, response: ThreadResponse | Unanswered, cpuMs: number): void {
-    this.#running--;
     this.#record(work, cpuMs);
     work.settle(response);
-    if (this.#running === 0) this.#whenIdle?.();
+    this.#endOne();
   }
 
   #record({ versionKey, owner }: Work, cpuMs: number): void {
@@ -294,18 +295,22 @@ class Runner implements TransformRunner {
 
   /** It was too slow for a quick thread. */
   #startOver(work: Work, cpuMs: number): void {
-    this.#running--;
     this.#record(work, Math.max(cpuMs, this.#options.slowMs + 1));
     if (this.#stopping) work.settle(STOPPING);
-    else this.#wait("slow", work);
-    if (this.#running === 0) this.#whenIdle?.();
+    else this.#enqueue("slow", work);
+    this.#endOne();
   }
 
   #retry(work: Work): void {
-    this.#running--;
     work.attempts++;
     if (work.attempts < ATTEMPTS_MAX && !this.#stopping) this.#waiting.add(this.#speedOf(work.versionKey), work);
     else work.settle({ code: "overloaded", message: "the sandbox is not available" });
+    this.#endOne();
+  }
+
+  /** One less is running, whatever became of it. */
+  #endOne(): void {
+    this.#running--;
     if (this.#running === 0) this.#whenIdle?.();
   }
 
