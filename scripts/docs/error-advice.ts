@@ -64,14 +64,15 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   origin_forbidden:
     "A dev server accepts requests only from pages on its own machine. Allow the origin of the page with `--allow-origin https://…`, or open the server as `localhost`. In production this concerns the dashboard: open it at the address in `--public-url`.",
   role_forbidden:
-    "The message names the role that is needed. Use a key with that role: `inlet keys create <name> --kind api --role operator`, with an admin key.",
+    "Use a key whose role allows this: operator for repairs, ingest-admin for webhooks, admin for everything else, and owner for keys of owners. An admin creates one with `inlet keys create <name> --kind api --role <role>`. The [roles](../explanation/security.md#roles-and-restrictions) are listed with their permissions.",
   request_invalid:
     "Each entry of `details` names a field and says what is wrong with it. Unknown parameters and fields are errors, so check the spelling first. The [REST reference](../reference/rest-api.md) lists what each call takes.",
   route_not_found: "Check method and path. The [REST reference](../reference/rest-api.md) lists all calls; they begin with `/v1`.",
   event_not_found:
     "Check the environment: the header `x-service-env` chooses it. Events are removed when their retention is over: after 30 days unless configured otherwise.",
   key_not_found: "`inlet keys list` shows the keys with their ids. Pass the id, not the key.",
-  key_last: "Create another key of the same kind first, move everything to it, then revoke this one.",
+  key_last:
+    "Create another API key with the role admin or owner, not restricted to environments: `inlet keys create <name> --kind api`. Then revoke this one.",
   webhook_request_not_found:
     "Recorded requests are removed after their retention. `GET /v1/webhooks/<id>/requests` lists those that are kept.",
   webhook_request_incomplete: "Ask the provider to send the request again, after raising the body limit of the environment.",

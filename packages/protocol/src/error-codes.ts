@@ -66,7 +66,10 @@ export const ERRORS = {
   route_not_found: terminal(404, "The path does not exist."),
   event_not_found: terminal(404, "No event with that id exists in this environment."),
   key_not_found: terminal(404, "The key does not exist or is revoked."),
-  key_last: terminal(409, "The last key of its kind cannot be revoked. Create another one first."),
+  key_last: terminal(
+    409,
+    "The last API key with the role admin or owner for all environments cannot be revoked. Create another one first.",
+  ),
   webhook_request_not_found: terminal(404, "No recorded request with that id exists for this webhook."),
   webhook_request_incomplete: terminal(409, "The body of the request was too large to store, so it cannot be replayed."),
   webhook_version_not_found: terminal(404, "The webhook has no such version."),

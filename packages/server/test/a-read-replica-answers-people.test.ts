@@ -135,7 +135,7 @@ test("a database that was added has a replica of its own, and no other server is
   onEnd(t, () => promoted.remove());
   await inDatabase(promoted.url, (client) => client.query("SELECT pg_promote()"));
   const copy = addressOf(promoted, new URL(second.url).pathname.slice(1));
-  assert.equal(await refusedFor(copy), "it is a copy of the database that does not follow it.");
+  assert.equal(await refusedFor(copy), "it is a copy, not a replica: name a streaming standby of this database.");
   assert.equal((await service.rest("GET", "/databases")).body.data.length, 1, "nothing is added");
   assert.equal((await service.rest("POST", "/databases", { body: { name: "second", ...second } })).status, 201);
   assert.equal((await service.rest("POST", "/environments", { body: { name: "far", database: "second" } })).status, 201);

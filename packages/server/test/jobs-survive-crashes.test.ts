@@ -33,7 +33,7 @@ test("sqlite: jobs that were killed while items were found and worked on go on a
   await checkItems(node, walked[0] as string);
   const erasure = await read(node, walked[1] as string);
   assert.deepEqual([erasure.status, erasure.done], ["failed", 0], "its filter is not stored, so nobody can go on");
-  assert.match(erasure.errors[0]?.message ?? "", /only a hash is kept\. Nothing was done: start it again\./);
+  assert.match(erasure.errors[0]?.message ?? "", /this job.s filter is not stored\. Nothing was changed: start the job again\./);
 });
 
 test("postgres: another node goes on with jobs whose node was killed", { skip: whyNoPostgres() ?? false }, async (t) => {

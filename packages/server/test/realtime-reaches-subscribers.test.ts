@@ -302,7 +302,7 @@ test("wrong tokens use up no attempts of their address, and a token has twenty c
   assert.equal((await open(token)).status, 503);
   const socket = await openWebSocket(t, service, token);
   const { code, reason } = await new Promise<CloseEvent>((resolve) => socket.addEventListener("close", resolve));
-  assert.deepEqual([code, reason], [1013, "This token has 20 connections open. Use another token."]);
+  assert.deepEqual([code, reason], [1013, "This token has 20 open connections, the maximum: close one, or use another token."]);
   assert.equal((await open(await tokenOf(service))).status, 200, "another token for the same topics, of the same second");
   const makesRoom = () => poll(async () => ((await open(token)).status === 200 ? true : null), "a connection that has closed makes room");
   first?.close();

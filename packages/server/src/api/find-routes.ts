@@ -43,7 +43,9 @@ const FOUND = shape(
 const FIND = {
   summary: "Find an object by its id",
   description: "An event, a run, a job or a webhook request of the environment; events by their sender's id too.",
-  headers: namedEnvironment("Environment; default `production`, or `dev` on a dev server, or all of the caller if it may not use that."),
+  headers: namedEnvironment(
+    "Environment; default `production`, or `dev` on a dev server, or, if the caller may not use it, every environment it may use.",
+  ),
   querystring: closed({ ...PAGE_PARAMETERS, id: { type: "string", minLength: 1, maxLength: 512 } }, ["id"]),
   response: { 200: pageOf(FOUND) },
   errors: ["environment_not_found"],

@@ -5,7 +5,7 @@
  * pages neither repeat nor hide others.
  */
 
-import { invalid } from "./rest-errors.ts";
+import { wrongCursor } from "./cursors.ts";
 
 export interface PageQuery {
   limit: number;
@@ -40,6 +40,6 @@ function writePosition({ rank, id = "" }: Position): string {
 
 function readPosition(cursor: string): Position {
   const [, rank = "", id = ""] = /^(-?[0-9a-z]{1,11})\.([\w-]{0,64})$/.exec(cursor) ?? [];
-  if (rank === "") throw invalid("cursor", "is not a cursor of this service");
+  if (rank === "") throw wrongCursor();
   return { rank: Number.parseInt(rank, 36), id };
 }

@@ -37,8 +37,7 @@ export function registerRestErrors(app: FastifyInstance, log: Logger): void {
 export function refusalFor(error: FastifyError): Refusal {
   if (error instanceof RestRefusal) return error.refusal;
   if (error instanceof ArchiveUnusable) return new Refusal("store_unavailable", archiveText(error));
-  if (error instanceof StoreUnavailable)
-    return new Refusal("store_unavailable", "The store cannot be used right now. Try again in a moment.");
+  if (error instanceof StoreUnavailable) return new Refusal("store_unavailable", "The store is not available: try again in a moment.");
   if (error.validation) return invalidRequest(faultsOf(error.validation));
   switch (error.statusCode) {
     case 400:

@@ -37,7 +37,7 @@ export function registerRequestChecks(app: FastifyInstance): void {
     for (const [field, text] of Object.entries({ ...(query as object), ...(params as object) }))
       if (String(text).includes("\0")) throw invalid(field, "must not contain the character U+0000");
     const [unknown] = routeOptions.schema?.body === undefined ? fieldsOf(body) : [];
-    if (unknown !== undefined) throw invalid(unknown, "is not known here");
+    if (unknown !== undefined) throw invalid(unknown, "is not a known parameter or field: check its spelling");
   });
 }
 

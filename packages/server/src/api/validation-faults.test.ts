@@ -25,7 +25,7 @@ test("a fault inside one of several alternatives is told where it is", () => {
   const schema = fields({ throttle: { anyOf: [{ type: "null" }, rate] } });
   assert.deepEqual(told(schema, { throttle: { limit: "1", size: 2 } }), [
     "throttle.period is required",
-    "throttle.size is not known here",
+    "throttle.size is not a known parameter or field: check its spelling",
     "throttle.limit must be a whole number",
   ]);
   assert.deepEqual(told(schema, { throttle: 5 }), ["throttle must be an object, or null"]);

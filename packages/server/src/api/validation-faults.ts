@@ -24,7 +24,7 @@ const KINDS: Record<string, string> = {
 
 const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
   required: () => "is required",
-  additionalProperties: () => "is not known here",
+  additionalProperties: () => "is not a known parameter or field: check its spelling",
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
   minLength: ({ limit }) => (limit === 1 ? "must not be empty" : `must have at least ${limit} characters`),

@@ -116,7 +116,7 @@ export class Catalogue {
     });
     const [first] = refused;
     if (!first) return checked;
-    const message = `Event ${first.index}: data${first.path ?? ""} ${first.message}, by the schema declared for "${events[first.index ?? 0]?.name}".`;
+    const message = `events[${first.index}].data${first.path ?? ""} ${first.message}, by the schema declared for "${events[first.index ?? 0]?.name}".`;
     return new Refusal("event_schema", message, refused);
   }
 

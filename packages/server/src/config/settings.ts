@@ -106,7 +106,7 @@ export const SETTINGS = {
     reading: list(key()),
     default: [],
     secret: true,
-    sentence: "Event key of the production environment, instead of a generated one. Separate several with commas.",
+    sentence: "Event key of the default environment, instead of a generated one. Separate several with commas.",
   }),
   signingKey: setting<string[]>({
     reading: list(signingKey()),
@@ -283,7 +283,7 @@ export const SETTINGS = {
   queuePrefetch: setting({
     reading: integer(1, 10_000),
     default: 1_000,
-    sentence: "Number of waiting calls that a node claims ahead from the queue.",
+    sentence: "Number of waiting calls that a node reserves in memory.",
   }),
   callTimeout: setting({
     reading: duration(100, 7 * DAY_MS),

@@ -52,7 +52,8 @@ const FAULT_REST_MS = 1_000;
 const FAULT_RESTS_MAX = 12;
 /** Bounds the entries in memory that call no app. */
 const TIMERS_IN_WORK_MAX = 1_000;
-const QUARANTINED = "It was quarantined: the service crashed or failed each time it processed this run.";
+const QUARANTINED =
+  "The run was ended, because the service crashed or failed each time it processed it: see the log of the service, then rerun it.";
 
 export class Executor {
   readonly #parts: ExecutorParts;

@@ -116,7 +116,7 @@ function differencesOf({ concurrency, raw }: FunctionConfig): Difference[] {
     found.push({
       kind: "differs",
       sentence: "its concurrency limit of the scope account counts all environments of this installation",
-      advice: "Give installations that must not share it one of their own.",
+      advice: "If environments must not share it, use the scope env, or an installation for each of them.",
     });
   }
   return found;

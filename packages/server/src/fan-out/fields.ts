@@ -72,7 +72,9 @@ export class Fields {
     if (text === null || text === "") return null;
     const compiled = compileExpression(text);
     if (isFault(compiled)) return this.fault(name, `is not an expression: ${compiled.fault}`);
-    return compiled.usesAsync && !mayUseAsync ? this.fault(name, "names async, which only waits and cancellations know") : text;
+    return compiled.usesAsync && !mayUseAsync
+      ? this.fault(name, "uses async, which exists only in waits and cancellations: use event")
+      : text;
   }
 
   object(name: string): Fields | null {

@@ -185,7 +185,7 @@ test("every fault is a sentence that names function and field", () => {
     ],
     [
       { triggers: [{ event: "a", expression: "async.data.x == 1" }] },
-      ["Function shop-plain: triggers[0].expression names async, which only waits and cancellations know."],
+      ["Function shop-plain: triggers[0].expression uses async, which exists only in waits and cancellations: use event."],
     ],
     [{ triggers: [{ event: "a" }, { event: "a" }] }, ["Function shop-plain: triggers has the same trigger twice."]],
     [

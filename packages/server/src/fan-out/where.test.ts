@@ -164,7 +164,7 @@ test("what is no expression is told with its position", () => {
     ["amount > 1", `is not an expression: unknown variable amount: ${roots}`, 1],
     ["data.amount > 1 && async.data.x == 1", `is not an expression: unknown variable async: ${roots}`, 20],
     ["data.x.later()", "is not an expression: unknown function later", 8],
-    ["has(data)", "is not an expression: has needs a field, such as has(event.data.user)", 1],
+    ["has(data)", "is not an expression: has() needs a field, such as has(event.data.user)", 1],
     ["data.x ==", "is not an expression: Unexpected end of the expression", 10],
   ];
   for (const [text, message, position] of cases) assert.deepEqual(checkWhere(text), { message, position }, text);

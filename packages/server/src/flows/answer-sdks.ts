@@ -98,12 +98,15 @@ async function environmentFor(
   if (asked && !mayUse(asked, { name: wanted, kind: known?.kind ?? "branch" }))
     return new Refusal(
       "environment_forbidden",
-      `The app names the environment "${wanted}", which whoever asked it to register may not use.`,
+      `The app registers in "${wanted}", but the key or person that started the sync may not use it: use a key for "${wanted}", or change the app's environment.`,
     );
   if (known?.archivedAt != null) return new Refusal("environment_not_found", `The environment "${wanted}" is archived.`);
   if (known && known.kind !== "shared") return known;
   if (!ENVIRONMENT_NAME.test(wanted) || RESERVED_ENVIRONMENTS.has(wanted)) {
-    return new Refusal("environment_not_found", `There is no environment "${wanted}", and an app cannot create one of that name.`);
+    return new Refusal(
+      "environment_not_found",
+      `There is no environment "${wanted}", and its name cannot be given to a branch environment: correct the app's environment.`,
+    );
   }
   if (mustExist) return new Refusal("environment_not_found", `There is no environment "${wanted}".`);
   await store.environmentInsert({ name: wanted, kind: "branch", createdAt: now(), bodyBytesMax: null });

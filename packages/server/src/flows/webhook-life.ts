@@ -328,5 +328,5 @@ export function ipDenied(ip: string): Refusal {
 }
 
 export function storeUnavailable(): Refusal {
-  return new Refusal("store_unavailable", "The store cannot be written right now; nothing was stored. Send again in a moment.");
+  return new Refusal("store_unavailable", "The store is not available, and nothing was stored: try again in a moment.");
 }

@@ -39,7 +39,7 @@ const RENEWALS = 3;
 const TRIES_MAX = 10;
 const RETRY_MS = 500;
 const FILTER_LOST =
-  "The service stopped before all items were found, and of the filter of such a job only a hash is kept. Nothing was done: start it again.";
+  "The service stopped before it had found all items, and this job's filter is not stored. Nothing was changed: start the job again.";
 
 export class JobRunner {
   readonly #parts: JobRunnerParts;

@@ -75,7 +75,7 @@ export async function authenticateRequest(runner: TransformRunner, params: Authe
   if (verify && params.rules.secrets.verify.length === 0) {
     const refused = new Refusal(
       "secret_missing",
-      "The webhook has no secret to verify this request with yet. It was recorded; replay it later.",
+      "This webhook has no secret yet. The request was recorded: set the secret, then replay it.",
     );
     return { bytes, refused, isVerified: false, logs, durationMs };
   }

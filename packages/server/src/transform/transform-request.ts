@@ -2,6 +2,7 @@
 
 import { jsonMembers, Refusal, readEvent, type SentEvent } from "@inlet/protocol";
 import { type RequestBody, type RequestBodyParams, readRequestBody } from "./body/request-body.ts";
+import { overloadedRefusal } from "./overloaded-refusal.ts";
 import type { TransformRunner } from "./threads/transform-runner.ts";
 import type { TransformFault, TransformOutcome, TransformOwner, TransformSuccess } from "./transform-outcome.ts";
 
@@ -43,7 +44,7 @@ export function resultOf(outcome: TransformOutcome): Pick<TransformedRequest, "r
   const { code, message, line, column } = outcome;
   const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`;
   const fault: TransformFault = { code, message, ...(line !== undefined && { line }), ...(column !== undefined && { column }) };
-  return { result: new Refusal(code, `${message}${place}`), fault };
+  return { result: code === "overloaded" ? overloadedRefusal(fault) : new Refusal(code, `${message}${place}`), fault };
 }
 
 /** The result of a transform is validated by the same rules as a client's events. */

@@ -29,13 +29,13 @@ export interface GivenKey {
 
 export function checkFields({ kind, environment, role, environments, eventNames, ips }: GivenKey, { isIpRange }: KeyRightsParts): void {
   if (environment !== undefined && kind === "api")
-    throw invalid("environment", "belongs to event and signing keys only; API keys have environments");
-  if (environments && kind !== "api") throw invalid("environments", "belongs to API keys only");
+    throw invalid("environment", "is only for event and signing keys: for an API key set environments");
+  if (environments && kind !== "api") throw invalid("environments", "is only for API keys: leave it out");
   const wrong = environments?.find((name) => !isEnvironmentPattern(name));
   if (wrong !== undefined) throw invalid("environments", `has "${wrong}"; each ${ENVIRONMENT_PATTERN_RULE}`);
-  if (role && kind !== "api") throw invalid("role", "belongs to API keys only");
-  if (kind !== "event" && eventNames) throw invalid("eventNames", "belongs to event keys only");
-  if (kind !== "event" && ips) throw invalid("ips", "belongs to event keys only");
+  if (role && kind !== "api") throw invalid("role", "is only for API keys: leave it out");
+  if (kind !== "event" && eventNames) throw invalid("eventNames", "is only for event keys: leave it out");
+  if (kind !== "event" && ips) throw invalid("ips", "is only for event keys: leave it out");
   checkLists({ ...(eventNames && { eventNames }), ...(ips && { ips }) }, isIpRange);
 }
 
@@ -61,7 +61,10 @@ function checkMayGrant(parts: KeyRightsParts, request: FastifyRequest, grant: Gr
       `${restrictionText(principal)}; the key would be for ${grant.environments?.join(", ") ?? "every environment"}.`,
     );
   if (!coverGrant(managing, grant, kindOf(parts)))
-    throw new RestRefusal("role_forbidden", `Only who has the role ${grant.role} may give it to a key.`);
+    throw new RestRefusal(
+      "role_forbidden",
+      `You do not have the role ${grant.role} in all of these environments, so you cannot give it to a key: choose another role or fewer environments.`,
+    );
 }
 
 /** A key that the caller may not manage is as unknown as one that does not exist. */

@@ -149,7 +149,10 @@ function registerRevoking(app: FastifyInstance, parts: KeysRoutesParts): void {
     const id = request.params.id as KeyId;
     checkMayManage(parts, request, id);
     if (isLastOfItsUse(directory.keys(), id))
-      throw new RestRefusal("key_last", "This is the last key of its kind; create another one before revoking it.");
+      throw new RestRefusal(
+        "key_last",
+        "This is the last API key with the role admin or owner for all environments: create another one before revoking it.",
+      );
     if (directory.keys().some((key) => key.id === id && key.role === "owner")) checkOwner(request, directory.keys());
     const revoked = await store.keyRevoke({ id, revokedAt: parts.now() });
     if (!revoked) throw keyNotFound(id);

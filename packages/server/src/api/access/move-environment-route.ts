@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Environment, EnvironmentMoveStore, Job, JobStore, Store } from "../../store/contract/index.ts";
 import { JOB } from "../jobs/job-schemas.ts";
 import { jobView } from "../jobs/job-view.ts";
-import { invalid, RestRefusal } from "../rest-errors.ts";
+import { RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 import { dataOf } from "../route-facts.ts";
 import type { AuditTrail } from "./audit-trail.ts";
@@ -60,7 +60,11 @@ function databasesOf(
   const to = databases.find((one) => one.name === database);
   if (!to) throw new RestRefusal("database_not_found", `There is no database "${database}".`);
   // A request to a webhook of all branches is recorded in the transaction of its events.
-  if (kind === "branch") throw invalid("database", `cannot be chosen for "${name}": branch environments share their webhooks`);
-  if (to.no === databaseNo) throw invalid("database", `must be another one: "${name}" is on "${database}"`);
+  if (kind === "branch") throw cannotMove("Branch environments cannot be moved: they stay with the webhooks they share.");
+  if (to.no === databaseNo) throw cannotMove(`"${name}" is already on this database: name another one.`);
   return [databases.find(({ no }) => no === databaseNo)?.name ?? String(databaseNo), to.no];
+}
+
+function cannotMove(message: string): RestRefusal {
+  return new RestRefusal("request_invalid", message, [{ field: "database", message }]);
 }

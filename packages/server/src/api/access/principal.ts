@@ -102,7 +102,7 @@ export function checkRole(request: FastifyRequest, role: ApiRole): void {
   const allowed = roleRefusal(role, request.method, request.routeOptions.config);
   if (allowed === null) return;
   const who = principalOf(request).kind === "session" ? "This session" : "This API key";
-  throw new RestRefusal("role_forbidden", `${who} has the role ${role}, which allows ${allowed}.`);
+  throw new RestRefusal("role_forbidden", `${who} has the role ${role}, which allows only ${allowed}.`);
 }
 
 /** Says what the principal is restricted to; begins a sentence. */

@@ -1,6 +1,6 @@
 /**
  * The permissions of each role. `owner` and `admin` may call everything; once an installation has an owner, only owners create and revoke
- * owner keys. `operator` reads, and repairs failures. `viewer` reads. `metrics` reads /metrics only.
+ * owner keys. `operator` reads everything, and repairs runs and requests. `viewer` reads. `metrics` reads /metrics only.
  */
 
 import type { FastifyContextConfig } from "fastify";
@@ -12,21 +12,21 @@ type Call = Pick<FastifyContextConfig, "ingest" | "repair" | "metrics"> & { isRe
 
 interface RoleRule {
   mayCall(call: Call): boolean;
-  /** Completes "which allows …". */
+  /** Completes "which allows only …". */
   allowed: string;
 }
 
-const VIEWER: RoleRule = { mayCall: ({ isReading }) => isReading, allowed: "GET requests only" };
+const VIEWER: RoleRule = { mayCall: ({ isReading }) => isReading, allowed: "GET requests" };
 const ANYTHING: RoleRule = { mayCall: () => true, allowed: "everything" };
 
 const RULES: Readonly<Record<ApiRole, RoleRule>> = {
   owner: ANYTHING,
   admin: ANYTHING,
-  operator: { mayCall: ({ isReading, repair = false }) => isReading || repair, allowed: "reading and repairing only" },
+  operator: { mayCall: ({ isReading, repair = false }) => isReading || repair, allowed: "reading, and repairing runs and requests" },
   viewer: VIEWER,
   read: VIEWER,
-  metrics: { mayCall: ({ metrics = false }) => metrics, allowed: "reading /metrics only" },
-  "ingest-admin": { mayCall: ({ ingest = false }) => ingest, allowed: "webhooks, transforms and reading events only" },
+  metrics: { mayCall: ({ metrics = false }) => metrics, allowed: "reading /metrics" },
+  "ingest-admin": { mayCall: ({ ingest = false }) => ingest, allowed: "managing webhooks and event schemas, and reading events and usage" },
 };
 
 export function isReading(method: string): boolean {

@@ -43,7 +43,7 @@ export const FIELDS = {
     type: "string",
     enum: ALERT_KINDS,
     description:
-      "What is measured. `failure_rate` and `failure_count`: failed runs, in percent or as a number. `queue_age`: how many seconds the oldest call has waited. `refused_requests`: refused webhook requests. `unmatched_events`: events without a subscriber. `schema_drift`: fields and types that were seen for the first time. `missed_webhooks`: requests that only reconciliation found. `silence`: nothing is accepted or completed any more. `quota_used`: the most used quota, in percent. `archive_failing`: for how many seconds the archive could not be written.",
+      "What is measured. `failure_rate` and `failure_count`: failed runs, in percent or as a number. `queue_age`: how many seconds the oldest call has waited. `refused_requests`: refused webhook requests. `unmatched_events`: events that neither started nor resumed a run. `schema_drift`: fields and types that were seen for the first time. `missed_webhooks`: requests that only reconciliation found. `silence`: nothing is accepted or completed any more. `quota_used`: the most used quota, in percent. `archive_failing`: for how many seconds the archive could not be written.",
   },
   function: {
     type: ["string", "null"],
@@ -109,7 +109,8 @@ function windowOf(known: AlertRuleFields, kind: AlertRule["kind"], windowSeconds
 export async function checkRule(parts: CheckRuleParts, rule: AlertRule, environment: Environment): Promise<void> {
   checkQuietHours(rule.quietHours);
   if (rule.kind !== "silence") return checkThresholdRule(rule);
-  if (rule.threshold !== null) throw invalid("threshold", "does not belong to a rule of kind silence: the window decides");
+  if (rule.threshold !== null)
+    throw invalid("threshold", "is not for rules of the kind silence, where the window decides: leave it out, or set it to null");
   checkSubject(rule);
   if (rule.windowMs === NO_WINDOW) throw invalid("windowSeconds", `is required: how long a silence may last, or "${USUAL}"`);
   if (rule.webhookId !== null) findWebhook(parts, rule.webhookId, environment);
@@ -118,8 +119,8 @@ export async function checkRule(parts: CheckRuleParts, rule: AlertRule, environm
 
 function checkThresholdRule({ kind, threshold, webhookId, eventName, windowMs }: AlertRule): void {
   if (threshold === null) throw invalid("threshold", "is required");
-  if (webhookId !== null) throw invalid("webhook", `belongs to rules of kind silence, not ${kind}`);
-  if (eventName !== null) throw invalid("event", `belongs to rules of kind silence, not ${kind}`);
+  if (webhookId !== null) throw invalid("webhook", "is only for rules of the kind silence: leave it out, or set it to null");
+  if (eventName !== null) throw invalid("event", "is only for rules of the kind silence: leave it out, or set it to null");
   if (windowMs === null) throw invalid("windowSeconds", `can be "${USUAL}" only in rules of kind silence`);
   if (windowMs > DAY_S * 1_000) throw invalid("windowSeconds", `must be at most ${DAY_S} in rules of kind ${kind}`);
 }

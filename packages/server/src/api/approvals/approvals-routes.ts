@@ -21,6 +21,7 @@ import {
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { wrongCursor } from "../cursors.ts";
 import { ownAddress } from "../own-address.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -119,7 +120,7 @@ function registerReads(app: FastifyInstance, parts: ApprovalsRoutesParts): void 
     { config: { about: "environment" }, schema: LIST },
     async (request, reply) => {
       const { limit, cursor, status } = request.query;
-      if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of approvals ended with");
+      if (cursor !== undefined && !isEventId(cursor)) throw wrongCursor();
       const environment = environmentOf(access, request);
       const filter = { ...(status !== undefined && { status }), ...(cursor !== undefined && { after: cursor }) };
       const { approvals, next } = await views.approvalList({ environmentId: environment.id, now: now(), limit, ...filter });

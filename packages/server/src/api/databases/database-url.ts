@@ -17,13 +17,13 @@ const NO_PASSWORD = "none";
 /** Null, or what is wrong; completes "The URL …". */
 export function databaseUrlFault(text: string): string | null {
   const url = URL.parse(text);
-  if (!url) return "cannot be read: characters such as / and # in a password are percent-encoded";
+  if (!url) return "cannot be read: write / and # in a password as %2F and %23";
   if (!PROTOCOLS.includes(url.protocol)) return "must begin with postgres:// or postgresql://";
   const { searchParams } = url;
   if (url.hostname === "" && !searchParams.get("host")) return "names no host";
-  if (![url.username, url.password, url.pathname].every(isDecodable)) return "has a % that does not begin an escape: it is written %25";
+  if (![url.username, url.password, url.pathname].every(isDecodable)) return "has a % that is not encoded: write %25";
   const file = FILES.find((name) => searchParams.has(name));
-  if (file !== undefined) return `names a file with ${file}: files of the service are not opened for it`;
+  if (file !== undefined) return `must not contain ${file}: the service opens no files named in a URL`;
   return null;
 }
 

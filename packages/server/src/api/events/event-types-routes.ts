@@ -14,8 +14,9 @@ import {
   type StoreViews,
 } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { wrongCursor } from "../cursors.ts";
 import type { PageQuery } from "../list-page.ts";
-import { invalid, RestRefusal } from "../rest-errors.ts";
+import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { RETENTION, writeRetention } from "../retention-fields.ts";
 import { dataOf, INSTANT, INSTANT_OR_NULL, INTEGER, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
@@ -186,7 +187,7 @@ function everyHour({ hours }: EventType, now: number, before: number): { at: num
 /** `~` and a name in base64url: after a name without events. Otherwise the number of a name with events, in base 36. */
 function readCursor(text: string): { afterUnseen?: string; afterSeen?: number } {
   if (/^~[A-Za-z0-9_-]*$/.test(text)) return { afterUnseen: Buffer.from(text.slice(1), "base64url").toString("utf16le") };
-  if (!/^[0-9a-z]{1,10}$/.test(text)) throw invalid("cursor", "is not a cursor of this service");
+  if (!/^[0-9a-z]{1,10}$/.test(text)) throw wrongCursor();
   return { afterSeen: Number.parseInt(text, 36) };
 }
 

@@ -34,10 +34,16 @@ interface StatsQuery {
 const PARAMETERS = closed({
   from: {
     type: "string",
-    description: "Start time (inclusive): ISO 8601 or milliseconds; default: an hour of minutes, a day of hours, a month of days.",
+    description:
+      "Start time (inclusive): ISO 8601 or milliseconds; default: the last hour, day or 30 days, for the interval minute, hour or day.",
   },
   to: { type: "string", description: "End time (exclusive): ISO 8601 or milliseconds; default: now." },
-  interval: { type: "string", enum: Object.keys(INTERVALS), default: "minute", description: "Minutes are kept for 8 days, hours for 400." },
+  interval: {
+    type: "string",
+    enum: Object.keys(INTERVALS),
+    default: "minute",
+    description: "Minutes are kept for 8 days, hours for 400 days.",
+  },
   points: {
     type: "integer",
     minimum: 1,

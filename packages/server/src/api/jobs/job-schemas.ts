@@ -39,7 +39,7 @@ const RUNS = {
 const DRILL_OUTCOME = shape({ status: INTEGER, events: { ...INTEGER, description: "New events." } });
 const DRILL_FUNCTION = shape({
   id: TEXT,
-  runs: { ...INTEGER, description: "How often it ran for one event of the provider, with all copies of the sample up to this request." },
+  runs: { ...INTEGER, description: "Runs for this event so far, counting all copies of the sample sent until this request." },
   failed: { ...BOOLEAN, description: "One of these runs failed." },
 });
 const DRILL_ENTRY = shape(
@@ -47,7 +47,7 @@ const DRILL_ENTRY = shape(
     kind: { type: "string", enum: DRILL_KINDS },
     sent: shape({
       sample: { ...TEXT, description: "The sample that the request was made from." },
-      copy: { ...INTEGER, description: "1: the first request of the drill that was made from the sample and should be accepted." },
+      copy: { ...INTEGER, description: "Which copy of the sample this is; 1 is the first that should be accepted." },
       contentType: TEXT,
       bytes: INTEGER,
     }),

@@ -6,8 +6,9 @@ import type { Environment, Job, JobStore, RunCounts, StoreViews } from "../../st
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { checkMayUse, mayUse, principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { wrongCursor } from "../cursors.ts";
 import type { PageQuery } from "../list-page.ts";
-import { invalid, RestRefusal } from "../rest-errors.ts";
+import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
 import { CREATE_BODY, JOB, JOB_DETAILS, JOB_PREVIEW } from "./job-schemas.ts";
@@ -74,7 +75,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
 
 async function listJobs({ access, views }: JobsRoutesParts, request: FastifyRequest<ListRequest>) {
   const { limit, cursor, status, scheduled } = request.query;
-  if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of jobs ended with");
+  if (cursor !== undefined && !isEventId(cursor)) throw wrongCursor();
   const page = await views.jobList({
     environmentId: environmentOf(access, request).id,
     limit,

@@ -66,7 +66,7 @@ async function explained(
   { id, environment, cursor, ...others }: Arguments,
 ): Promise<ToolResponse> {
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw invalid(unknown, "is not known here");
+  if (unknown !== undefined) throw invalid(unknown, "is not a known parameter or field: check its spelling");
   const headers = environmentHeader(environment);
   const ask = async <Body>(path: string): Promise<Body> => {
     const response = await inject(parts, request, { method: "GET", url: `/v1${path}`, headers });

@@ -5,7 +5,7 @@
  * What fits is the text of the route, untouched.
  */
 
-import { invalid } from "../rest-errors.ts";
+import { invalid, type RestRefusal } from "../rest-errors.ts";
 import type { Arguments, Json, ToolResponse, ToolRoute } from "./tool.ts";
 
 export const RESPONSE_UNITS_MAX = 20_000;
@@ -26,6 +26,10 @@ export async function sendCut(route: Pick<ToolRoute, "isPaged">, args: Arguments
   return cutWhole(response, typeof cursor === "string" ? cursor : null);
 }
 
+function wrongCursor(): RestRefusal {
+  return invalid("cursor", "is not a cursor of this tool: use page.next of its previous response");
+}
+
 /** A response without a cursor of its own. */
 export function cutWhole(response: ToolResponse, cursor: string | null): ToolResponse {
   if (cursor === null && response.text.length <= RESPONSE_UNITS_MAX) return response;
@@ -33,7 +37,7 @@ export function cutWhole(response: ToolResponse, cursor: string | null): ToolRes
   if (Array.isArray(data)) return cutList(data, cursor);
   const [, from] = cursor === null ? [] : (/^json:(\d{1,9})$/.exec(cursor) ?? []);
   if (from !== undefined) return piece(data as Json, Number(from));
-  if (cursor !== null) throw invalid("cursor", "is not one that a response of this tool ended with");
+  if (cursor !== null) throw wrongCursor();
   return answerOf({ data: shortened(data as Json), page: { next: "json:0" } });
 }
 
@@ -54,7 +58,7 @@ async function cutPage(args: Arguments, send: Send): Promise<ToolResponse> {
 
 function cutList(data: readonly unknown[], cursor: string | null): ToolResponse {
   const [, from] = cursor === null ? [null, "0"] : (/^item:(\d{1,9})$/.exec(cursor) ?? []);
-  if (from === undefined) throw invalid("cursor", "is not one that a response of this tool ended with");
+  if (from === undefined) throw wrongCursor();
   const rest = data.slice(Number(from));
   const count = fittingCount(rest);
   const items = count === 0 && rest.length > 0 ? [shortened(rest[0] as Json)] : rest.slice(0, count);

@@ -104,7 +104,9 @@ function readProperties(routes: readonly ToolRoute[], idFilter: Tool["idFilter"]
   );
   return {
     ...pathProperties(routes),
-    ...(parts.length > 0 && { part: { type: "string", enum: parts, description: "What to read of it; absent: itself." } }),
+    ...(parts.length > 0 && {
+      part: { type: "string", enum: parts, description: "The part to read; leave it out for the object itself." },
+    }),
     ...firstOf(filters),
     cursor: { type: "string", description: "`page.next` of the previous response: the list continues there." },
     environment: ENVIRONMENT,

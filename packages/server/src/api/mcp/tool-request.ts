@@ -25,7 +25,7 @@ export function chooseRoute({ routes, annotations, idFilter }: Tool, args: Argum
     .filter((route) => given(route).length === route.params.length)
     .sort((a, b) => b.params.length - a.params.length);
   if (best && (best.params.length > 0 || idFilter === "id" || !isGiven(args, "id", 0))) return best;
-  if (best) throw invalid("id", "is not known here");
+  if (best) throw invalid("id", "is not a known parameter or field: check its spelling");
   const missing = found[0]?.params.findIndex((name, index) => !isGiven(args, name, index)) ?? 0;
   throw invalid(missing === 0 ? "id" : (found[0]?.params[missing] ?? "id"), "is required");
 }

@@ -82,10 +82,14 @@ export class Subscribers {
    */
   add(connection: Connection, claims: TokenClaims, after: number | null = null): Refusal | null {
     if (this.#isStopped) return new Refusal("overloaded", STOPPING);
-    if (this.#subscribers.size >= SUBSCRIBERS_MAX) return new Refusal("overloaded", `There are ${SUBSCRIBERS_MAX} subscribers already.`);
+    if (this.#subscribers.size >= SUBSCRIBERS_MAX)
+      return new Refusal("overloaded", `The service has ${SUBSCRIBERS_MAX} open connections, the maximum: close one, or try again later.`);
     const open = this.#connectionsByToken.get(claims.tokenId) ?? 0;
     if (open >= CONNECTIONS_PER_TOKEN_MAX)
-      return new Refusal("overloaded", `This token has ${CONNECTIONS_PER_TOKEN_MAX} connections open. Use another token.`);
+      return new Refusal(
+        "overloaded",
+        `This token has ${CONNECTIONS_PER_TOKEN_MAX} open connections, the maximum: close one, or use another token.`,
+      );
     this.#connectionsByToken.set(claims.tokenId, open + 1);
     const { environmentId } = claims;
     const joinedAt = this.#tails.cursor(environmentId);

@@ -98,7 +98,7 @@ function parametersOf({ url = "" }: IncomingMessage): URLSearchParams | undefine
 }
 
 function storeUnavailable(): Refusal {
-  return new Refusal("store_unavailable", "The store cannot be read right now. Connect again in a moment.");
+  return new Refusal("store_unavailable", "The store is not available: try again in a moment.");
 }
 
 function notHere({ url = "" }: IncomingMessage): Refusal {

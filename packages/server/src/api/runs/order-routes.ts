@@ -6,6 +6,7 @@ import { iso } from "../../observe/run-view.ts";
 import type { Environment, OrderHold, OrderStore, RunStore, StoreViews } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { wrongCursor } from "../cursors.ts";
 import type { PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -115,6 +116,6 @@ function holdView(runs: OrderRoutesParts["runs"], { position, functionNo, heldAt
 
 function after(cursor: string | undefined): { after?: number } {
   if (cursor === undefined) return {};
-  if (!POSITION.test(cursor)) throw new RestRefusal("request_invalid", "The cursor is not one that a page of holds ended with.");
+  if (!POSITION.test(cursor)) throw wrongCursor();
   return { after: Number(cursor) };
 }

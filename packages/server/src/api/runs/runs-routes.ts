@@ -19,6 +19,7 @@ import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { type ApprovalViewParts, shownUrl } from "../approvals/approval-view.ts";
 import { hiddenFromSearch } from "../approvals/mask-links.ts";
+import { wrongCursor } from "../cursors.ts";
 import type { PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -82,7 +83,7 @@ const CANCEL = {
 } as const;
 const WAKE = {
   ...ONE,
-  summary: "End a sleep early",
+  summary: "Wake a sleeping step",
   description:
     "The run continues at once, as if the sleep of the step were over. It continues only once, even if the sleep ends at the same time.",
   errors: ["run_not_found", "run_ended", "step_not_found", "step_not_sleeping"],
@@ -223,6 +224,6 @@ function stepNotFound({ id }: RunDetails, stepId: string): RestRefusal {
 /** A page ends with a run, and the next begins after it. */
 function after(cursor: string | undefined): { after?: RunId } {
   if (cursor === undefined) return {};
-  if (!isEventId(cursor)) throw new RestRefusal("request_invalid", "The cursor is not one that a page of runs ended with.");
+  if (!isEventId(cursor)) throw wrongCursor();
   return { after: cursor as string as RunId };
 }

@@ -162,7 +162,10 @@ export function principalOfSdk(parts: Pick<SdkRoutesParts, "isDev" | "directory"
 function wrongKind({ isDev }: SdkRoutesParts, expected: string | null): Refusal | null {
   const kind = isDev ? "dev" : "cloud";
   if (expected === null || expected === kind) return null;
-  return new Refusal("server_kind_wrong", `The app expects a server of the kind ${expected}, but this one is ${kind}. Check its settings.`);
+  const message = isDev
+    ? "This is a dev server, but the app expects one that signs its calls: set INLET_DEV=1 (for Inngest's SDKs INNGEST_DEV=1) in the app."
+    : "This server signs its calls, but the app expects a dev server: remove INLET_DEV (for Inngest's SDKs INNGEST_DEV) from the app, and set its signing key.";
+  return new Refusal("server_kind_wrong", message);
 }
 
 function runIdOf(request: FastifyRequest): RunId | null {

@@ -11,7 +11,7 @@ test("a key has fifty slots, all keys together five hundred, and slots are given
     const slot = slots.take(key);
     return slot instanceof Refusal ? slot.message : assert.fail("there was a slot");
   };
-  assert.match(refused("another"), /^500 streams/);
+  assert.match(refused("another"), /^The service has 500 open streams/);
   const [first] = taken;
   if (typeof first === "function") first();
   assert.match(refused("key 1"), /^This key has 50/);

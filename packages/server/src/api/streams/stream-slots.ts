@@ -12,8 +12,10 @@ export class StreamSlots {
   /** Takes a slot and returns a function that frees it; a refusal if there is none. */
   take(key: string): (() => void) | Refusal {
     const held = this.#byKey.get(key) ?? 0;
-    if (this.#open >= STREAMS_MAX) return new Refusal("overloaded", `${STREAMS_MAX} streams are already open.`);
-    if (held >= STREAMS_PER_KEY_MAX) return new Refusal("overloaded", `This key has ${STREAMS_PER_KEY_MAX} streams open.`);
+    if (this.#open >= STREAMS_MAX)
+      return new Refusal("overloaded", `The service has ${STREAMS_MAX} open streams, the maximum: close one, or try again later.`);
+    if (held >= STREAMS_PER_KEY_MAX)
+      return new Refusal("overloaded", `This key has ${STREAMS_PER_KEY_MAX} open streams, the maximum: close one, or use another key.`);
     this.#open++;
     this.#byKey.set(key, held + 1);
     return () => this.#give(key);

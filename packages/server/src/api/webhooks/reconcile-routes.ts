@@ -4,6 +4,7 @@ import { isEventId, type JobId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Job, Reconciliation, StoreViews, Webhook } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
+import { wrongCursor } from "../cursors.ts";
 import { readInstant } from "../instant.ts";
 import { JOB } from "../jobs/job-schemas.ts";
 import { jobView } from "../jobs/job-view.ts";
@@ -126,7 +127,7 @@ export function registerReconcileRoutes(app: FastifyInstance, parts: ReconcileRo
     async (request) => {
       const { id: webhookId, environmentId } = findWebhook(directory, request, request.params.id);
       const { limit, cursor } = request.query;
-      if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of this list ended with");
+      if (cursor !== undefined && !isEventId(cursor)) throw wrongCursor();
       const after = cursor === undefined ? {} : { after: cursor as string as JobId };
       const { passes, next } = await views.reconciliationList({ environmentId, webhookId, limit, ...after });
       return { data: passes.map(passView), page: { next } };
@@ -144,8 +145,8 @@ function readRange({ since, until }: OrderBody, now: number): ReconcileRange {
 }
 
 function checkMayReconcile({ reconcile, enabled }: Webhook): void {
-  if (!reconcile) throw invalid("reconcile", "is not set for this webhook: there is no list to compare with");
-  if (!enabled) throw invalid("enabled", "is false: a disabled webhook takes nothing in");
+  if (!reconcile) throw invalid("reconcile", "is not set for this webhook: set it first");
+  if (!enabled) throw invalid("enabled", "is false: enable the webhook first");
 }
 
 function passView({ at, since, until, listed, seen, recovered, failed, error, jobId, isScheduled }: Reconciliation) {

@@ -120,10 +120,14 @@ async function checkSource(parts: ReconcileSettingsParts, source: string): Promi
 function checkOptions(preset: string | undefined, given: Readonly<Record<string, unknown>>): void {
   const known = preset === undefined ? {} : (PRESETS[preset] ?? {});
   const { baseUrl, ...options } = given;
-  if (baseUrl !== undefined && preset === undefined) throw invalid("reconcile.baseUrl", "belongs to presets: a source names its own URL");
+  if (baseUrl !== undefined && preset === undefined) throw invalid("reconcile.baseUrl", "is only for presets: a source names its own URL");
   if (typeof baseUrl === "string" && !isWebUrl(baseUrl)) throw invalid("reconcile.baseUrl", "must be an http or https URL without a query");
   for (const name of Object.keys(options)) {
-    if (!known[name]) throw invalid(`reconcile.${name}`, preset === undefined ? "belongs to a preset" : `is not for the preset ${preset}`);
+    if (!known[name])
+      throw invalid(
+        `reconcile.${name}`,
+        preset === undefined ? "is only for presets: leave it out" : `is not for the preset ${preset}: leave it out`,
+      );
   }
   for (const [name, { isRequired, isList, pattern, description }] of Object.entries(known)) {
     const value = options[name];
@@ -150,7 +154,10 @@ function checkSecrets(
   if (given) return;
   const isKept = secrets.reconcile.length > 0;
   if (isKept && before && recipientOf(before) !== recipientOf(reconcile)) {
-    throw invalid("reconcile.secrets", "must be given again with another preset, source or address, which could reveal the stored ones");
+    throw invalid(
+      "reconcile.secrets",
+      "must be given again, because the preset, source or address changed: stored secrets are not sent to a new one",
+    );
   }
   if (!isKept && reconcile.preset !== undefined) throw invalid("reconcile.secrets", `is required by the preset ${reconcile.preset}`);
 }

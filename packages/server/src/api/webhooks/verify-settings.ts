@@ -240,7 +240,7 @@ function checkSecrets(
     if (known.length === 0 && preset !== "asana" && !mayWait) throw invalid("verify.secrets", "is required");
   }
   if (isOtherSource(settings.handshake, current.handshake) && current.secrets.handshake && !given.handshake?.secrets)
-    throw invalid("handshake.secrets", "must be given again with another source, which could reveal the stored ones");
+    throw invalid("handshake.secrets", "must be given again, because the source changed: stored secrets are not given to new code");
   const forHandshake = settings.secrets?.handshake ?? current.secrets.handshake ?? known;
   if (preset && given.handshake && NEEDS_SECRET.has(preset) && forHandshake.length === 0 && !(verify && mayWait)) {
     throw invalid("handshake.secrets", `is required by the preset ${preset}, unless verify has secrets`);

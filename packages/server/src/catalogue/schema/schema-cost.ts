@@ -139,7 +139,7 @@ function readingsOf(node: SchemaNode, edges: readonly SchemaEdge[], known: Known
 /** How the schema leads back to itself: the group of the one edge that may; null: it does not. */
 function wayBackOf({ edges, place }: SchemaNode, inside: ReadonlySet<SchemaNode>): string | null {
   const groups = new Set(edges.filter(({ to }) => inside.has(to)).map(groupOf));
-  if (groups.size > 1) throw new SchemaRefused("contains itself more than once for the same part of the data", place);
+  if (groups.size > 1) throw new SchemaRefused("refers to itself twice for the same part of the data: remove one reference", place);
   return [...groups][0] ?? null;
 }
 
@@ -148,7 +148,10 @@ function repeatsOf({ place }: SchemaNode, edge: SchemaEdge, wayBack: string | nu
   if (inside.size === 0 || wayBack === groupOf(edge)) return 1;
   const { height } = costs.get(edge.to) as NodeCost;
   if (height === Number.POSITIVE_INFINITY)
-    throw new SchemaRefused("contains itself, and applies another schema that does to the same part of the data", place);
+    throw new SchemaRefused(
+      "is recursive and applies another recursive schema to the same data: apply them to different properties",
+      place,
+    );
   return height + 1;
 }
 
@@ -185,7 +188,7 @@ function sumOf(numbers: readonly number[]): number {
 }
 
 function endless([first]: readonly SchemaNode[]): SchemaRefused {
-  return new SchemaRefused("has a reference that leads back to itself", (first as SchemaNode).place);
+  return new SchemaRefused("has a $ref that leads back to the same schema: put it under properties or items", (first as SchemaNode).place);
 }
 
 function refuseExpensive({ fixed, perCharacter }: SchemaCost, { place }: SchemaNode): void {

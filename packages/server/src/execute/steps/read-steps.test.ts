@@ -172,9 +172,9 @@ test("what an SDK repeated because it could not fetch its state ends the run, at
   const state = sampleState({ steps: [sampleStep("a", { status: "completed" })] });
   const { end, attempts } = read(state, [{ op: "None" }], { stepsGiven: 1, fetchesState: true });
   assert.deepEqual([end?.status, end?.error?.name, attempts?.length], ["failed", "StateNotFetched", 1]);
-  assert.match(end?.error?.message ?? "", /too large for one call, and its SDK did not fetch them/);
+  assert.match(end?.error?.message ?? "", /too large for one call, and the SDK did not fetch them/);
   const nothing = read(sampleState({ entries: [entry("call", null, 1, 2)] }), [{ op: "None" }]);
-  assert.equal(nothing.end?.error?.message, "The function returned neither a result nor a new step.");
+  assert.equal(nothing.end?.error?.message, "The app returned neither a result nor a new step: check its SDK and any proxy before it.");
 });
 
 test("a response is decided on with its entry, or not at all", () => {

@@ -42,12 +42,12 @@ const APP_KINDS: ReadonlySet<StepRecord["kind"]> = new Set(["run", "send", "wrap
 
 const NOTHING_TO_DO: RunError = {
   name: "NothingToDo",
-  message: "The function returned neither a result nor a new step.",
+  message: "The app returned neither a result nor a new step: check its SDK and any proxy before it.",
 };
 
 const STATE_NOT_FETCHED: RunError = {
   name: "StateNotFetched",
-  message: "The results of the run's steps are too large for one call, and its SDK did not fetch them: it repeated steps that have ended.",
+  message: "The step results are too large for one call, and the SDK did not fetch them: update it, or return less from steps.",
 };
 
 export class OperationsReader {

@@ -23,7 +23,7 @@ export function compileLoop(name: string, args: readonly ASTNode[], compilation:
   const loop = LOOPS.get(name) as Loop;
   const [range, variable, ...bodies] = args;
   if (!range || variable?.op !== "id" || bodies.length < 1 || bodies.length > (name === "map" ? 2 : 1))
-    return fault(`${name} needs a variable and an expression, such as event.data.items.${name}(item, item.price > 10)`);
+    return fault(`${name}() needs a variable and an expression, such as event.data.items.${name}(item, item.price > 10)`);
   const elementsOf = compileNode(range, compilation);
   const slot = compilation.counts.locals++;
   const nodesBefore = compilation.counts.nodes;

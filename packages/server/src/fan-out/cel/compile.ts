@@ -170,7 +170,7 @@ function compileCall(name: string, args: readonly ASTNode[], form: "plain" | "me
   const called = FUNCTIONS.get(name);
   if (!called?.[form]) fault(`unknown function ${name}`);
   const { call, [form]: counts = [] } = called as CelFunction;
-  if (!counts.includes(args.length)) fault(`${name} does not take ${args.length - (form === "method" ? 1 : 0)} arguments`);
+  if (!counts.includes(args.length)) fault(`${name}() does not take ${args.length - (form === "method" ? 1 : 0)} arguments`);
   const compiled = args.map((argument) => compileNode(argument, compilation));
   if (name === "matches" && args[1]?.op === "value") return compileMatches(compiled[0] as Evaluate, args[1].args);
   return (scope) =>
@@ -189,7 +189,7 @@ function compileMatches(subject: Evaluate, written: unknown): Evaluate {
 /** Whether the last field exists; a fault if one before it does not. */
 function compileHas(args: readonly ASTNode[], compilation: Compilation): Evaluate {
   const field = args[0];
-  if (args.length !== 1 || field?.op !== ".") return fault("has needs a field, such as has(event.data.user)");
+  if (args.length !== 1 || field?.op !== ".") return fault("has() needs a field, such as has(event.data.user)");
   const container = compileNode(field.args[0], compilation);
   const name = field.args[1];
   return (scope) => {

@@ -102,7 +102,7 @@ function sizeOf(value: Value, scope: Scope): bigint {
     return BigInt(points);
   }
   if (isList(value)) return BigInt(value.length);
-  return isMap(value) ? BigInt(Object.keys(value).length) : fault(`size needs a string, a list or an object, not ${kindOf(value)}`);
+  return isMap(value) ? BigInt(Object.keys(value).length) : fault(`size() needs a string, a list or an object, not ${kindOf(value)}`);
 }
 
 function isHigh(unit: number): boolean {
@@ -116,7 +116,7 @@ function isLow(unit: number): boolean {
 function substring(text: string, from: Value | undefined, to: Value | undefined): string {
   const start = Number(toInt(from ?? null));
   const end = to === undefined ? text.length : Number(toInt(to));
-  return start >= 0 && start <= end && end <= text.length ? text.slice(start, end) : fault("substring reaches beyond the string");
+  return start >= 0 && start <= end && end <= text.length ? text.slice(start, end) : fault("substring() reaches beyond the string");
 }
 
 function replaceAll(text: string, from: string, to: string, scope: Scope): string {
@@ -131,7 +131,7 @@ function split(text: string, separator: string, scope: Scope): Value {
 }
 
 function join(list: Value | undefined, separator: string, scope: Scope): string {
-  if (list === undefined || !isList(list)) return fault(`join needs a list, not ${kindOf(list ?? null)}`);
+  if (list === undefined || !isList(list)) return fault(`join() needs a list, not ${kindOf(list ?? null)}`);
   charge(scope, list.length);
   return list.map((element) => textOf(element)).join(separator);
 }
@@ -139,7 +139,7 @@ function join(list: Value | undefined, separator: string, scope: Scope): string 
 function toText(value: Value): string {
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Span) return `${value.ms / 1_000}s`;
-  if (typeof value === "object") return fault(`string cannot convert ${kindOf(value)}`);
+  if (typeof value === "object") return fault(`string() cannot convert ${kindOf(value)}`);
   return String(value);
 }
 
@@ -147,23 +147,23 @@ function toInt(value: Value): bigint {
   if (typeof value === "bigint") return value;
   if (typeof value === "number" && Math.abs(value) < 2 ** 63) return BigInt(Math.trunc(value));
   if (typeof value === "string" && /^-?\d{1,18}$/.test(value)) return BigInt(value);
-  return value instanceof Date ? BigInt(Math.floor(value.getTime() / 1_000)) : fault(`int cannot convert ${shown(value)}`);
+  return value instanceof Date ? BigInt(Math.floor(value.getTime() / 1_000)) : fault(`int() cannot convert ${shown(value)}`);
 }
 
 function notNegative(value: bigint): bigint {
-  return value < 0n ? fault("uint cannot convert a negative number") : value;
+  return value < 0n ? fault("uint() cannot convert a negative number") : value;
 }
 
 function toDouble(value: Value): number {
   if (isNumber(value)) return Number(value);
   if (typeof value === "string" && value.trim() === value && value !== "" && !Number.isNaN(Number(value))) return Number(value);
-  return fault(`double cannot convert ${shown(value)}`);
+  return fault(`double() cannot convert ${shown(value)}`);
 }
 
 function toBoolean(value: Value): boolean {
   if (typeof value === "boolean") return value;
   if (value === "true") return true;
-  return value === "false" ? false : fault(`bool cannot convert ${shown(value)}`);
+  return value === "false" ? false : fault(`bool() cannot convert ${shown(value)}`);
 }
 
 function shown(value: Value): string {

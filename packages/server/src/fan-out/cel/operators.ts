@@ -41,13 +41,14 @@ export const BINARY_OPERATORS: Readonly<Record<string, BinaryOperator>> = {
       right,
       "%",
       (a, b) => (b === 0n ? fault("division by zero") : a % b),
-      (a, b) => (Number.isInteger(a) && Number.isInteger(b) && b !== 0 ? a % b : fault("% needs whole numbers, and not 0 on its right")),
+      (a, b) =>
+        Number.isInteger(a) && Number.isInteger(b) && b !== 0 ? a % b : fault("the operator % needs whole numbers, and not 0 on its right"),
     ),
 };
 
 export function negate(value: Value): Value {
   if (typeof value === "bigint") return inRange(-value);
-  return typeof value === "number" ? -value : fault(`- needs a number, not ${kindOf(value)}`);
+  return typeof value === "number" ? -value : fault(`the operator - needs a number, not ${kindOf(value)}`);
 }
 
 export function isEqual(left: Value, right: Value, scope: Scope): boolean {
@@ -87,7 +88,7 @@ function contains(element: Value, container: Value, scope: Scope): boolean {
     charge(scope, container.length);
     return container.some((candidate) => isEqual(element, candidate, scope));
   }
-  if (!isMap(container)) return fault(`in needs a list or an object on its right, not ${kindOf(container)}`);
+  if (!isMap(container)) return fault(`the operator in needs a list or an object on its right, not ${kindOf(container)}`);
   return typeof element === "string" && Object.hasOwn(container, element);
 }
 

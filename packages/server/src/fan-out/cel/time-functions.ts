@@ -50,12 +50,12 @@ function notATime(value: Value): never {
 function toTimestamp(value: Value): Date {
   if (value instanceof Date) return value;
   const date = typeof value === "string" && RFC_3339.test(value) ? new Date(value) : typeof value === "number" ? new Date(value) : null;
-  return date && !Number.isNaN(date.getTime()) ? date : fault("timestamp needs a text such as 2026-01-31T12:00:00Z, or milliseconds");
+  return date && !Number.isNaN(date.getTime()) ? date : fault("timestamp() needs a text such as 2026-01-31T12:00:00Z, or milliseconds");
 }
 
 function toSpan(value: Value): Span {
   if (value instanceof Span) return value;
   const isNegative = typeof value === "string" && value.startsWith("-");
   const ms = typeof value === "string" ? parseDuration(isNegative ? value.slice(1) : value) : null;
-  return ms === null ? fault('duration needs a text such as "1h30m"') : new Span(isNegative ? -ms : ms);
+  return ms === null ? fault('duration() needs a text such as "1h30m"') : new Span(isNegative ? -ms : ms);
 }

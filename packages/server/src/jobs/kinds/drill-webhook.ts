@@ -60,7 +60,7 @@ export function drillWebhook(parts: DrillWebhookParts): JobKind {
       const { webhook: id, kinds } = filter as unknown as DrillFilter;
       const plan = planDrill(kinds, await parts.drill.samples(openWebhook(parts, environment, id)));
       if (plan.length === 0) {
-        throw invalid("webhook", "has no samples: no provider of the catalogue verifies as it does, and no accepted request is recorded");
+        throw invalid("webhook", "has no samples: send it a request that it accepts first");
       }
       // Items are worked on from the last to the first.
       const items = plan.map((planned) => JSON.stringify(planned)).reverse();
@@ -84,7 +84,8 @@ export function drillWebhook(parts: DrillWebhookParts): JobKind {
 function openWebhook({ webhooks, environment: known }: DrillWebhookParts, environment: Environment, id: string): Webhook {
   const webhook = webhooks().find((candidate) => candidate.id === id && candidate.deletedAt === null);
   if (!webhook) throw new RestRefusal("webhook_not_found", `There is no webhook ${id}.`);
-  if (known(webhook.environmentId)?.kind !== "shared") throw invalid("webhook", "must be one of branch: only these are drilled");
+  if (known(webhook.environmentId)?.kind !== "shared")
+    throw invalid("webhook", "must be a webhook of branch: create one with the same transform");
   if (!webhook.enabled) throw invalid("webhook", "is disabled: enable it first");
   if (webhook.verify && webhook.secrets.verify.length === 0) throw invalid("webhook", "waits for its secret: set it first");
   if (environment.kind !== "branch") throw invalid("environment", "must be a branch environment");

@@ -52,10 +52,10 @@ test("a list holds at least one event and at most five thousand", () => {
 
 test("one fault refuses the whole request, and every fault is named with the event it is of", () => {
   const one = refusal(`[${event("a")},{"name":"b"}]`);
-  assert.deepEqual([one.code, one.message], ["event_invalid", "Event 1: data is required. Nothing was stored."]);
+  assert.deepEqual([one.code, one.message], ["event_invalid", "events[1].data is required. Nothing was stored."]);
   assert.deepEqual(one.details, [{ index: 1, field: "data", message: "is required" }]);
   const many = refusal(`[5,${event("a")},{}]`);
-  assert.match(many.message, /^Event 0: event must be an object \(and 2 more\)\. Nothing was stored\.$/);
+  assert.match(many.message, /^events\[0\] must be an object \(and 2 more\)\. Nothing was stored\.$/);
   assert.deepEqual(
     many.details?.map((fault) => [(fault as Fault).index, (fault as Fault).field]),
     [

@@ -39,7 +39,7 @@ function readEvents(text: string, events: readonly (JsonMember[] | null)[], opti
   const [first] = faults;
   if (!first) return read;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
-  const message = `Event ${first.index}: ${first.field} ${first.message}${more}. Nothing was stored.`;
+  const message = `events[${first.index}]${first.field === "event" ? "" : `.${first.field}`} ${first.message}${more}. Nothing was stored.`;
   return new Refusal("event_invalid", message, faults.slice(0, FAULTS_REPORTED_MAX));
 }
 

@@ -51,7 +51,7 @@ function isAddress(host: string): boolean {
 function wrongName(host: string): Refusal {
   return new Refusal(
     "origin_forbidden",
-    `This dev server answers to localhost only, not to "${host}". --public-url names another address for it.`,
+    `This dev server cannot be used as "${host}": open it as localhost, or start it with --public-url and that address.`,
   );
 }
 

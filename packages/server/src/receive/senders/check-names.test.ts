@@ -14,7 +14,7 @@ test("names that the list of the key lets through are no matter", () => {
 test("each of the others is named, with the event it is of", () => {
   const refusal = checkNames({ mode: "allow", list: ["shop/*"] }, events("shop/a", "blog/b", "c"));
   assert.equal(refusal?.code, "event_name_denied");
-  assert.equal(refusal?.message, 'Event 1: "blog/b" is not allowed by the list of this key or webhook.');
+  assert.equal(refusal?.message, 'events[1].name: "blog/b" is not allowed by the list of this key or webhook.');
   assert.deepEqual(
     refusal?.details?.map((fault) => [(fault as Fault).index, (fault as Fault).field]),
     [

@@ -8,5 +8,5 @@ export function checkNames(list: AcceptList | null, events: readonly SentEvent[]
   );
   const [first] = faults;
   if (!first) return null;
-  return new Refusal("event_name_denied", `Event ${first.index}: ${first.message}.`, faults.slice(0, FAULTS_REPORTED_MAX));
+  return new Refusal("event_name_denied", `events[${first.index}].name: ${first.message}.`, faults.slice(0, FAULTS_REPORTED_MAX));
 }

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { Refusal, type WebhookHandshake } from "@inlet/protocol";
+import { overloadedRefusal } from "../overloaded-refusal.ts";
 import type { TransformRunner } from "../threads/transform-runner.ts";
 import type { TransformOwner } from "../transform-outcome.ts";
 import { formsOf, type HandshakeResponse, readHandshakeResponse, responseFault } from "./handshake-response.ts";
@@ -47,7 +48,7 @@ async function runSource(runner: TransformRunner, params: HandshakeParams, sourc
   const { durationMs } = outcome;
   const logs = outcome.logs.map((line) => masked(line, secrets));
   if (!outcome.ok) {
-    if (outcome.code === "overloaded") return { refused: new Refusal("overloaded", outcome.message), logs, durationMs };
+    if (outcome.code === "overloaded") return { refused: overloadedRefusal(outcome), logs, durationMs };
     const place =
       outcome.line === undefined ? "" : ` (line ${outcome.line}${outcome.column === undefined ? "" : `, column ${outcome.column}`})`;
     return { refused: failed(masked(`${outcome.message}${place}`, secrets)), logs, durationMs };

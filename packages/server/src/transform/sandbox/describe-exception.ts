@@ -45,18 +45,18 @@ export function describeThrown(guest: Guest, thrown: Handle, { memoryBytes, line
 }
 
 export function memoryFault(memoryBytes: number): TransformFault {
-  return { code: "transform_memory", message: `the transform needs more than its ${memoryBytes} bytes of memory` };
+  return { code: "transform_memory", message: `the code used more than the ${memoryBytes} bytes of memory allowed (--transform-memory)` };
 }
 
 export function timeoutFault(timeoutMs: number): TransformFault {
-  return { code: "transform_timeout", message: `the transform took longer than its ${timeoutMs} ms` };
+  return { code: "transform_timeout", message: `the code used more than the ${timeoutMs} ms of CPU time allowed (--transform-timeout)` };
 }
 
 function messageOf(guest: Guest, thrown: Handle): string {
   const plainObject = guest.kind(thrown) === "object" && !guest.isError(thrown);
   const text = plainObject ? jsonText(guest, thrown) : guest.text(thrown, MESSAGE_BYTES_MAX);
   if (text === null) guest.takeException();
-  return text ?? "the transform threw a value that cannot be shown";
+  return text ?? "the code threw a value that cannot be shown";
 }
 
 function jsonText(guest: Guest, value: Handle): string | null {

@@ -207,6 +207,6 @@ describe("nothing that comes back can touch the host", () => {
       for (const key of ["name", "message", "stack"]) Object.defineProperty(error, key, { get() { throw error; } });
       throw error;
     }`);
-    assert.equal(outcome.ok ? "" : outcome.message, "the transform threw a value that cannot be shown");
+    assert.equal(outcome.ok ? "" : outcome.message, "the code threw a value that cannot be shown");
   });
 });

@@ -91,7 +91,7 @@ const ATTEMPTS_MAX = 3;
 /** Callers of checks whether a source parses. */
 const CHECK_OWNER: TransformOwner = { webhook: "check", environment: "check" };
 
-const STOPPING: TransformFault = { code: "overloaded", message: "the service is stopping" };
+const STOPPING: TransformFault = { code: "overloaded", message: "the service is stopping: try again in a moment" };
 
 type RunnerOptions = Required<Omit<TransformRunnerOptions, "limits">> & { limits: SandboxLimits };
 
@@ -209,7 +209,8 @@ class Runner implements TransformRunner {
   }
 
   #enqueue(speed: Speed, work: Work): void {
-    if (this.#waiting.isFull(speed, work.owner)) work.settle({ code: "overloaded", message: "too many transforms are waiting to run" });
+    if (this.#waiting.isFull(speed, work.owner))
+      work.settle({ code: "overloaded", message: "too many transforms are waiting: try again in a moment" });
     else this.#waiting.add(speed, work);
   }
 
@@ -304,7 +305,7 @@ class Runner implements TransformRunner {
   #retry(work: Work): void {
     work.attempts++;
     if (work.attempts < ATTEMPTS_MAX && !this.#stopping) this.#waiting.add(this.#speedOf(work.versionKey), work);
-    else work.settle({ code: "overloaded", message: "the sandbox is not available" });
+    else work.settle({ code: "overloaded", message: "the code could not be run: try again in a moment" });
     this.#endOne();
   }
 
@@ -316,7 +317,7 @@ class Runner implements TransformRunner {
 
   #lossFault(reason: LossReason): TransformFault {
     if (reason === "stuck")
-      return { code: "transform_timeout", message: `the transform did not stop after its ${this.#options.limits.timeoutMs} ms` };
+      return { code: "transform_timeout", message: "the code used too much CPU time, and could not be interrupted (--transform-timeout)" };
     if (reason === "memory") return { code: "transform_memory", message: "the sandbox ran out of memory" };
     return { code: "transform_failed", message: "the sandbox ended unexpectedly" };
   }

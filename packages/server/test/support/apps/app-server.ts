@@ -9,7 +9,7 @@ import { until } from "../runs.ts";
 import type { TestService } from "../service.ts";
 
 const KEEP_ALIVE_MS = 3_600_000;
-const STORE_IS_BUSY = "The store cannot be used right now";
+const STORE_IS_BUSY = "The store is not available";
 
 export interface RunningApp {
   url: string;

@@ -72,7 +72,10 @@ test("a database is refused that is no PostgreSQL, is silent, or belongs to anyb
   };
   assert.deepEqual(await refusedAs("eu", eu), ["database_exists", 'A database "eu" already exists.']);
   assert.deepEqual(await refusedAs("us", eu), ["database_taken", 'This installation uses the database already, under the name "eu".']);
-  assert.deepEqual(await refusedAs("us", directory), ["database_taken", "This database is the directory of this installation."]);
+  assert.deepEqual(await refusedAs("us", directory), [
+    "database_taken",
+    "This is already the first database of this installation (--database-url): name another one.",
+  ]);
 
   const other = await migratedDatabase(t);
   await makeEnvironment(await open(t, other));

@@ -106,9 +106,11 @@ async function awaitMembership(replica: Database, membershipId: string): Promise
     );
     const rows = found?.is_there ? await replica.query<{ membership_id: string }>("SELECT membership_id FROM installation") : [];
     if (rows[0]?.membership_id === membershipId) return;
-    if (!found?.is_standby) throw new Error("it is a copy of the database that does not follow it");
+    if (!found?.is_standby) throw new Error("it is a copy, not a replica: name a streaming standby of this database");
   }
-  throw new Error(`it lacks what was written to the database ${REPLAY_MS / 1_000} s ago: it follows another primary, or is far behind`);
+  throw new Error(
+    `it has not received what was written to the database ${REPLAY_MS / 1_000} s ago: check that it replicates this database, and how far it is behind`,
+  );
 }
 
 async function prepare(database: Database, parts: AdoptionParts): Promise<void> {
@@ -150,7 +152,8 @@ interface MembershipRow {
 
 /** A membership id that no member has is of an earlier attempt, which did not come to its end. */
 function refuseOwn({ database_no: no, membership_id }: MembershipRow, members: ReadonlyMap<string, string>): void {
-  if (no === DIRECTORY_NO) throw new Refused("database_taken", "This database is the directory of this installation.");
+  if (no === DIRECTORY_NO)
+    throw new Refused("database_taken", "This is already the first database of this installation (--database-url): name another one.");
   const name = members.get(membership_id);
   if (name !== undefined) throw new Refused("database_taken", `This installation uses the database already, under the name "${name}".`);
 }

@@ -82,7 +82,7 @@ export class Heartbeat {
   /** A node that was paused while the others were upgraded must receive no requests: it would write data that no node reads. */
   refuseTooOld(): void {
     if (this.#oldestProgram <= this.#facts.schemaKnown) return;
-    throw new StoreUnavailable("the database was migrated beyond what this program knows: it has to be replaced by a newer one");
+    throw new StoreUnavailable("this node runs an older version than the database needs: upgrade the node");
   }
 
   async report(): Promise<StoreReport> {
