@@ -36,6 +36,9 @@ function notAnEndpoint(url: string, { status }: AppResponse): Finding {
   return problem("app", `${url} answers with status ${status}, but is not the endpoint of an SDK`, advice);
 }
 
+const SET_KEY = "Set INLET_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY) of the app to the key of Inlet.";
+const LEAVE_DEV = "Where it is deployed, remove INLET_DEV (for Inngest's SDKs set INNGEST_DEV=0).";
+
 /** What the app reports about its keys. SDKs use two spellings. */
 function checkKeys({ status, body }: AppResponse, signingKey: string | null): Finding[] {
   const isDev = body.mode === "dev";
@@ -44,15 +47,11 @@ function checkKeys({ status, body }: AppResponse, signingKey: string | null): Fi
     return [
       signingKey === null
         ? problem("signing key", "the app accepts only signed requests", "Set its key with --signing-key or INLET_SIGNING_KEY.")
-        : problem(
-            "signing key",
-            "the app refuses the signature: it has a different key",
-            "Set INNGEST_SIGNING_KEY of the app to the key of Inlet.",
-          ),
+        : problem("signing key", "the app refuses the signature: it has a different key", SET_KEY),
     ];
   }
-  if (isDev) return [warning("mode", "the app is in dev mode and accepts unsigned calls", "Set INNGEST_DEV=0 where it is deployed.")];
-  if (!hasKey) return [problem("signing key", "the app has none", "Set INNGEST_SIGNING_KEY of the app to the key that Inlet printed.")];
+  if (isDev) return [warning("mode", "the app is in dev mode and accepts unsigned calls", LEAVE_DEV)];
+  if (!hasKey) return [problem("signing key", "the app has none", SET_KEY)];
   if (signingKey === null) return [skipped("signing key", "not checked; use --signing-key or INLET_SIGNING_KEY")];
   return [ok("signing key", "the app accepts it")];
 }

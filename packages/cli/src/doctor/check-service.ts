@@ -102,7 +102,7 @@ async function checkEventKey(base: string, { env }: Connection, given: string | 
     const isLocal = WITHOUT_KEY.has(new URL(base).hostname);
     return isLocal
       ? skipped("event key", "not set; not needed for a dev server")
-      : skipped("event key", "not set; use --key or SERVICE_EVENT_KEY");
+      : skipped("event key", "not set; use --key or SERVICE_EVENT_KEY (or INLET_EVENT_KEY)");
   }
   const headers: Record<string, string> = { "content-type": "application/json", ...(env !== null && { "x-service-env": env }) };
   const answer = await probe(`${base}/e/${encodeURIComponent(key)}`, { method: "POST", headers, body: "[]" });

@@ -6,7 +6,7 @@ import { DOCTOR_FLAGS } from "./doctor-flags.ts";
 export const DOCTOR: CommandRow = command({
   words: ["doctor"],
   sentence: "Checks settings, data folder, port, service, nodes, clock, keys and apps, and suggests fixes.",
-  more: "Changes nothing. The list shows which findings are about this machine (settings, folder, port) and which about the service at --url. With --app, only the app is checked: it is asked for its functions as a sync does, with a PUT. An SDK that does not answer with them registers with the server it is configured for, as in any sync.",
+  more: "Changes nothing, except with --app: an app whose SDK cannot list its functions (such as @inlet/sdk) registers itself with the service it is configured for, as in a sync. The list shows which findings are about this machine (settings, folder, port) and which about the service at --url. With --app, only the app is checked.",
   examples: [
     ["inlet doctor", "this machine, and the service on it"],
     ["inlet doctor --data --data-dir /var/lib/inlet", "and read the whole database"],

@@ -24,7 +24,7 @@ export const USAGE_FLAGS = {
     sentence: "What to group the figures by.",
   },
   interval: { type: "string", choices: ["hour", "day"], fallback: "day", sentence: "The time that each line covers. Days are UTC." },
-  from: { type: "string", placeholder: "time", sentence: "Start time, ISO 8601; default: 30 days ago, or 24 hours ago." },
+  from: { type: "string", placeholder: "time", sentence: "Start time, ISO 8601; default: 30 days ago (day) or 24 hours ago (hour)." },
   to: { type: "string", placeholder: "time", sentence: "End time, ISO 8601; default: now." },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

@@ -22,7 +22,7 @@ export const CREATE_FLAGS = {
     type: "string",
     choices: ["owner", "admin", "operator", "viewer", "metrics", "read", "ingest-admin"],
     sentence:
-      "Role of an API key; default admin. operator: reads and repairs. viewer: read-only; read is an alias of it. metrics: /metrics only. ingest-admin: manages webhooks.",
+      "Role of an API key; default admin. operator: reads everything, repairs runs and requests. viewer: read-only; read is an alias of it. metrics: reads /metrics only. ingest-admin: manages webhooks and event schemas, reads events and usage.",
   },
   "only-env": {
     type: "string",

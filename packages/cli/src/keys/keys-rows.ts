@@ -7,7 +7,7 @@ import { CREATE_FLAGS, LIST_FLAGS, NEW_FLAGS } from "./keys-flags.ts";
 export const KEYS_ROWS: readonly CommandRow[] = [
   command({
     words: ["keys", "list"],
-    sentence: "Lists keys by prefix: event and signing keys of the environment, API keys of the installation.",
+    sentence: "Lists keys; only their first characters are shown: event and signing keys of the environment, API keys of the installation.",
     examples: [
       ["inlet keys list", "keys of the default environment"],
       ["inlet keys list --env branch --kind event", "event keys shared by all branches"],

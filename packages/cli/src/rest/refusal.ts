@@ -22,8 +22,9 @@ interface ErrorResponse {
 const ADVICE: Readonly<Record<string, string>> = {
   api_key_missing: "Set the API key with --api-key or INLET_API_KEY. The first start of the service prints one.",
   api_key_invalid: "Set the API key with --api-key or INLET_API_KEY.",
-  role_forbidden: 'A key with the role that is needed is made by "inlet keys create <name> --kind api", with an admin key.',
-  event_key_invalid: 'The event key is taken from --key or SERVICE_EVENT_KEY; "inlet keys create <name>" makes one.',
+  role_forbidden:
+    'Use a key whose role allows this: operator for repairs, ingest-admin for webhooks, admin for everything else; create one with "inlet keys create <name> --kind api --role <role>".',
+  event_key_invalid: 'The event key is taken from --key or SERVICE_EVENT_KEY (or INLET_EVENT_KEY); "inlet keys create <name>" makes one.',
   environment_not_found: '"inlet env list" shows the environments there are.',
   environment_missing: "Set the branch environment with --env or INLET_ENV.",
 };

@@ -47,7 +47,7 @@ function eventKey(given: string | null, url: string): string {
   const key = given?.split(",")[0]?.trim();
   if (key) return key;
   if (/^(localhost|127\.|\[::1\])/.test(new URL(url).hostname)) return "dev";
-  throw new CommandFault("Set the event key with --key or SERVICE_EVENT_KEY.", "event_key_missing", EXIT.denied);
+  throw new CommandFault("Set the event key with --key or SERVICE_EVENT_KEY (or INLET_EVENT_KEY).", "event_key_missing", EXIT.denied);
 }
 
 async function sendAll(sender: Sender, input: Input): Promise<Report> {

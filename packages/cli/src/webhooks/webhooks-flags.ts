@@ -26,7 +26,7 @@ export const NEW_FLAGS = {
   },
   from: { type: "string", placeholder: "provider", sentence: "Provider of the starter transform, without verification and handshake." },
   list: { type: "boolean", sentence: "List the providers and write nothing." },
-  env: ENV,
+  env: { ...CONNECTION_FLAGS.env, sentence: 'Environment of the webhook, written into its file. "branch": shared by all branches.' },
   ...JSON_FLAG,
 } as const satisfies Flags;
 export const TEST_FLAGS = { dir: DIR, ...JSON_FLAG } as const satisfies Flags;

@@ -27,7 +27,7 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     words: ["webhooks", "new"],
     operands: "[name]",
     sentence: "Creates a webhook in the folder from a provider's starter transform and fixtures.",
-    more: "Sends nothing to the server. The name defaults to the provider's. Without a provider, a generic transform is used.\nWith --provider, requests are verified: the secret's value is read from the named environment variable by apply.\n--env is written into the file. An existing folder is never overwritten.",
+    more: "Sends nothing to the server. The name defaults to the provider's. Without a provider, a generic transform is used.\nWith --provider, requests are verified: the secret's value is read from the named environment variable by apply.\nAn existing folder is never overwritten.",
     namesMax: 1,
     examples: [
       ["inlet webhooks new --provider stripe", "writes webhooks/stripe/, verified with STRIPE_SECRET"],

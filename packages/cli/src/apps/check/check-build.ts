@@ -112,7 +112,7 @@ async function stateOf(rest: RestClient, run: Run, signingKey: string | null): P
     if (response.status === 410) return null;
     if (response.ok) return (await response.json()) as unknown;
     const advice = signingKey === null ? "Set the signing key with --signing-key or INLET_SIGNING_KEY." : "Check the signing key.";
-    throw new CommandFault(`The service does not give the state of the run ${run.id} (status ${response.status}). ${advice}`);
+    throw new CommandFault(`The service refused to return the state of the run ${run.id} (status ${response.status}). ${advice}`);
   };
   const [steps, events] = [await read("actions"), await read("batch")];
   if (steps === null || events === null) return null;

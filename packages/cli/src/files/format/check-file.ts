@@ -42,9 +42,9 @@ function sentence(keyword: string, { params, message, parentSchema }: ErrorObjec
       return `has a field "${key}", which is unknown; ${near ? `did you mean "${near}"?` : `known fields: ${known.join(", ")}`}`;
     }
     case "propertyNames":
-      return `has the name "${key}", which is not allowed: letters, digits and . _ - / are`;
+      return `has the name "${key}": use only letters, digits and . _ - /`;
     case "pattern":
-      return parentSchema?.description === undefined ? `${message}` : `must be different: ${parentSchema.description}`;
+      return parentSchema?.description === undefined ? `${message}` : `is not valid: ${parentSchema.description}`;
     case "required":
       return `lacks "${params.missingProperty}"`;
     case "enum":

@@ -92,9 +92,9 @@ apiKeys:
     "a.yaml:5:15: environments.a.quotas.eventsPerDay must be >= 1",
     'a.yaml:7:7: environments.a.alertRules.r lacks "windowSeconds"',
     'a.yaml:8:7: environments.a.alertRules.s lacks "threshold"',
-    'a.yaml:9:37: environments.a.alertRules.u.windowSeconds must be different: The measured window; default 300. With silence, how long it may last, or "usual".',
+    'a.yaml:9:37: environments.a.alertRules.u.windowSeconds is not valid: The measured window; default 300. With silence, how long it may last, or "usual".',
     "a.yaml:11:12: environments.a.functions.f.concurrency must be integer or null",
-    'a.yaml:12:3: environments has the name "a b", which is not allowed: letters, digits and . _ - / are',
+    'a.yaml:12:3: environments has the name "a b": use only letters, digits and . _ - /',
     "a.yaml:14:8: apiKeys.k.role must be one of owner, admin, operator, viewer, metrics, ingest-admin, read",
     'a.yaml:14:20: apiKeys.k has a field "secret", which is unknown; known fields: role, environments',
   ]);
@@ -129,7 +129,7 @@ test("hostile files are refused with a sentence", (t) => {
     ["no text", "\u0000\u0001", /^a\.yaml:1:\d+: /],
     ["a prototype", "__proto__: { environments: {} }\nconstructor: {}\n", /has a field "__proto__", which is unknown/],
     ["no YAML", "environments: [\n", /^a\.yaml:\d+:\d+: .*\(not valid YAML\)$/],
-    ["a merge", "environments: { <<: { a: {} } }\n", /has the name "<<", which is not allowed/],
+    ["a merge", "environments: { <<: { a: {} } }\n", /has the name "<<": use only/],
   ] as const) {
     const faults = faultsIn(t, text);
     assert.match(faults[0] ?? "none", expected, name);
