@@ -83,7 +83,7 @@ test("a refusal is thrown at once with code, status and details", async (t) => {
 test("an address that is no Inlet service is named as such", async (t) => {
   const { inlet, service } = await testApp(t);
   service.script.push({ status: 200, body: "<html>welcome</html>" }, { status: 404, body: "<html>not found</html>" });
-  assert.match((await refusal(inlet.send(order))).message, /Is this the address of an Inlet service/);
+  assert.match((await refusal(inlet.send(order))).message, /Check that this is the address of an Inlet service/);
   const second = await refusal(inlet.send(order));
   assert.deepEqual([second.code, second.status], ["response_invalid", 404]);
 });

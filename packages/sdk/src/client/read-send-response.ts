@@ -12,11 +12,11 @@ export function readSendResponse(status: number, text: string, count: number): s
   const body = parse(text);
   if (status === 200 && Array.isArray(body?.ids) && body.ids.length === count) return body.ids.map(String);
   if (status >= 200 && status < 300) {
-    const message = `Expected ${count} ids, got ${sizeOf(text)}. Is this the address of an Inlet service?`;
+    const message = `Expected ${count} ids, got ${sizeOf(text)}. Check that this is the address of an Inlet service.`;
     return new SendError(message, { code: "response_invalid", status });
   }
   if (typeof body?.error !== "string" || typeof body.code !== "string" || !CODE.test(body.code)) {
-    const message = `The response has status ${status} and ${sizeOf(text)} that is not an Inlet service's. Is this its address?`;
+    const message = `The response has status ${status} and ${sizeOf(text)} that is not from an Inlet service. Check that this is its address.`;
     return new SendError(message, { code: "response_invalid", status });
   }
   const { error: message, code, docs, details } = body;

@@ -84,9 +84,12 @@ function withoutKey(text: string, { eventKey = "" }: Settings): string {
 
 function sendUrl({ baseUrl, eventKey, isDev }: Settings): string {
   if (!baseUrl)
-    throw new SendError("Where is the service? Set INLET_BASE_URL or pass baseUrl; INLET_DEV=1 means a local dev server", {
-      code: "base_url_missing",
-    });
+    throw new SendError(
+      "The address of the service is not set. Set INLET_BASE_URL or pass baseUrl; with a local dev server set INLET_DEV=1 instead",
+      {
+        code: "base_url_missing",
+      },
+    );
   const key = eventKey ?? (isDev ? "dev" : undefined);
   if (!key)
     throw new SendError(

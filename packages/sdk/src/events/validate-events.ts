@@ -10,7 +10,7 @@ export async function validateSent(schemas: EventSchemas, events: readonly Event
   const details = checks.flat();
   if (details.length === 0) return;
   const first = details[0] as EventFault;
-  throw new SendError(`Event ${first.index} (${events[first.index]?.name}) breaks its schema: ${first.field} ${first.message}`, {
+  throw new SendError(`events[${first.index}].${first.field}: ${first.message} (schema of "${events[first.index]?.name}")`, {
     code: "event_invalid",
     details,
   });

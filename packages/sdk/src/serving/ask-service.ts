@@ -15,7 +15,10 @@ export interface ServiceRequest {
 }
 
 export async function askService(settings: Settings, request: ServiceRequest): Promise<{ status: number; text: string }> {
-  if (!settings.baseUrl) throw new Error("Where is the service? Set INLET_BASE_URL or pass baseUrl; INLET_DEV=1 means a local dev server");
+  if (!settings.baseUrl)
+    throw new Error(
+      "The address of the service is not set. Set INLET_BASE_URL or pass baseUrl; with a local dev server set INLET_DEV=1 instead",
+    );
   const keys = settings.signingKeys;
   let response = await ask(settings, request, keys[0]);
   for (const key of keys.slice(1)) {

@@ -13,7 +13,7 @@ export async function register(
   { body, isTrusted }: { body: unknown; isTrusted: boolean },
 ): Promise<AppResponse> {
   const url = appUrl(app, request, isTrusted ? body : undefined);
-  if (url === undefined) return errorResponse(400, "url_unknown", "Under which address is this app reached? Set serveOrigin");
+  if (url === undefined) return errorResponse(400, "url_unknown", "The address of this app is not known. Set serveOrigin");
   const deployId = queryOf(request.url).get("deployId");
   const kind = request.header(HEADER.serverKind);
   let response: { status: number; text: string };

@@ -29,7 +29,10 @@ export async function verifySignature(
   const match = /^t=(\d{1,12})&s=([0-9a-fA-F]{64})$/.exec(header.trim());
   if (!match?.[1] || !match[2]) return { ok: false, reason: "the signature is malformed" };
   if (Math.abs(nowMs / 1_000 - Number(match[1])) > TOLERANCE_SECONDS) {
-    return { ok: false, reason: "the signature is more than five minutes old; do the clocks agree?" };
+    return {
+      ok: false,
+      reason: "the time of the signature is more than five minutes from this machine's clock: synchronise the clocks of app and service",
+    };
   }
   const [, seconds, signature] = match;
   for (const key of keys) if (await isSignedWith(key, signature, body, seconds)) return { ok: true };
@@ -53,7 +56,9 @@ export async function bearerToken(key: string): Promise<string> {
   const prefix = PREFIX.exec(key)?.[0] ?? "";
   const hex = key.slice(prefix.length);
   if (!/^(?:[0-9a-fA-F]{2})+$/.test(hex)) {
-    throw new TypeError("INLET_SIGNING_KEY is not a signing key: it is hexadecimal, with or without signkey-<environment>- before it");
+    throw new TypeError(
+      "INLET_SIGNING_KEY is not a signing key: use hexadecimal digits, with or without signkey-<environment>- before them",
+    );
   }
   return prefix + hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", bytesOfHex(hex))));
 }
