@@ -40,7 +40,7 @@ export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
     hasWindow: true,
   },
   unmatched_events: {
-    label: "Events without a subscriber",
+    label: "Unmatched events",
     help: "Events that neither started nor resumed a run.",
     unit: "events",
     takesFunction: false,
@@ -76,7 +76,7 @@ export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
   },
   archive_failing: {
     label: "Archive fails",
-    help: "For how long the archive has not taken old events and runs of the database that this environment is on.",
+    help: "How long the archive could not be written.",
     unit: "seconds",
     takesFunction: false,
     hasWindow: false,
@@ -106,7 +106,7 @@ function measured({ kind, threshold: given }: Pick<AlertRuleFields, "kind" | "th
   if (kind === "quota_used") return `${threshold} % of a quota used`;
   if (kind === "archive_failing") return `${spanText(threshold)} without a writable archive`;
   if (kind === "schema_drift") return `${plural(threshold, "new field or type", "new fields or types")} of events`;
-  return `${plural(threshold, "event")} without a subscriber`;
+  return plural(threshold, "unmatched event");
 }
 
 const SECONDS: ReadonlySet<AlertKind> = new Set(["queue_age", "silence", "archive_failing"]);

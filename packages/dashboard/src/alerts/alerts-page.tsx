@@ -60,7 +60,7 @@ function NoRules({ mayRepair }: { mayRepair: boolean }) {
   return (
     <div className="card">
       <EmptyState icon="alert" title="No alert rules yet">
-        <p>A rule watches failures, the queue, refused webhook requests, events without a subscriber, or whether something has stopped.</p>
+        <p>A rule watches failures, the queue, refused webhook requests, unmatched events, or whether something has stopped.</p>
         {!mayRepair && <p>Your role does not allow you to create rules.</p>}
       </EmptyState>
     </div>

@@ -98,9 +98,9 @@ function StoredFilters({ search, clearings, set }: StoredFiltersProps) {
         )}
       </select>
       <select className="input" aria-label="Match" value={search.matched ?? ""} onChange={({ target }) => set({ matched: target.value })}>
-        <option value="">Matched or not</option>
+        <option value="">Matched and unmatched</option>
         <option value="true">Matched</option>
-        <option value="false">Without a match</option>
+        <option value="false">Unmatched</option>
       </select>
       <WhereFilter key={`where ${clearings}`} value={search.where} onChange={(where) => set({ where })} />
     </>

@@ -24,12 +24,18 @@ export function EventRuns({ env, event }: { env: string; event: EventItem }) {
 
 function StartedRuns({ env, event }: { env: string; event: EventItem }) {
   const { data, error } = useEventRuns(env, event, "started");
+  const { data: resumed } = useEventRuns(env, event, "resumed");
   return (
     <section className="stack tight" aria-label="Runs">
       <h3>Runs</h3>
       {error && <p className="quiet">Runs could not be loaded: {messageOf(error)}</p>}
       {!data && !error && <span className="skeleton" style={{ width: "40%" }} />}
-      {data?.items.length === 0 && <p className="quiet">No function was subscribed to this event when it arrived.</p>}
+      {data?.items.length === 0 && (
+        <p className="quiet">
+          This event started no run.
+          {resumed?.items.length === 0 && " Check that a function subscribes to its name, and its conditions and limits."}
+        </p>
+      )}
       <RunLines env={env} runs={data?.items ?? []} />
     </section>
   );

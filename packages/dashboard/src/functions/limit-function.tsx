@@ -53,9 +53,11 @@ function LimitDialog({ env, fn, onClose }: { env: string; fn: FunctionItem; onCl
   }
   return (
     <FormDialog title={`Limits of ${fn.name}`} submit="Save" onClose={onClose} onSubmit={save}>
-      <p className="second">They hold at once, on every node, and survive syncs. An empty field leaves what the app registered.</p>
+      <p className="second">
+        Changes take effect immediately on every node and survive syncs. Leave a field empty to use the app's own limit.
+      </p>
       <label className="field">
-        <span>At a time</span>
+        <span>Concurrent</span>
         <input
           className="input"
           type="number"
@@ -67,13 +69,13 @@ function LimitDialog({ env, fn, onClose }: { env: string; fn: FunctionItem; onCl
         />
       </label>
       <RateField
-        label="Starts, others wait"
+        label="Starts per period (others wait)"
         registered={fn.config.throttle}
         value={draft.throttle}
         onChange={(value) => setDraft({ ...draft, throttle: value })}
       />
       <RateField
-        label="Starts, others are dropped"
+        label="Starts per period (others are dropped)"
         registered={fn.config.rateLimit}
         value={draft.rateLimit}
         onChange={(value) => setDraft({ ...draft, rateLimit: value })}

@@ -162,7 +162,7 @@ function JobFacts({ job }: { job: JobView }) {
       <div>
         <dt>Job ID</dt>
         <dd className="row" style={{ gap: 2 }}>
-          <span className="mono cut">{job.id}</span> <CopyButton text={job.id} label="Copy job id" />
+          <span className="mono cut">{job.id}</span> <CopyButton text={job.id} label="Copy Job ID" />
         </dd>
       </div>
     </dl>

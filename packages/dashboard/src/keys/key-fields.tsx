@@ -48,8 +48,8 @@ function namesIn(text: string): string[] | null {
 const ROLES: readonly Option[] = [
   ["owner", "full access, manages owners"],
   ["admin", "full access"],
-  ["operator", "read-only, and repairs runs and requests"],
-  ["ingest-admin", "manages webhooks, reads events"],
+  ["operator", "reads everything, repairs runs and requests"],
+  ["ingest-admin", "manages webhooks and event schemas, reads events and usage"],
   ["viewer", "read-only"],
   ["metrics", "reads /metrics only"],
 ].map(([role = "", rights]) => ({ value: role, text: `${role}: ${rights}` }));

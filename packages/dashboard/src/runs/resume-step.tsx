@@ -26,7 +26,7 @@ export function ResumeStep({ env, run, step }: ResumeStepProps) {
   if (!mayRepair || run.endedAt !== null || step.endedAt !== null) return null;
   async function wake() {
     const path = `/runs/${encodeURIComponent(run.id)}/steps/${encodeURIComponent(step.id)}/wake`;
-    await withToast(call(path, { method: "POST", env }), "Woken. The run goes on.");
+    await withToast(call(path, { method: "POST", env }), "The step was woken. The run continues.");
     await refresh();
   }
   if (step.kind === "sleep")

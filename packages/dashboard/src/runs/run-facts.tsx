@@ -71,7 +71,7 @@ export function RunFacts({ env, run }: { env: string; run: Run }) {
         </Fact>
       )}
       <Fact label="Run ID">
-        <Id text={run.id} label="Copy run id" />
+        <Id text={run.id} label="Copy Run ID" />
       </Fact>
     </dl>
   );

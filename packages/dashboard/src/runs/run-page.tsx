@@ -132,7 +132,7 @@ function RunActions({ env, run }: { env: string; run: Run }) {
       )}
       {isCancelling && (
         <FormDialog title="Cancel this run?" submit="Cancel run" danger onClose={() => setCancelling(false)} onSubmit={cancel}>
-          <p className="second">Its function is not called again. A run that was cancelled cannot go on; it can be rerun from its start.</p>
+          <p className="second">The run stops and cannot be continued; you can rerun it later, from the start or from a step.</p>
         </FormDialog>
       )}
       <button type="button" className="button" onClick={() => void rerun()}>

@@ -18,7 +18,7 @@ import { startOf } from "./run-table.tsx";
 import type { useRunList } from "./use-run-list.ts";
 
 const NARROW_PX = 760;
-const COLUMNS = ["Status", "Function and run ID", "Event", "Error", "Attempts", "Duration", "Created"];
+const COLUMNS = ["Status", "Function and Run ID", "Event", "Error", "Attempts", "Duration", "Created"];
 
 interface RunRowsProps {
   env: string;

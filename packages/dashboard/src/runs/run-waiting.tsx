@@ -78,6 +78,6 @@ function explain(env: string, { function: fn, orderKey }: Run, { reason, until, 
     case "limit_full":
       return <>This run waits for a free slot of its function's limits. {toFunction("Show its limits")}</>;
     default:
-      return "This run waits for a free slot: its app is called as often at a time as allowed.";
+      return "This run waits for a free slot: its app already has the maximum number of concurrent calls (--app-calls).";
   }
 }

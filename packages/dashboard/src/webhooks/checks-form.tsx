@@ -117,7 +117,7 @@ function AnswerFields({ draft, change }: PartProps) {
         label="Response to accepted requests"
         value={draft.status}
         options={STATUSES}
-        none="The event ids"
+        none="The Event IDs"
         onChange={(status) => change({ status })}
       />
       {draft.status !== "" && draft.status !== "204" && (

@@ -21,7 +21,7 @@ export function alertCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "New rule" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Nobody listens");
-    await dialog.getByRole("combobox", { name: "Measures" }).selectOption("Events without a subscriber");
+    await dialog.getByRole("combobox", { name: "Measures" }).selectOption("Unmatched events");
     await dialog.getByText("Events that neither started nor resumed a run.").waitFor();
     assert.equal(await dialog.getByRole("combobox", { name: /^Function/ }).count(), 0, "this kind is not about a function");
     await dialog.getByLabel(/^Threshold in events/).fill("1");
@@ -32,7 +32,7 @@ export function alertCases(browser: () => Browser): void {
     await dialog.getByRole("button", { name: "Create" }).click();
     const row = page.getByRole("row").filter({ hasText: "Nobody listens" });
     await row.getByText("00:00 to 23:59 UTC").waitFor();
-    await row.getByText("At least 1 event without a subscriber within 5 min").waitFor();
+    await row.getByText("At least 1 unmatched event within 5 min").waitFor();
     await row.getByText("Not raised").waitFor();
     await row.getByText("Never").waitFor();
 

@@ -103,7 +103,7 @@ async function filterRuns(page: Page, service: TestService): Promise<void> {
 }
 
 async function chooseRuns(page: Page, service: TestService): Promise<void> {
-  for (const title of ["Status", "Function and run ID", "Event", "Error", "Attempts", "Duration", "Created"])
+  for (const title of ["Status", "Function and Run ID", "Event", "Error", "Attempts", "Duration", "Created"])
     await page.locator(".list-columns").getByText(title, { exact: true }).waitFor();
   await page.getByText("4 runs in total").waitFor();
   const row = page.getByRole("listitem").filter({ hasText: "grace" });
