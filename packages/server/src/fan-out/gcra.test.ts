@@ -1,19 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DAY_MS } from "@inlet/protocol";
-import { type Rate, rateCheck, rateForgetAt, rateLimitRate, recallRate, throttleAdmit } from "./gcra.ts";
+import { type Rate, type RateUse, rateCheck, rateForgetAt, rateLimitRate, throttleAdmit } from "./gcra.ts";
 
 const NOON = Date.UTC(2030, 5, 15, 12);
 const HOUR_MS = 3_600_000;
 
 /** Asks at each instant; the instants at which it was allowed. */
 function allowedAt(rate: Rate, instants: number[]): number[] {
-  let tat: number | null = null;
+  let use: RateUse | null = null;
   return instants.filter((now) => {
-    const outcome = rateCheck({ tat }, now, rate);
-    tat = outcome.tat;
+    const outcome = rateCheck(use, now, rate);
+    if (outcome.allowed) use = outcome.use;
     return outcome.allowed;
   });
+}
+
+/** After a start that is allowed. */
+function used(use: RateUse | null, now: number, rate: Rate): RateUse {
+  const outcome = rateCheck(use, now, rate);
+  assert.ok(outcome.allowed, `at ${now}`);
+  return outcome.use;
 }
 
 function everySecond(seconds: number): number[] {
@@ -31,27 +38,35 @@ test("burst + 1 start at once, then one each interval; a pause earns the burst a
   assert.deepEqual(allowedAt(rate, [0, 0, 0, 0, 10_000, 10_000, 10_000, 10_000]), [0, 0, 0, 10_000, 10_000, 10_000]);
 });
 
-test("a refusal uses nothing up and says when to come again", () => {
+test("a refusal says when to come again", () => {
   const rate = { limit: 1, periodMs: 60_000, burst: 0 };
-  const first = rateCheck({ tat: null }, 1_000, rate);
-  assert.deepEqual(first, { allowed: true, tat: 61_000 });
-  for (const now of [1_000, 30_000, 60_999])
-    assert.deepEqual(rateCheck(first, now, rate), { allowed: false, tat: 61_000, delayUntil: 61_000 });
-  assert.deepEqual(rateCheck(first, 61_000, rate), { allowed: true, tat: 121_000 });
+  const use = used(null, 1_000, rate);
+  for (const now of [1_000, 30_000, 60_999]) assert.deepEqual(rateCheck(use, now, rate), { allowed: false, delayUntil: 61_000 });
+  assert.deepEqual(rateCheck(use, 61_000, rate), { allowed: true, use: { at: 61_000, used: 1 } });
+});
+
+test("all of a burst start within the same millisecond, whatever the interval and the time of day", () => {
+  for (const periodMs of [1_000, 60_000, HOUR_MS, DAY_MS]) {
+    for (let limit = 1; limit <= 100; limit++) {
+      for (const burst of [0, limit - 1, Math.floor(limit / 10)]) {
+        const rate = { limit, periodMs, burst };
+        const first = throttleAdmit(null, NOON + limit, rate, 1_000);
+        assert.equal(first.count, burst + 1, JSON.stringify(rate));
+        assert.equal(first.nextAt, NOON + limit + Math.ceil(periodMs / limit), JSON.stringify(rate));
+        assert.equal(throttleAdmit(first.remember, NOON + limit + periodMs * 2, rate, 1_000).count, burst + 1, JSON.stringify(rate));
+      }
+    }
+  }
 });
 
 test("coming again at the time told is allowed, also when intervals are not whole milliseconds", () => {
   const rate = { limit: 7, periodMs: 1_000, burst: 1 };
-  let tat: number | null = null;
+  let use: RateUse | null = null;
   let now = 5_000;
   for (let i = 0; i < 100; i++) {
-    let outcome = rateCheck({ tat }, now, rate);
-    if (!outcome.allowed) {
-      now = outcome.delayUntil;
-      outcome = rateCheck({ tat }, now, rate);
-    }
-    assert.equal(outcome.allowed, true, `start ${i} at ${now}`);
-    tat = outcome.tat;
+    const early = rateCheck(use, now, rate);
+    if (!early.allowed) now = early.delayUntil;
+    use = used(use, now, rate);
   }
   // 100 starts, two of them at once: 98 intervals of 1000 / 7 ms.
   assert.ok(Math.abs(now - (5_000 + (98 * 1_000) / 7)) <= 1, `${now}`);
@@ -70,8 +85,7 @@ test("of those that wait a throttle admits what may start now, and says when the
 
 test("a clock that goes back lets nothing through too early", () => {
   const rate = { limit: 1, periodMs: 1_000, burst: 0 };
-  const { tat } = rateCheck({ tat: null }, 10_000, rate);
-  assert.deepEqual(rateCheck({ tat }, 5_000, rate), { allowed: false, tat: 11_000, delayUntil: 11_000 });
+  assert.deepEqual(rateCheck(used(null, 10_000, rate), 5_000, rate), { allowed: false, delayUntil: 11_000 });
 });
 
 test("a rate limit lets a tenth of it come at once", () => {
@@ -89,11 +103,10 @@ test("a rate limit lets a tenth of it come at once", () => {
 
 test("a key that is forgotten when it may be decides as one that is remembered", () => {
   const rate = { limit: 3, periodMs: 1_000, burst: 2 };
-  let tat: number | null = null;
-  for (let i = 0; i < 3; i++) tat = rateCheck({ tat }, 0, rate).tat;
-  const forgetAt = rateForgetAt(tat as number);
-  assert.deepEqual(rateCheck({ tat }, forgetAt, rate), rateCheck({ tat: null }, forgetAt, rate));
-  assert.notDeepEqual(rateCheck({ tat }, forgetAt - 1, rate), rateCheck({ tat: null }, forgetAt - 1, rate));
+  const use = used(used(used(null, 0, rate), 0, rate), 0, rate);
+  const forgetAt = rateForgetAt(use, rate);
+  assert.deepEqual(rateCheck(use, forgetAt, rate), rateCheck(null, forgetAt, rate));
+  assert.notDeepEqual(rateCheck(use, forgetAt - 1, rate), rateCheck(null, forgetAt - 1, rate));
 });
 
 test("a rate that was raised holds at once, and so does one that was lowered", () => {
@@ -117,10 +130,9 @@ test("a burst that is larger now may start at once; one that is smaller delays t
 
 test("what an earlier release remembered counts as it did", () => {
   const hourly = { limit: 1, periodMs: HOUR_MS, burst: 0 };
-  assert.deepEqual([recallRate(null, hourly), recallRate(`${NOON + 0.5}`, hourly)], [null, NOON + 0.5]);
+  assert.equal(throttleAdmit(`${NOON + 0.5}`, NOON, { ...hourly, burst: 9 }, 20).nextAt, NOON + 1);
   assert.equal(throttleAdmit(`${NOON + 1_000}`, NOON, hourly, 1).nextAt, NOON + 1_000);
   assert.equal(throttleAdmit(`${NOON + 1_000}`, NOON + 1_000, hourly, 1).count, 1);
-  assert.equal(recallRate(String(Number(throttleAdmit(null, NOON, hourly, 1).remember)), hourly), null);
 });
 
 test("whatever the rate, and however it is changed: never more than it allows, and the next no later", () => {

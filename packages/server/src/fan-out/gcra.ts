@@ -1,7 +1,8 @@
 /**
- * The generic cell rate algorithm: one start per period / limit, and a burst after a pause. Its only state per key is one
- * time, `tat` (theoretical arrival time): when the next start would be due if starts were evenly spaced. Pure: the caller stores what
- * rememberRate returns, and provides the clock.
+ * The generic cell rate algorithm: one start per period / limit, and a burst after a pause. Each start uses up an interval, and as time goes
+ * by, intervals are free again. Pure: the caller stores what `rememberUse` returns, and provides the clock.
+ *
+ * Everything is counted from a moment that is remembered: added to the time of day, intervals that are not whole milliseconds would be rounded.
  */
 
 export interface Rate {
@@ -11,48 +12,45 @@ export interface Rate {
   burst: number;
 }
 
-/** What is stored for a key: a time of the past and a number, neither of which depends on a rate. So a rate that is changed holds at once. */
-interface Remembered {
-  /** When this was stored. */
+/** What is stored for a key: neither number depends on a rate, so a rate that is changed holds at once. */
+export interface RateUse {
   at: number;
-  /** How many intervals were used up then: at most burst + 1, and none or fewer if nothing started. */
+  /** How many intervals were used up then: at most burst + 1. */
   used: number;
 }
 
-/** `tat` is null for a key that was never seen, or has expired. */
-export interface RateState {
-  tat: number | null;
+export type RateOutcome = { allowed: true; use: RateUse } | { allowed: false; delayUntil: number };
+
+/** So little may be missing because numbers are rounded. */
+const ROUNDING_MS = 0.001;
+
+/** Whether one more may start now; if not, when the next may. `use` is null for a key that was never seen, or has expired. */
+export function rateCheck(use: RateUse | null, now: number, rate: Rate): RateOutcome {
+  const used = usedAt(use, now, rate);
+  const missingMs = (used - rate.burst) * intervalOf(rate) - ROUNDING_MS;
+  if (missingMs > 0) return { allowed: false, delayUntil: now + Math.ceil(missingMs) };
+  return { allowed: true, use: { at: now, used: used + 1 } };
 }
 
-export type RateOutcome =
-  | { allowed: true; tat: number }
-  /** Nothing is consumed: `tat` is unchanged. */
-  | { allowed: false; tat: number; delayUntil: number };
-
-/** Whether one more may start now; if not, when the next may. */
-export function rateCheck({ tat }: RateState, now: number, { limit, periodMs, burst }: Rate): RateOutcome {
-  const intervalMs = periodMs / limit;
-  const due = Math.max(tat ?? now, now);
-  const allowedFrom = due - burst * intervalMs;
-  if (allowedFrom > now) return { allowed: false, tat: due, delayUntil: Math.ceil(allowedFrom) };
-  return { allowed: true, tat: due + intervalMs };
+/** A larger burst that was used up before counts only as far as this rate allows one: the next may start an interval after the last. */
+function usedAt(use: RateUse | null, now: number, rate: Rate): number {
+  if (!use) return 0;
+  return Math.max(0, Math.min(use.used, rate.burst + 1) - (now - use.at) / intervalOf(rate));
 }
 
-export function rememberRate(tat: number, now: number, { limit, periodMs }: Rate): string {
-  return JSON.stringify({ at: now, used: ((tat - now) * limit) / periodMs } satisfies Remembered);
+function intervalOf({ limit, periodMs }: Rate): number {
+  return periodMs / limit;
 }
 
-/**
- * The `tat` of a key at the rate in force now. A larger burst that was used up before counts only as far as this rate allows one: the next may start
- * an interval after the last.
- */
-export function recallRate(remembered: string | null, { limit, periodMs, burst }: Rate): number | null {
-  // A node of version 0.3.0 that works beside newer ones reads what they store as NaN, and stores that.
-  if (remembered === null || remembered === "NaN") return null;
-  // A number is a `tat` that such a version stored.
-  const known = JSON.parse(remembered) as Remembered | number;
-  if (typeof known === "number") return known;
-  return known.at + (Math.min(known.used, burst + 1) * periodMs) / limit;
+export function rememberUse(use: RateUse): string {
+  return JSON.stringify(use);
+}
+
+export function recallUse(remembered: string | null, rate: Rate): RateUse | null {
+  if (remembered === null) return null;
+  const known = JSON.parse(remembered) as RateUse | number;
+  // Version 0.3.0 stored when the next start would be due if starts were evenly spaced.
+  return typeof known === "number" ? { at: known - (rate.burst + 1) * intervalOf(rate), used: rate.burst + 1 } : known;
 }
 
 export interface ThrottleOutcome {
@@ -66,25 +64,21 @@ export interface ThrottleOutcome {
 
 /** How many of the waiting ones may start now: for throttles, which drop nothing. */
 export function throttleAdmit(remembered: string | null, now: number, rate: Rate, wanted: number): ThrottleOutcome {
-  let tat = recallRate(remembered, rate);
-  for (let count = 0; ; count++) {
-    const outcome = rateCheck({ tat }, now, rate);
-    if (count < wanted && outcome.allowed) tat = outcome.tat;
-    else {
-      const kept = tat ?? now;
-      return {
-        count,
-        remember: rememberRate(kept, now, rate),
-        expiresAt: rateForgetAt(kept),
-        nextAt: outcome.allowed ? now : outcome.delayUntil,
-      };
-    }
+  let use = recallUse(remembered, rate);
+  let outcome = rateCheck(use, now, rate);
+  let count = 0;
+  for (; count < wanted && outcome.allowed; count++) {
+    use = outcome.use;
+    outcome = rateCheck(use, now, rate);
   }
+  const kept = use ?? { at: now, used: 0 };
+  const nextAt = outcome.allowed ? now : outcome.delayUntil;
+  return { count, remember: rememberUse(kept), expiresAt: rateForgetAt(kept, rate), nextAt };
 }
 
 /** After this time a key may be deleted: a new state would be equal. */
-export function rateForgetAt(tat: number): number {
-  return Math.ceil(tat);
+export function rateForgetAt({ at, used }: RateUse, rate: Rate): number {
+  return at + Math.ceil(used * intervalOf(rate));
 }
 
 /** Without a configured burst, a tenth of a rate limit may start at once: with 10 a minute, two now and then one every 6 s. */

@@ -26,7 +26,7 @@ import type {
 } from "../../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "../expressions.ts";
 import type { FunctionConfig } from "../function-config.ts";
-import { rateCheck, rateForgetAt, rateLimitRate, recallRate, rememberRate } from "../gcra.ts";
+import { rateCheck, rateForgetAt, rateLimitRate, recallUse, rememberUse } from "../gcra.ts";
 import { type KeyHash, keyHashed, limitsNothing } from "../lanes.ts";
 
 /** What is collected for one key. */
@@ -73,9 +73,10 @@ export function decideStart(keys: readonly MarkKey[], state: FunctionStartState,
   // Many events of a batch are one run: they do not count against the rate limit of runs.
   if (config.rateLimit && !config.batch && !limitsNothing(config.rateLimit.key, keys[RATE]?.key)) {
     const rate = rateLimitRate(config.rateLimit);
-    const { allowed, tat } = rateCheck({ tat: recallRate(state.marks[RATE] ?? null, rate) }, now, rate);
-    if (!allowed) return notStarted(facts, "it has been started as often as its rate limit allows");
-    marks.push({ ...(keys[RATE] as MarkKey), value: rememberRate(tat, now, rate), expiresAt: rateForgetAt(tat) });
+    const outcome = rateCheck(recallUse(state.marks[RATE] ?? null, rate), now, rate);
+    if (!outcome.allowed) return notStarted(facts, "it has been started as often as its rate limit allows");
+    const { use } = outcome;
+    marks.push({ ...(keys[RATE] as MarkKey), value: rememberUse(use), expiresAt: rateForgetAt(use, rate) });
   }
   const isDebounced = config.debounce && !limitsNothing(config.debounce.key, keys[DEBOUNCE]?.key);
   if (isDebounced && !facts.invoker) return withMarks(marks, debounced(keys, state, facts));
