@@ -9,6 +9,7 @@ import { type TestContext, test } from "node:test";
 import { Ajv } from "ajv";
 import { parse, parseAllDocuments } from "yaml";
 import { settingsNames } from "../../packages/server/src/config/help.ts";
+import { stopBoundMs } from "../../packages/server/src/service/stop-bound.ts";
 import { ROOT, readManifest } from "../release/pack-packages.ts";
 import { ageOfPins, imagePins, readPins } from "./image-pins.ts";
 import { readDockerfile } from "./read-dockerfile.ts";
@@ -103,11 +104,12 @@ function composeFile(file: string): {
 function assertNode(name: string, { image, environment = {}, read_only: isReadOnly, stop_grace_period: grace }: Service): void {
   assert.deepEqual([image, isReadOnly], [`\${INLET_IMAGE:-inlet}`, true], name);
   for (const variable of Object.keys(environment)) assert.ok(VARIABLES.has(variable), `${name}: ${variable}`);
-  const [delay, drain] = [environment.INLET_DRAIN_DELAY ?? "0s", environment.INLET_DRAIN_TIMEOUT ?? "10s"].map((text) =>
+  const [delay = 0, drain = 0] = [environment.INLET_DRAIN_DELAY ?? "0s", environment.INLET_DRAIN_TIMEOUT ?? "10s"].map((text) =>
     Number.parseInt(text, 10),
   );
   assert.equal(delay, 5, `${name}: requests are accepted while the proxy notices that the node stops`);
-  assert.ok(Number.parseInt(grace ?? "0", 10) > Number(delay) + Number(drain), `${name}: Docker waits longer than the service`);
+  const boundMs = stopBoundMs({ drainDelay: delay * 1_000, drainTimeout: drain * 1_000 });
+  assert.ok(Number.parseInt(grace ?? "0", 10) * 1_000 > boundMs, `${name}: Docker waits longer than the service`);
 }
 
 test("compose.yaml: one node whose store is in a volume", (t) => {
@@ -217,6 +219,11 @@ test("the chart's values keep to their schema, which refuses what does not exist
   ])
     assert.ok(!validate({ ...values, ...wrong }), JSON.stringify(wrong));
   assert.match(read(`${CHART}/templates/NOTES.txt`), /\(not \.Values\.trustProxy\)[\s\S]*WARNING: trustProxy is not set/);
+  assert.match(
+    read(`${CHART}/templates/nodes.yaml`),
+    /terminationGracePeriodSeconds: {{ add \.Values\.drainDelaySeconds \(mul 2 \.Values\.drainSeconds\) 35 }}/,
+    "longer than a stop may take",
+  );
   assert.match(read(`${CHART}/templates/autoscaling.yaml`), /name: inlet_queue_age_seconds[\s\S]*max\(inlet_queue_age_seconds\{/);
 });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { signingKeyBearers } from "@inlet/protocol";
 import { readConfig } from "@inlet/server";
+import { stopBoundMs } from "../../server/src/service/stop-bound.ts";
 import { poll } from "../../server/test/support/app.ts";
 import { startInlet } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
@@ -135,7 +136,7 @@ test("the systemd unit starts a service that knows its public address and its cl
     /INLET_EVENT_KEY is a placeholder[\s\S]*INLET_SIGNING_KEY is a placeholder/,
   );
   const config = readConfig("start", flags, variables);
-  assert.ok(Number.parseInt(setting("TimeoutStopSec"), 10) * 1_000 > config.drainTimeout);
+  assert.ok(Number.parseInt(setting("TimeoutStopSec"), 10) * 1_000 > stopBoundMs(config));
   assert.deepEqual(
     [setting("KillSignal"), setting("StateDirectoryMode"), `/var/lib/${setting("StateDirectory")}`],
     ["SIGTERM", "0700", config.dataDir],

@@ -8,6 +8,7 @@ import { logLine } from "./observe/log-lines.ts";
 import { readTelemetry } from "./observe/telemetry/telemetry-settings.ts";
 import { isLoopback } from "./service/loopback.ts";
 import { StartRefused } from "./service/start-refused.ts";
+import { stopBoundMs } from "./service/stop-bound.ts";
 import { curlSend, loginLink, welcome } from "./service/welcome.ts";
 import { type Service, startService } from "./service.ts";
 import { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
@@ -31,8 +32,6 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** Added to the drain timeout: the time to close everything else after an unhandled fault. */
 const FAULT_STOP_MS = 10_000;
-/** Added to the drain timeouts: the time to close everything else when the service is asked to stop. */
-const STOP_MS = 30_000;
 /** After everything has stopped: output that is still being written has this long. */
 const LEFT_OPEN_MS = 1_000;
 const LOG_HELD_BYTES_MAX = 1024 * 1024;
@@ -90,17 +89,13 @@ export async function runService(mode: Mode, argv: readonly string[], { asked, o
   }
 }
 
-/** Calls of apps end within the drain timeout, and so do open requests after them. */
-async function stopInTime(service: Service, log: Logger, { drainDelay, drainTimeout }: Config): Promise<void> {
-  const late = setTimeout(
-    () => {
-      log.error(
-        "stopping took too long, as with a database that does not answer: the process ends at once, and what it acknowledged is stored",
-      );
-      process.exit(EXIT_OK);
-    },
-    drainDelay + 2 * drainTimeout + STOP_MS,
-  );
+async function stopInTime(service: Service, log: Logger, config: Config): Promise<void> {
+  const late = setTimeout(() => {
+    log.error(
+      "stopping took too long, as with a database that does not answer: the process ends at once, and what it acknowledged is stored",
+    );
+    process.exit(EXIT_OK);
+  }, stopBoundMs(config));
   try {
     await service.stop();
   } finally {
