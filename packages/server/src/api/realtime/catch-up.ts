@@ -4,10 +4,16 @@
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import type { RealtimeCursor, RealtimeMessage, RealtimeStore, StoreViews } from "../../store/contract/index.ts";
+import {
+  CHANNEL_MESSAGES_MAX,
+  type RealtimeCursor,
+  type RealtimeMessage,
+  type RealtimeStore,
+  type StoreViews,
+} from "../../store/contract/index.ts";
 
 export interface CatchUpParts {
-  store: Pick<RealtimeStore, "realtimeLast" | "realtimeHas" | "realtimeFloor">;
+  store: Pick<RealtimeStore, "realtimeLast" | "realtimeKept" | "realtimeFloor">;
   views: Pick<StoreViews, "realtimeRead">;
   /** How long messages are kept. */
   retentionMs: number;
@@ -36,6 +42,8 @@ export interface CatchUpTarget {
 }
 
 const PAGE_MESSAGES = 100;
+/** A channel of which a subscriber got nothing lost nothing either, unless so many messages followed; by far, since others may be on their way. */
+const UNEXAMINED_MAX = CHANNEL_MESSAGES_MAX / 2;
 
 export async function catchUp({ store, views, retentionMs, now }: CatchUpParts, target: CatchUpTarget): Promise<void> {
   const { environmentId, after } = target;
@@ -44,27 +52,32 @@ export async function catchUp({ store, views, retentionMs, now }: CatchUpParts, 
   const isKnown = after <= (await store.realtimeLast({ environmentId }));
   const floorOf = async (channel: string) => [channel, await store.realtimeFloor({ environmentId, channel })] as const;
   const floors = new Map(await Promise.all(target.channels().map(floorOf)));
-  const isKept = isKnown && (await store.realtimeHas({ environmentId, number: after, publishedAfter }));
-  if (isKnown && (!isKept || [...floors.values()].some((floor) => floor > after))) target.sendGap();
+  const isKept = isKnown && (await store.realtimeKept({ environmentId, numbers: [after], publishedAfter })).length > 0;
+  /** It was told of a gap, and got nothing since. */
+  let isAtGap = isKnown && (!isKept || [...floors.values()].some((floor) => floor > after));
+  if (isAtGap) target.sendGap();
   let reached = isKnown ? after : target.joinedAt;
-  /** Of each channel, the last message that it got. */
-  const got = new Map<string, number>();
+  const anchors = new Map([...floors].filter(([, floor]) => floor > 0));
   while (!target.isGone()) {
     const until = target.delivered();
     // Nothing can be delivered to others between this look and the change.
     if (reached >= until) return target.goLive(reached);
     const cursors = target.channels().map((channel) => ({ channel, after: Math.max(reached, floors.get(channel) ?? 0) }));
     const page = await views.realtimeRead({ environmentId, cursors, until, publishedAfter, limit: PAGE_MESSAGES });
-    const removed = await removedSince(store, { environmentId, cursors, got, publishedAfter });
+    const removed = await removedSince(store, { environmentId, cursors, until, anchors });
     if (target.isGone()) return;
-    if (removed.size > 0) target.sendGap();
+    if (removed.size > 0 && !isAtGap) target.sendGap();
+    if (removed.size > 0) isAtGap = true;
     for (const [channel, floor] of removed) {
-      got.delete(channel);
       floors.set(channel, floor);
+      anchors.set(channel, floor);
     }
     for (const message of page.messages) {
+      // Read, and removed since: what follows the gap is what is kept.
+      if (message.number <= (floors.get(message.channel) ?? 0)) continue;
       target.send(message);
-      got.set(message.channel, message.number);
+      isAtGap = false;
+      anchors.set(message.channel, message.number);
     }
     reached = page.reached;
     await target.drained();
@@ -74,21 +87,26 @@ export async function catchUp({ store, views, retentionMs, now }: CatchUpParts, 
 interface ReadFrom {
   environmentId: EnvironmentId;
   cursors: readonly RealtimeCursor[];
-  got: ReadonlyMap<string, number>;
-  publishedAfter: number;
+  until: number;
+  /** Of a channel, the last message that it got, or the newest that it will not get. 0: unknown. */
+  anchors: ReadonlyMap<string, number>;
 }
 
 /**
  * The channels, with their floors, of which messages may have been removed before they were read: others publish meanwhile. The oldest go
- * first, so while the last message that it got is kept, so is everything that follows. To be asked after the read.
+ * first, so while the anchor of a channel is kept, so is everything that follows. To be asked after the read.
  */
-async function removedSince(store: CatchUpParts["store"], { environmentId, cursors, got, publishedAfter }: ReadFrom) {
+async function removedSince(store: CatchUpParts["store"], { environmentId, cursors, until, anchors }: ReadFrom) {
+  const anchorOf = ({ channel }: RealtimeCursor) => anchors.get(channel) ?? 0;
+  const numbers = cursors.map(anchorOf).filter((anchor) => anchor > 0);
+  const kept = new Set(numbers.length > 0 ? await store.realtimeKept({ environmentId, numbers, publishedAfter: 0 }) : []);
   const removed = new Map<string, number>();
-  const examine = async ({ channel, after }: RealtimeCursor) => {
-    const number = got.get(channel);
-    if (number !== undefined && (await store.realtimeHas({ environmentId, number, publishedAfter }))) return;
+  const examine = async (cursor: RealtimeCursor) => {
+    const { channel, after } = cursor;
+    const anchor = anchorOf(cursor);
+    if (anchor > 0 ? kept.has(anchor) : until - after <= UNEXAMINED_MAX) return;
     const floor = await store.realtimeFloor({ environmentId, channel });
-    if (number !== undefined || floor > after) removed.set(channel, floor);
+    if (anchor > 0 || floor > after) removed.set(channel, floor);
   };
   await Promise.all(cursors.map(examine));
   return removed;

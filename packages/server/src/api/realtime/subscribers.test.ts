@@ -13,7 +13,7 @@ function makeStore(): { store: RealtimeStore; publish(topic?: string): void } {
   const store: RealtimeStore = {
     realtimePublish: async () => [],
     realtimeLast: async () => number,
-    realtimeHas: async () => true,
+    realtimeKept: async ({ numbers }) => [...numbers],
     realtimeFloor: async () => 0,
     realtimeRead: async ({ until }) => ({ messages: [], reached: until }),
     realtimeExpireMany: async () => 0,

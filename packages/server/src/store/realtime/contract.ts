@@ -44,8 +44,8 @@ export interface RealtimeStore {
   realtimePublish(params: { environmentId: EnvironmentId; messages: readonly NewRealtimeMessage[]; now: number }): Promise<number[]>;
   /** The highest number given in an environment; 0: none. */
   realtimeLast(params: { environmentId: EnvironmentId }): Promise<number>;
-  /** Whether the message with this number is stored, and was published after a time. */
-  realtimeHas(params: { environmentId: EnvironmentId; number: number; publishedAfter: number }): Promise<boolean>;
+  /** Those of these messages that are stored, and were published after a time. */
+  realtimeKept(params: { environmentId: EnvironmentId; numbers: readonly number[]; publishedAfter: number }): Promise<number[]>;
   /** The number up to which messages of a channel are not delivered, because it has so many newer ones; 0: all are. */
   realtimeFloor(params: { environmentId: EnvironmentId; channel: string }): Promise<number>;
   /** In the order of their numbers. The page ends once it holds 256 KiB. `reached` is where to continue, even if nothing was found. */

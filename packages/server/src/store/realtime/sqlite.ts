@@ -98,7 +98,8 @@ export function realtimeStore(db: DatabaseSync, writer: GroupCommit): RealtimeSt
       return numbers;
     },
     realtimeLast: async ({ environmentId }) => (last.get(environmentId) as { last_number: number } | undefined)?.last_number ?? 0,
-    realtimeHas: async ({ environmentId, number, publishedAfter }) => has.get(environmentId, number, publishedAfter) !== undefined,
+    realtimeKept: async ({ environmentId, numbers, publishedAfter }) =>
+      numbers.filter((number) => has.get(environmentId, number, publishedAfter) !== undefined),
     realtimeFloor: async ({ environmentId, channel }) => floorOf(environmentId, channel),
     realtimeRead: async (params) => page(params),
     realtimeWatch(listener) {

@@ -94,7 +94,7 @@ export const EVENT_ROUTES: Routes<
   // Realtime.
   realtimePublish: inEnvironment,
   realtimeLast: inEnvironment,
-  realtimeHas: inEnvironment,
+  realtimeKept: inEnvironment,
   realtimeFloor: inEnvironment,
   realtimeRead: inEnvironment,
   realtimeWatch: watched,

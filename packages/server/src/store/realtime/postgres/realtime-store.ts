@@ -42,6 +42,7 @@ const READ = `
     WHERE m.environment_id = $1 AND m.channel = wanted.channel AND m.number > wanted.after AND m.number <= $4 AND m.published_at > $5
     ORDER BY m.environment_id, m.channel, m.number LIMIT $6) AS page
   ORDER BY page.number LIMIT $6`;
+const KEPT = "SELECT number FROM realtime_messages WHERE environment_id = $1 AND number = ANY ($2::bigint[]) AND published_at > $3";
 const TRIM_CHANNEL = `DELETE FROM realtime_messages WHERE environment_id = $1 AND channel = $2 AND number < (${FLOOR})`;
 const TRIM_ENVIRONMENT = `
   DELETE FROM realtime_messages WHERE environment_id = $1 AND number <= (
@@ -74,9 +75,9 @@ export function realtimeStore(database: Database, node: string, listeners: Liste
       const text = "SELECT last_number FROM realtime_numbers WHERE environment_id = $1";
       return (await database.query<{ last_number: number }>(text, [environmentId]))[0]?.last_number ?? 0;
     },
-    async realtimeHas({ environmentId, number, publishedAfter }) {
-      const text = "SELECT 1 FROM realtime_messages WHERE environment_id = $1 AND number = $2 AND published_at > $3";
-      return (await database.query(text, [environmentId, number, publishedAfter])).length > 0;
+    async realtimeKept({ environmentId, numbers, publishedAfter }) {
+      const rows = await database.query<{ number: number }>(KEPT, [environmentId, numbers, publishedAfter]);
+      return rows.map(({ number }) => number);
     },
     async realtimeFloor({ environmentId, channel }) {
       return (await database.query<{ number: number }>(FLOOR, [environmentId, channel]))[0]?.number ?? 0;
