@@ -5,9 +5,9 @@
  * Whether a principal may use a name does not depend on whether there is such an environment, so that nobody can probe for names.
  */
 
-import { BRANCH_SCOPE, type EnvironmentId, environmentNamed, Refusal } from "@inlet/protocol";
+import { BRANCH_SCOPE, environmentNamed, Refusal } from "@inlet/protocol";
 import type { FastifyRequest } from "fastify";
-import type { Environment } from "../../store/contract/index.ts";
+import { type Environment, NO_ENVIRONMENT_ID } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { mayUse, type Principal, principalOf, restrictionText } from "./principal.ts";
 import { isReading } from "./roles.ts";
@@ -31,7 +31,7 @@ export interface NamedEnvironment {
  * it, so that lists are empty and objects unknown. No environment has its id, and none its name, which no pattern matches.
  */
 export const NO_ENVIRONMENT: Environment = {
-  id: 0 as EnvironmentId,
+  id: NO_ENVIRONMENT_ID,
   name: "(none named)",
   kind: "custom",
   createdAt: 0,

@@ -5,6 +5,9 @@ import type { EnvironmentId, Quota } from "@inlet/protocol";
 /** `shared` is the scope `branch`, which holds the keys and webhooks of all branch environments. */
 export type EnvironmentKind = "default" | "custom" | "branch" | "shared";
 
+/** Of a request that is about no environment: none has this id, so nothing is found. */
+export const NO_ENVIRONMENT_ID = 0 as EnvironmentId;
+
 export interface Environment {
   id: EnvironmentId;
   name: string;

@@ -14,7 +14,7 @@ import { until } from "../../../test/support/runs.ts";
 import { placementConformance } from "../conformance/conformance.ts";
 import { begin, NO_ROOM, sampleLease, sampleRun, sampleSync } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
-import { type Environment, type Store, StoreUnavailable } from "../contract/index.ts";
+import { type Environment, type EventListParams, NO_ENVIRONMENT_ID, type Store, StoreUnavailable } from "../contract/index.ts";
 
 const skip = whyNoPostgres() ?? false;
 
@@ -69,6 +69,8 @@ test("without the directory, an environment goes on for as long as its place is 
   const isAway = (store: Store) => store.storeDatabases()[0]?.isReachable === false || undefined;
   await until("both nodes notice", async () => isAway(patient) && isAway(forgetful));
   await Promise.all([patient.storeProbe(), accept(patient)]);
+  const nothing = await patient.eventList({ environmentId: NO_ENVIRONMENT_ID, limit: 1 } as EventListParams);
+  assert.deepEqual(nothing.events, [], "what is about no environment needs no directory");
   await assert.rejects(forgetful.storeProbe(), StoreUnavailable);
   await assert.rejects(accept(forgetful), StoreUnavailable);
 

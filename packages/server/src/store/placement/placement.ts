@@ -11,6 +11,7 @@ import {
   DIRECTORY_NO,
   type Environment,
   EnvironmentMoved,
+  NO_ENVIRONMENT_ID,
   type Store,
   type StoreDatabase,
   type StoreTopic,
@@ -128,6 +129,8 @@ export class Placement {
 
   /** An environment that this node has not heard of was made by another. A node that stood still reads first. */
   async memberOf(environmentId: EnvironmentId): Promise<Member> {
+    // None of them has anything of it.
+    if (environmentId === NO_ENVIRONMENT_ID) return this.members.all().find(({ isReachable }) => isReachable) ?? this.members.directory;
     if (this.isOld || !this.#environments.has(environmentId)) await this.refresh();
     return this.members.numbered(this.databaseOf(environmentId));
   }
