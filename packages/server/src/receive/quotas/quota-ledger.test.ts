@@ -15,8 +15,10 @@ const environmentId = 1 as EnvironmentId;
 function sharedLedger() {
   const quotas = { eventsPerSecond: null, eventsPerDay: LIMIT, bytesPerDay: null, callsAtOnce: null, storedBytes: null };
   let environment = { id: environmentId, name: "production", quotas } as Environment;
+  const refreshed = new Set<() => void>();
   const limit = (eventsPerDay: number) => {
     environment = { ...environment, quotas: { ...quotas, eventsPerDay } };
+    for (const listener of refreshed) listener();
   };
   const state = { nodes: 2, stored: 0, leased: null as LeasedOfQuota | null, reports: 0, changed: (_: StoreTopic): void => undefined };
   const store = {
@@ -42,7 +44,11 @@ function sharedLedger() {
       if (state.leased) state.leased.leased -= unused;
     },
   } as unknown as QuotaLedgerParts["store"];
-  const directory = { environment: () => environment, environments: () => [environment] };
+  const directory = {
+    environment: () => environment,
+    environments: () => [environment],
+    onRefresh: (listener: () => void) => void refreshed.add(listener),
+  };
   const ledger = new QuotaLedger({ store, directory, log: pino({ level: "silent" }), now: () => NOON });
   const take = (events = 1) => ledger.take({ environmentId, at: NOON, events, bytes: 0, countNew: null });
   const reserve = async (events?: number) => {
@@ -150,11 +156,10 @@ test("a node that accepts nothing gives back what it leased under another limit"
   const { ledger, state, limit, reserve, settle } = sharedLedger();
   limit(1_000);
   await ledger.load();
+  ledger.start();
   settle(await reserve(), 1);
   assert.equal(state.leased?.leased, 25, "its share");
   limit(10);
-  ledger.start();
-  state.changed("directory");
   await new Promise(setImmediate);
   assert.equal(state.leased?.leased, 1);
   await ledger.stop();

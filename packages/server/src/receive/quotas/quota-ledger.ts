@@ -18,7 +18,12 @@ const NODES_EVERY_MS = 2_000;
 
 export interface QuotaLedgerParts {
   store: Pick<UsageStore, "usageList" | "quotaLease" | "quotaRelease"> & Pick<StoreItself, "storeIsShared" | "storeReport" | "storeWatch">;
-  directory: { environment(id: EnvironmentId): Environment | undefined; environments(): Environment[] };
+  directory: {
+    environment(id: EnvironmentId): Environment | undefined;
+    environments(): Environment[];
+    /** Called after each read of the environments. */
+    onRefresh(listener: () => void): void;
+  };
   log: Logger;
   now(): number;
 }
@@ -64,9 +69,12 @@ export class QuotaLedger {
   }
 
   start(): void {
-    const { store } = this.#parts;
+    const { store, directory } = this.#parts;
     if (!store.storeIsShared) return;
     this.#timer ??= setInterval(() => void this.#count(), NODES_EVERY_MS).unref();
+    directory.onRefresh(() => {
+      for (const { id, quotas } of directory.environments()) this.#of(id).leases.follow(quotas);
+    });
     // A node that joins says so before it accepts anything: a quota that this node kept alone is shared from then on.
     this.#unwatch ??= store.storeWatch((topic) => {
       if (topic === "directory") void this.#count();
@@ -166,8 +174,7 @@ export class QuotaLedger {
   async #countNodes(): Promise<void> {
     const { nodes } = await this.#parts.store.storeReport();
     const alive = nodes.filter(({ isGone }) => !isGone).length;
-    const all = this.#parts.directory.environments().map(({ id, quotas }) => ({ id, quotas, tracked: this.#of(id) }));
-    for (const { quotas, tracked } of all) tracked.leases.follow(quotas);
+    const all = this.#parts.directory.environments().map(({ id }) => ({ id, tracked: this.#of(id) }));
     this.#nodes = Math.max(1, alive);
     if (alive > 1) for (const tracked of this.#tracked.values()) tracked.isAlone = false;
     else for (const { id, tracked } of all) if (!tracked.isAlone) await this.#becomeAlone(id, tracked);
