@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 async function write(target: ArchiveTarget, name: string, ...parts: Uint8Array[]): Promise<void> {
   const upload = await target.create(name);
   for (const part of parts) await upload.append(part);
-  await upload.finish();
+  await upload.finish(() => undefined);
   await upload.abort();
 }
 
@@ -132,4 +132,18 @@ test("a response that breaks off is asked for again; storage whose responses alw
   }
   assert.deepEqual(await namesIn(target, "a/"), ["a/large", "a/small"]);
   assert.equal(await textOf(target, "a/small", 2, 8), "234567");
+
+  // What took its place meanwhile is not overwritten.
+  const replaced = await target.create("a/large");
+  await replaced.append(Buffer.alloc(9 * MIB, "z"));
+  cutter.cut(Number.POSITIVE_INFINITY);
+  let tries = 0;
+  const lost = new Error("the right to write was lost");
+  await assert.rejects(
+    replaced.finish(() => {
+      if (++tries === 2) throw lost;
+    }),
+    lost,
+  );
+  assert.equal(tries, 2);
 });

@@ -170,14 +170,9 @@ export class Archive implements PartitionArchive {
     const { target, stopping } = this.#parts;
     const upload = await target.create(name);
     try {
-      return await writeFile(table, untilStopped(rows, stopping), {
-        append: (bytes) => upload.append(bytes),
-        finish: () => {
-          this.#check();
-          return upload.finish();
-        },
-        abort: () => upload.abort(),
-      });
+      const written = await writeFile(table, untilStopped(rows, stopping), upload);
+      await upload.finish(this.#check);
+      return written;
     } finally {
       // After a failure; its reason is the one that counts.
       await upload.abort().catch(() => undefined);

@@ -21,9 +21,9 @@ const target: ArchiveTarget = {
     return {
       append: upload.append,
       abort: upload.abort,
-      async finish() {
+      async finish(check) {
         await reach("before the file is finished");
-        await upload.finish();
+        await upload.finish(check);
         await reach("before it is verified");
       },
     };

@@ -14,8 +14,12 @@ const GROUP_ROWS_MAX = 1_000;
 const GROUP_UNITS_MAX = 512 * 1024;
 const CREATED_BY = "inlet";
 
-/** Finishes the upload. Returns count and checksum of the rows. */
-export async function writeFile(table: ArchivedTable, rows: AsyncIterable<ArchivedRow>, upload: FileUpload): Promise<string> {
+/** The upload has yet to be finished. Returns count and checksum of the rows. */
+export async function writeFile(
+  table: ArchivedTable,
+  rows: AsyncIterable<ArchivedRow>,
+  upload: Pick<FileUpload, "append">,
+): Promise<string> {
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({ writer, schema: schemaOf(table), createdBy: CREATED_BY });
   const checksum = new RowChecksum(table);
@@ -37,7 +41,6 @@ export async function writeFile(table: ArchivedTable, rows: AsyncIterable<Archiv
   await flush();
   await parquet.finish();
   await upload.append(writer.getBytes());
-  await upload.finish();
   return checksum.text();
 }
 

@@ -28,7 +28,8 @@ export interface ArchivedFile {
 /** Written from its beginning to its end. */
 export interface FileUpload {
   append(bytes: Uint8Array): Promise<void>;
-  finish(): Promise<void>;
+  /** Asks `check` right before each attempt to take the place of the file: it throws if that is not allowed any more. */
+  finish(check: () => void): Promise<void>;
   /** Leaves nothing behind. Does nothing after `finish`. */
   abort(): Promise<void>;
 }

@@ -77,10 +77,11 @@ async function createFile(path: string): Promise<FileUpload> {
   };
   return {
     append: (bytes) => available(() => writeAll(handle, bytes)),
-    finish: () =>
+    finish: (check) =>
       available(async () => {
         await handle.sync();
         await close();
+        check();
         await rename(temporary, path);
         await syncFolder(folder);
       }),

@@ -59,20 +59,19 @@ interface WholeResponse {
   bytes: ArrayBuffer;
 }
 
-type SignedRequest = (
-  method: string,
-  path: string,
-  init?: { body?: Uint8Array | string; range?: string },
-  expected?: number[],
-) => Promise<WholeResponse>;
+interface RequestInit {
+  body?: Uint8Array | string;
+  range?: string;
+  /** Asked before each try; throws if it may not be made. */
+  check?: () => void;
+}
 
-/**
- * Repeats what the storage could not do at the moment, also if the connection breaks within the response: each request can be repeated
- * without harm.
- */
+type SignedRequest = (method: string, path: string, init?: RequestInit, expected?: number[]) => Promise<WholeResponse>;
+
+/** Repeats what the storage could not do at the moment, also if the connection breaks within the response. */
 function signedRequests({ endpoint, bucket, ...credentials }: S3Settings): SignedRequest {
   const client = new AwsClient({ ...credentials, service: "s3", retries: 0 } as ConstructorParameters<typeof AwsClient>[0]);
-  const once = async (method: string, path: string, { body, range }: { body?: Uint8Array | string; range?: string }) => {
+  const once = async (method: string, path: string, { body, range }: RequestInit) => {
     const init = {
       method,
       ...(body !== undefined && { body: body as string | Uint8Array<ArrayBuffer> }),
@@ -84,6 +83,7 @@ function signedRequests({ endpoint, bucket, ...credentials }: S3Settings): Signe
   };
   return async (method, path, init = {}, expected = []) => {
     for (let tried = 1; ; tried++) {
+      init.check?.();
       try {
         const response = await once(method, path, init);
         if (response.ok || expected.includes(response.status)) return response;
@@ -134,13 +134,13 @@ class S3Upload implements FileUpload {
     if (this.#waitingBytes >= PART_BYTES) await this.#sendPart();
   }
 
-  async finish(): Promise<void> {
-    if (this.#uploadId === null) await this.#request("PUT", this.#path, { body: Buffer.concat(this.#waiting) });
+  async finish(check: () => void): Promise<void> {
+    if (this.#uploadId === null) await this.#request("PUT", this.#path, { body: Buffer.concat(this.#waiting), check });
     else {
       if (this.#waitingBytes > 0) await this.#sendPart();
       const parts = this.#parts.map((etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${etag}</ETag></Part>`);
       const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
-      const answer = textOf(await this.#request("POST", `${this.#path}?uploadId=${this.#uploadId}`, { body }));
+      const answer = textOf(await this.#request("POST", `${this.#path}?uploadId=${this.#uploadId}`, { body, check }));
       // The storage may find out that it cannot complete the upload after it has begun to answer with 200.
       if (answer.includes("<Error>")) throw new ArchiveUnavailable(`the storage did not complete the upload: ${codeOf(answer)}`);
     }
