@@ -37,7 +37,7 @@ function notAnEndpoint(url: string, { status }: AppResponse): Finding {
 }
 
 const SET_KEY = "Set INLET_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY) of the app to the key of Inlet.";
-const LEAVE_DEV = "Where it is deployed, remove INLET_DEV (for Inngest's SDKs set INNGEST_DEV=0).";
+const LEAVE_DEV = "Where it is deployed, set INLET_DEV=0 (for Inngest's SDKs INNGEST_DEV=0).";
 
 /** What the app reports about its keys. SDKs use two spellings. */
 function checkKeys({ status, body }: AppResponse, signingKey: string | null): Finding[] {

@@ -116,7 +116,8 @@ export class Catalogue {
     });
     const [first] = refused;
     if (!first) return checked;
-    const message = `events[${first.index}].data${first.path ?? ""} ${first.message}, by the schema declared for "${events[first.index ?? 0]?.name}".`;
+    const place = events.length > 1 ? `events[${first.index}]: ` : "";
+    const message = `${place}data${first.path ?? ""} ${first.message}, by the schema declared for "${events[first.index ?? 0]?.name}".`;
     return new Refusal("event_schema", message, refused);
   }
 

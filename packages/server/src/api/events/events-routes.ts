@@ -15,7 +15,7 @@ import type {
 } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { hiddenFromSearch } from "../approvals/mask-links.ts";
-import { readCursor, writeCursor, wrongCursor } from "../cursors.ts";
+import { readCursor, writeCursor } from "../cursors.ts";
 import type { PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -111,7 +111,7 @@ function listArchived(
 async function cursorOf({ views }: EventsRoutesParts, { id: environmentId }: Environment, text: string): Promise<EventCursor> {
   if (!isEventId(text)) return readCursor(text);
   const event = await views.eventGet({ environmentId, id: text });
-  if (!event) throw wrongCursor();
+  if (!event) throw invalid("cursor", "names an event that is not stored any more");
   return event;
 }
 

@@ -95,6 +95,20 @@ test("who read up to where a full channel begins is told of no gap", async (t) =
   assert.equal(got[0], 1_001);
 });
 
+test("who missed only the newest of a full channel is told of no gap while others publish", async (t) => {
+  const { publish, follow } = await scene(t);
+  await publish(CHANNEL_MESSAGES_MAX + 500);
+  const after = CHANNEL_MESSAGES_MAX + 450;
+  const got = await follow(
+    after,
+    times(1, () => publish(1_000)),
+  );
+  assert.deepEqual(
+    got,
+    Array.from({ length: 1_050 }, (_, n) => after + 1 + n),
+  );
+});
+
 test("messages that go between two pages are one gap, after which everything that is kept follows", async (t) => {
   const { publish, follow } = await scene(t);
   await publish(CHANNEL_MESSAGES_MAX);

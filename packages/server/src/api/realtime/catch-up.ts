@@ -57,7 +57,7 @@ export async function catchUp({ store, views, retentionMs, now }: CatchUpParts, 
   let isAtGap = isKnown && (!isKept || [...floors.values()].some((floor) => floor > after));
   if (isAtGap) target.sendGap();
   let reached = isKnown ? after : target.joinedAt;
-  const anchors = new Map([...floors].filter(([, floor]) => floor > 0));
+  const anchors = new Map([...floors].filter(([, floor]) => floor > after));
   while (!target.isGone()) {
     const until = target.delivered();
     // Nothing can be delivered to others between this look and the change.

@@ -164,7 +164,7 @@ function wrongKind({ isDev }: SdkRoutesParts, expected: string | null): Refusal 
   if (expected === null || expected === kind) return null;
   const message = isDev
     ? "This is a dev server, but the app expects one that signs its calls: set INLET_DEV=1 (for Inngest's SDKs INNGEST_DEV=1) in the app."
-    : "This server signs its calls, but the app expects a dev server: remove INLET_DEV (for Inngest's SDKs INNGEST_DEV) from the app, and set its signing key.";
+    : "This server signs its calls, but the app expects a dev server: set INLET_DEV=0 (for Inngest's SDKs INNGEST_DEV=0) and the signing key in the app.";
   return new Refusal("server_kind_wrong", message);
 }
 

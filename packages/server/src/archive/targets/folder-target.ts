@@ -77,14 +77,17 @@ async function createFile(path: string): Promise<FileUpload> {
   };
   return {
     append: (bytes) => available(() => writeAll(handle, bytes)),
-    finish: (check) =>
-      available(async () => {
+    async finish(check) {
+      await available(async () => {
         await handle.sync();
         await close();
-        check();
+      });
+      check();
+      await available(async () => {
         await rename(temporary, path);
         await syncFolder(folder);
-      }),
+      });
+    },
     async abort() {
       await close();
       await rm(temporary, { force: true });

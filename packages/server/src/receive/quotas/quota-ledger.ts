@@ -70,13 +70,16 @@ export class QuotaLedger {
 
   start(): void {
     const { store, directory } = this.#parts;
-    if (!store.storeIsShared) return;
-    this.#timer ??= setInterval(() => void this.#count(), NODES_EVERY_MS).unref();
-    directory.onRefresh(() => {
+    if (!store.storeIsShared || this.#timer) return;
+    this.#timer = setInterval(() => void this.#count(), NODES_EVERY_MS).unref();
+    const follow = () => {
       for (const { id, quotas } of directory.environments()) this.#of(id).leases.follow(quotas);
-    });
+    };
+    directory.onRefresh(follow);
+    // What was changed since the first request.
+    follow();
     // A node that joins says so before it accepts anything: a quota that this node kept alone is shared from then on.
-    this.#unwatch ??= store.storeWatch((topic) => {
+    this.#unwatch = store.storeWatch((topic) => {
       if (topic === "directory") void this.#count();
     });
   }
