@@ -76,6 +76,16 @@ for (const [kind, make] of Object.entries(TARGETS)) {
     assert.deepEqual(await versions(), before);
     await write(target, name, Buffer.from("three"));
     assert.notDeepEqual(await versions(), before, "another file has another version");
+
+    const lost = new Error("the right to write was lost");
+    const late = await target.create(name);
+    await late.append(Buffer.from("four"));
+    const refused = late.finish(() => {
+      throw lost;
+    });
+    await assert.rejects(refused, lost);
+    await late.abort();
+    assert.equal(await textOf(target, name), "three");
   });
 }
 
