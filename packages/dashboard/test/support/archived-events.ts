@@ -45,7 +45,9 @@ export async function archivedEvents(t: TestContext, browser: Browser, url: stri
   await page.getByText("The archive has no events of this environment").waitFor();
   assert.equal(await page.getByRole("searchbox", { name: "Text in the payload" }).count(), 0, "nothing is offered that would be refused");
 
-  await writeArchived("events", rows(), await folderTarget(folder).create(FILE));
+  const upload = await folderTarget(folder).create(FILE);
+  await writeArchived("events", rows(), upload);
+  await upload.finish(() => undefined);
   await page.reload();
   await page.getByText("2 events in total").waitFor();
   await page.getByRole("listitem").filter({ hasText: "shop/sent" }).click();
