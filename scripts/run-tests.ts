@@ -31,7 +31,7 @@ import { separateProcesses, type TestProcess, testProcesses } from "./test-proce
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const ALL = ["packages/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"];
-/** With `--fast`: unit tests and the embedded engine. */
+/** With `--fast`: unit tests and the embedded engine; what needs PostgreSQL in these files is skipped. */
 const FAST = /^packages\/\w+\/src\/(?!store\/.*postgres)/;
 /** More than the cores of a small machine: some tests mostly wait. */
 const CONCURRENCY = 5;
@@ -75,6 +75,7 @@ const env = {
   ...(program !== null && { [BUNDLED_PROGRAM]: program }),
   NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/inlet-tests"),
   ...(postgres && { [SHARED_POSTGRES]: postgres.url }),
+  ...(options.fast && { TEST_STORE: "sqlite" }),
 };
 
 const finished = await runAll(options.times ? separateProcesses(files) : testProcesses(files));

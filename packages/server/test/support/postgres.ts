@@ -44,6 +44,7 @@ after(async () => {
 
 /** Null, or why there can be no PostgreSQL here: the reason a test is skipped for. */
 export function whyNoPostgres(): string | null {
+  if (process.env.TEST_STORE === "sqlite") return "only the embedded engine was asked for";
   if (process.env.TEST_DATABASE_URL || isPostgresInstalled()) return null;
   return `npm has no PostgreSQL for ${PLATFORM.slice(PLATFORM.indexOf("/") + 1)}: set TEST_DATABASE_URL to test on one of your own`;
 }
