@@ -42,7 +42,10 @@ export interface CatchUpTarget {
 }
 
 const PAGE_MESSAGES = 100;
-/** A channel of which a subscriber got nothing lost nothing either, unless so many messages followed; by far, since others may be on their way. */
+/**
+ * A channel keeps so many messages: of one that the subscriber has had nothing of yet, nothing is removed before that many have followed. Half
+ * of that, since some may be stored and not yet delivered to this node.
+ */
 const UNEXAMINED_MAX = CHANNEL_MESSAGES_MAX / 2;
 
 export async function catchUp({ store, views, retentionMs, now }: CatchUpParts, target: CatchUpTarget): Promise<void> {

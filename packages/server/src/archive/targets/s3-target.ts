@@ -59,19 +59,19 @@ interface WholeResponse {
   bytes: ArrayBuffer;
 }
 
-interface RequestInit {
+interface RequestOptions {
   body?: Uint8Array | string;
   range?: string;
   /** Asked before each try; throws if it may not be made. */
   check?: () => void;
 }
 
-type SignedRequest = (method: string, path: string, init?: RequestInit, expected?: number[]) => Promise<WholeResponse>;
+type SignedRequest = (method: string, path: string, init?: RequestOptions, expected?: number[]) => Promise<WholeResponse>;
 
 /** Repeats what the storage could not do at the moment, also if the connection breaks within the response. */
 function signedRequests({ endpoint, bucket, ...credentials }: S3Settings): SignedRequest {
   const client = new AwsClient({ ...credentials, service: "s3", retries: 0 } as ConstructorParameters<typeof AwsClient>[0]);
-  const once = async (method: string, path: string, { body, range }: RequestInit) => {
+  const once = async (method: string, path: string, { body, range }: RequestOptions) => {
     const init = {
       method,
       ...(body !== undefined && { body: body as string | Uint8Array<ArrayBuffer> }),
