@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { pino } from "pino";
 import { temporaryFolder } from "../../test/support/service.ts";
 import { advance, beginOne, makeScene, SAMPLE_RULES, sampleEnd } from "../store/conformance/run-samples.ts";
+import type { Store } from "../store/contract/index.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { keepStoredBytes } from "./keep-stored-bytes.ts";
 import { StoredBytesMeter, totalOf } from "./stored-bytes.ts";
@@ -19,7 +20,7 @@ interface Stored {
   quotaShare: number;
 }
 
-async function sweepBeyond(t: TestContext, { dataUnits, outputUnits, quotaShare }: Stored): Promise<void> {
+async function fill(t: TestContext, { dataUnits, outputUnits, quotaShare }: Stored) {
   const store = openSqliteStore({
     folder: temporaryFolder(t),
     rules: SAMPLE_RULES,
@@ -38,8 +39,16 @@ async function sweepBeyond(t: TestContext, { dataUnits, outputUnits, quotaShare 
   const storedBytes = Math.floor(totalOf(await meter.measure(id)) * quotaShare);
   await store.environmentUpdate({ id, quotas: { storedBytes } });
 
-  const sweeper = keepStoredBytes({ store, meter, now: Date.now, log: pino({ level: "silent" }) });
-  await sweeper.sweep();
+  return { store, id, meter, storedBytes };
+}
+
+function sweeperOf(store: Store) {
+  return keepStoredBytes({ store, meter: new StoredBytesMeter({ store, now: Date.now }), now: Date.now, log: pino({ level: "silent" }) });
+}
+
+async function sweepBeyond(t: TestContext, sizes: Stored): Promise<void> {
+  const { store, id, meter, storedBytes } = await fill(t, sizes);
+  await sweeperOf(store).sweep();
   const left = totalOf(await meter.measure(id));
   assert.ok(left <= storedBytes, `${left} of ${storedBytes} bytes are left`);
   assert.ok(left >= storedBytes * 0.8, `${left} of ${storedBytes} bytes are left: no more than needed goes`);
@@ -52,3 +61,31 @@ test("what has ended is removed, however many rows of unfinished runs are older"
 
 test("no more than needed is removed where older rows of unfinished runs are small", (t) =>
   sweepBeyond(t, { dataUnits: 1, outputUnits: 150, quotaShare: 0.99 }));
+
+for (const held of ["retentionOldestRows", "runExpireMany", "eventExpireMany"] as const) {
+  test(`a node that loses the leadership at ${held} removes nothing after what the other one removes`, async (t) => {
+    const { store, id, meter, storedBytes } = await fill(t, { dataUnits: 150, outputUnits: 150, quotaShare: 0.6 });
+    let isFirst = true;
+    let left = await meter.measure(id);
+    const untilHeld = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      await sweeperOf(store).sweep();
+      left = await meter.measure(id);
+    };
+    const interrupted = new Proxy(store, {
+      get: (target, name: keyof Store) => {
+        const operation = target[name];
+        if (name !== held || typeof operation !== "function") return operation;
+        return async (params: never) => {
+          const answer = await (operation as (given: never) => Promise<unknown>)(params);
+          await untilHeld();
+          return answer;
+        };
+      },
+    });
+    await sweeperOf(interrupted).sweep(() => isFirst);
+    assert.ok(totalOf(left) <= storedBytes);
+    assert.deepEqual(await meter.measure(id), left);
+  });
+}

@@ -26,14 +26,21 @@ export interface KeepStoredBytesParts extends SweeperSettings {
   now(): number;
 }
 
+/** Two nodes that remove at the same time would remove more than needed. */
+interface Removing {
+  store: QuotaStore;
+  environmentId: EnvironmentId;
+  leads(): boolean;
+}
+
 export function keepStoredBytes({ store, meter, now, ...parts }: KeepStoredBytesParts): Sweeper {
   /** Where the oldest rows belong to unfinished runs, a round may remove too little: as long as something goes, there is another. */
-  async function removeUntilWithin(limitBytes: number, id: EnvironmentId, stored: StoredBytes): Promise<number> {
+  async function removeUntilWithin(limitBytes: number, removing: Removing, stored: StoredBytes): Promise<number> {
     let left = stored;
-    for (let round = 0; round < ROUNDS_MAX; round++) {
+    for (let round = 0; round < ROUNDS_MAX && removing.leads(); round++) {
       const before = totalOf(left);
-      await removeOldest(store, id, left, limitBytes, now());
-      left = await meter.measure(id);
+      await removeOldest(removing, left, limitBytes, now());
+      left = await meter.measure(removing.environmentId);
       if (totalOf(left) <= limitBytes || totalOf(left) >= before) break;
     }
     return totalOf(left);
@@ -43,13 +50,14 @@ export function keepStoredBytes({ store, meter, now, ...parts }: KeepStoredBytes
     ...parts,
     everyMs: Math.min(parts.everyMs ?? EVERY_MS, EVERY_MS),
     what: "what exceeds the quotas of stored bytes",
-    async removeSome() {
+    async removeSome(_limit, leads) {
       for (const { id, name, quotas } of reachableOnly(store, await store.environmentList())) {
         const limitBytes = quotas.storedBytes;
         const stored = limitBytes === null ? null : await meter.beyond(id, limitBytes);
         if (limitBytes === null || stored === null) continue;
-        const leftBytes = await removeUntilWithin(limitBytes, id, stored);
+        const leftBytes = await removeUntilWithin(limitBytes, { store, environmentId: id, leads }, stored);
         const facts = { environment: name, limitBytes, storedBytes: totalOf(stored), leftBytes };
+        if (!leads()) return 0;
         if (leftBytes > limitBytes)
           parts.log.debug(
             facts,
@@ -62,29 +70,25 @@ export function keepStoredBytes({ store, meter, now, ...parts }: KeepStoredBytes
   });
 }
 
-async function removeOldest(
-  store: QuotaStore,
-  environmentId: EnvironmentId,
-  stored: StoredBytes,
-  limitBytes: number,
-  now: number,
-): Promise<void> {
+async function removeOldest(removing: Removing, stored: StoredBytes, limitBytes: number, now: number): Promise<void> {
+  const { store, environmentId } = removing;
   const share = 1 - (limitBytes * LEFT_SHARE) / totalOf(stored);
   // Runs before events: an event is needed as long as it has an unfinished run.
   for (const kind of STORED_KINDS.toReversed()) {
     const { rows, until } = await store.retentionOldestRows({ environmentId, kind, bytes: stored[kind] * share });
-    if (until !== null && stored[kind] > 0) await removeRows(store, environmentId, kind, rows, kind === "requests" ? until : now);
+    if (until !== null && stored[kind] > 0) await removeRows(removing, kind, rows, kind === "requests" ? until : now);
   }
 }
 
-async function removeRows(store: QuotaStore, environmentId: EnvironmentId, kind: StoredKind, rows: number, until: number): Promise<void> {
+async function removeRows(removing: Removing, kind: StoredKind, rows: number, until: number): Promise<void> {
   if (rows === 0) return;
-  if (kind === "requests") return removeRequests(store, environmentId, rows, until);
-  if (kind === "runs") return removeRuns(store, environmentId, rows, until);
+  if (kind === "requests") return removeRequests(removing, rows, until);
+  if (kind === "runs") return removeRuns(removing, rows, until);
+  const { store, environmentId, leads } = removing;
   let after: string | null = null;
   let removed = 0;
   // If all of them belong to unfinished runs, those that follow are examined, until some of them were removed: the next round measures again.
-  for (let examined = 0; examined < rows || removed === 0; ) {
+  for (let examined = 0; leads() && (examined < rows || removed === 0); ) {
     const limit = Math.min(examined < rows ? rows - examined : rows, PER_TRANSACTION);
     const removal: Removal = await store.eventExpireMany({ environmentId, until, after, limit });
     if (removal.next === null) return;
@@ -95,9 +99,9 @@ async function removeRows(store: QuotaStore, environmentId: EnvironmentId, kind:
 }
 
 /** Unfinished runs between them are not counted: they may be far smaller. */
-async function removeRuns(store: QuotaStore, environmentId: EnvironmentId, rows: number, until: number): Promise<void> {
+async function removeRuns({ store, environmentId, leads }: Removing, rows: number, until: number): Promise<void> {
   let after: string | null = null;
-  for (let left = rows; left > 0; ) {
+  for (let left = rows; left > 0 && leads(); ) {
     const limit = Math.min(Math.max(left, EXAMINED_MIN), PER_TRANSACTION);
     const removal: Removal = await store.runExpireMany({ environmentId, until, after, limit });
     if (removal.next === null) return;
@@ -106,8 +110,8 @@ async function removeRuns(store: QuotaStore, environmentId: EnvironmentId, rows:
   }
 }
 
-async function removeRequests(store: QuotaStore, environmentId: EnvironmentId, rows: number, receivedUntil: number): Promise<void> {
-  for (let left = rows; left > 0; ) {
+async function removeRequests({ store, environmentId, leads }: Removing, rows: number, receivedUntil: number): Promise<void> {
+  for (let left = rows; left > 0 && leads(); ) {
     const removed = await store.webhookRequestExpireMany({ environmentId, receivedUntil, limit: Math.min(left, PER_TRANSACTION) });
     if (removed === 0) return;
     left -= removed;

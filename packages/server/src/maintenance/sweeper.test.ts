@@ -44,6 +44,44 @@ test("a sweep that fails is tried again, and stopping waits for one under way", 
   assert.equal(tries, after);
 });
 
+test("while a sweep takes long, its leadership is renewed, and once that is lost, the sweep ends", async () => {
+  const REFUSED = 3;
+  let takes = 0;
+  let took = Promise.withResolvers<void>();
+  const leadership = {
+    async take() {
+      took.resolve();
+      return ++takes < REFUSED;
+    },
+    giveUp: async () => undefined,
+  };
+  const seen: boolean[] = [];
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const sweeper = new Sweeper({
+    what: "things",
+    log,
+    leadership,
+    // Longer than a busy machine stands still.
+    everyMs: 2_000,
+    async removeSome(limit, leads) {
+      while (takes < REFUSED) {
+        seen.push(leads());
+        took = Promise.withResolvers();
+        await took.promise;
+      }
+      await new Promise(setImmediate);
+      seen.push(leads());
+      end();
+      return limit;
+    },
+  });
+  sweeper.start();
+  sweeper.wake();
+  await ended;
+  await sweeper.stop();
+  assert.deepEqual(seen, [true, true, false]);
+});
+
 /** Resolves when another sweeper has swept that often. */
 async function sweeps(count: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -12,8 +12,11 @@ export interface SweepLeadership {
 export interface SweeperParts {
   /** For the log: "removing <what> failed". */
   what: string;
-  /** Examines up to `limit` rows and removes expired ones. Returns how many it examined; fewer than `limit` means that nothing is left. */
-  removeSome(limit: number): Promise<number>;
+  /**
+   * Examines up to `limit` rows and removes expired ones. Returns how many it examined; fewer than `limit` means that nothing is left. `leads`:
+   * whether this node has had the leadership since the sweep began.
+   */
+  removeSome(limit: number, leads: () => boolean): Promise<number>;
   log: Logger;
   /** Absent: this node always has the leadership. */
   leadership?: SweepLeadership;
@@ -28,6 +31,9 @@ export type SweeperSettings = Pick<SweeperParts, "log" | "leadership" | "everyMs
 const EVERY_MS = 60_000;
 /** A leadership lasts until the next sweep, even if that is late. */
 const LEADERSHIP_SWEEPS = 1.5;
+/** While a sweep takes long, the leadership is renewed so often before it is over. */
+const RENEWALS = 3;
+const OVER = Number.NEGATIVE_INFINITY;
 /** The delay of the first sweep, so that a service that never runs for long sweeps too. */
 const FIRST_AFTER_MS = 5_000;
 /** Small enough that a transaction of a sweeper delays accepting events by a few milliseconds at most. */
@@ -65,16 +71,42 @@ export class Sweeper {
   }
 
   async #sweepAsLeader(everyMs: number): Promise<void> {
-    const { what, leadership } = this.#parts;
-    if (!leadership || (await leadership.take(what, everyMs * LEADERSHIP_SWEEPS))) await this.sweep();
+    const { what, leadership, log } = this.#parts;
+    if (!leadership) return void (await this.sweep());
+    const forMs = everyMs * LEADERSHIP_SWEEPS;
+    let until = performance.now() + forMs;
+    let renewal: NodeJS.Timeout | undefined;
+    const leads = () => performance.now() < until;
+    const take = async () => {
+      const from = performance.now();
+      const isTaken = await leadership.take(what, forMs);
+      // Once it was over, another node may have had it in between.
+      until = isTaken && leads() ? from + forMs : OVER;
+    };
+    const renewSoon = () => {
+      if (leads()) renewal = setTimeout(renew, forMs / RENEWALS).unref();
+    };
+    const renew = () =>
+      void take()
+        .catch((error) => log.debug({ err: error }, `the leadership of removing ${what} could not be renewed`))
+        .then(renewSoon);
+
+    await take();
+    renewSoon();
+    try {
+      if (leads()) await this.sweep(leads);
+    } finally {
+      until = OVER;
+      clearTimeout(renewal);
+    }
   }
 
   /** Removes everything that has expired. Returns how much that was. */
-  async sweep(): Promise<number> {
+  async sweep(leads = () => true): Promise<number> {
     const { removeSome, perTransaction = REMOVED_PER_TRANSACTION } = this.#parts;
     let total = 0;
-    for (let removed = perTransaction; removed === perTransaction && !this.#stopped; total += removed) {
-      removed = await removeSome(perTransaction);
+    for (let removed = perTransaction; removed === perTransaction && !this.#stopped && leads(); total += removed) {
+      removed = await removeSome(perTransaction, leads);
     }
     return total;
   }
