@@ -45,35 +45,52 @@ function bytesOf({ requestOf }: Played["journal"], events: readonly StoredEvent[
   return [...requests.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** How much may be accepted while the quota is in force everywhere; and since when it is. */
-function inForce({ scenario, journal }: Played, { limit, setAt }: QuotaNote): { limit: number; since: number } {
-  if (!scenario.isRealTime) return { limit, since: setAt };
-  return { limit: Math.ceil(limit * SHARED_TOLERANCE), since: setAt + journal.tellingMs };
+interface InForce {
+  /** How much may be accepted. */
+  limit: number;
+  since: number;
+  /** The quota held for the event, whenever that was decided: a request may wait, and shows when it was received. */
+  holdsFor(event: StoredEvent): boolean;
+  /** It was decided by then that the event is accepted. */
+  acceptedBy(event: StoredEvent): number;
+}
+
+/** What holds while the quota is in force everywhere. */
+function inForce({ scenario, journal }: Played, { limit, setAt, endAskedAt }: QuotaNote): InForce {
+  const { isRealTime } = scenario;
+  const since = isRealTime ? setAt + journal.tellingMs : setAt;
+  const waitMs = scenario.jumble > 0 ? JUMBLE_MS : 0;
+  const acceptedBy = ({ id, receivedAt }: StoredEvent) =>
+    isRealTime ? (journal.storedAt.get(id) ?? Number.POSITIVE_INFINITY) : receivedAt + waitMs;
+  return {
+    limit: isRealTime ? Math.ceil(limit * SHARED_TOLERANCE) : limit,
+    since,
+    holdsFor: (event) => event.receivedAt > since && acceptedBy(event) < endAskedAt,
+    acceptedBy,
+  };
 }
 
 /** No second has more. Nodes that share a quota count by seconds of the clock. A process that begins knows nothing of the second before. */
 function checkSeconds(played: Played, counted: readonly StoredEvent[], note: QuotaNote, fault: Fault): void {
-  const { limit, since } = inForce(played, note);
+  const { limit, since, holdsFor, acceptedBy } = inForce(played, note);
   const { journal, scenario } = played;
-  const times = counted.map(({ receivedAt }) => receivedAt).filter((at) => at > since && at < note.endAskedAt);
-  times.sort((a, b) => a - b);
-  // A request may wait a moment for those before it: it counts when it is accepted, and shows when it was received.
-  const lengthMs = SECOND_MS - (!scenario.isRealTime && scenario.jumble > 0 ? JUMBLE_MS : 0);
+  const events = counted.filter(holdsFor).sort((a, b) => a.receivedAt - b.receivedAt);
   const isCut = (from: number, to: number) => journal.processStarts.some((at) => at >= from && at <= to);
-  for (const [index, from] of times.entries()) {
+  for (const [index, { receivedAt: from }] of events.entries()) {
     const start = scenario.isRealTime ? from - (from % SECOND_MS) : from;
     if (start <= since || isCut(start, start + SECOND_MS)) continue;
-    const within = times.slice(scenario.isRealTime ? 0 : index).filter((at) => at >= start && at < start + lengthMs).length;
+    const following = events.slice(scenario.isRealTime ? 0 : index);
+    const within = following.filter((event) => event.receivedAt >= start && acceptedBy(event) < start + SECOND_MS).length;
     if (within > limit) return fault(`${within} events were accepted within a second, where ${note.limit} may be`);
   }
 }
 
 /** The last that was accepted is within the quota. */
 function checkDay(played: Played, counted: readonly StoredEvent[], note: QuotaNote, fault: Fault): void {
-  const { limit, since } = inForce(played, note);
+  const { limit, since, holdsFor } = inForce(played, note);
   const used = (events: readonly StoredEvent[]) => (note.quota === "eventsPerDay" ? events.length : bytesOf(played.journal, events));
   const before = used(counted.filter(({ receivedAt }) => receivedAt <= since));
-  const last = counted.findLastIndex(({ receivedAt }) => receivedAt > since && receivedAt < note.endAskedAt);
+  const last = counted.findLastIndex(holdsFor);
   if (last < 0) return;
   const all = used(counted.slice(0, last + 1));
   if (all > Math.max(limit, before)) fault(`${all} of ${note.quota} were used, where ${note.limit} may be`);
