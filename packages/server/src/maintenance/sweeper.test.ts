@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { pino } from "pino";
 import { Sweeper } from "./sweeper.ts";
 
@@ -44,43 +44,42 @@ test("a sweep that fails is tried again, and stopping waits for one under way", 
   assert.equal(tries, after);
 });
 
-test("while a sweep takes long, its leadership is renewed, and once that is lost, the sweep ends", async () => {
-  const REFUSED = 3;
-  let takes = 0;
-  let took = Promise.withResolvers<void>();
-  const leadership = {
-    async take() {
-      took.resolve();
-      return ++takes < REFUSED;
-    },
-    giveUp: async () => undefined,
-  };
+const EVERY_MS = 2_000;
+const RENEWED_MS = 1_000;
+
+/** One sweep of a node with a leadership, which says after each of the steps whether it still leads. */
+async function leadsAfter(t: TestContext, grants: readonly boolean[], steps: readonly number[]): Promise<boolean[]> {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const left = [...grants];
   const seen: boolean[] = [];
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const sweeper = new Sweeper({
-    what: "things",
-    log,
-    leadership,
-    // Longer than a busy machine stands still.
-    everyMs: 2_000,
-    async removeSome(limit, leads) {
-      while (takes < REFUSED) {
-        seen.push(leads());
-        took = Promise.withResolvers();
-        await took.promise;
-      }
+  const leadership = { take: async () => left.shift() ?? false, giveUp: async () => undefined };
+  async function removeSome(limit: number, leads: () => boolean): Promise<number> {
+    for (const ms of steps) {
+      now += ms;
+      t.mock.timers.tick(ms);
       await new Promise(setImmediate);
       seen.push(leads());
-      end();
-      return limit;
-    },
-  });
+    }
+    end();
+    return limit;
+  }
+  const sweeper = new Sweeper({ what: "things", log, leadership, everyMs: EVERY_MS, removeSome });
   sweeper.start();
   sweeper.wake();
   await ended;
+  // Had it gone on, there would be more.
   await sweeper.stop();
-  assert.deepEqual(seen, [true, true, false]);
-});
+  return seen;
+}
+
+test("while a sweep takes long, its leadership is renewed, and once that is lost, the sweep ends", async (t) =>
+  assert.deepEqual(await leadsAfter(t, [true, true, true, false], [500, 500, RENEWED_MS, RENEWED_MS]), [true, true, true, false]));
+
+test("a sweep that stood still for longer than its leadership ends, whoever has it now", async (t) =>
+  assert.deepEqual(await leadsAfter(t, [true, true, true], [RENEWED_MS, EVERY_MS * 2, RENEWED_MS]), [true, false, false]));
 
 /** Resolves when another sweeper has swept that often. */
 async function sweeps(count: number): Promise<void> {
