@@ -209,6 +209,17 @@ test("the first owner is made by an admin, and from then on owners are made and 
   assert.equal((await owner.rest("DELETE", `/keys/${second.body.data.id}`)).status, 200);
 });
 
+test("an owner of some environments is managed by admins, and is not the first owner", async (t) => {
+  const service = await startTestService(t);
+  const limited = await makeApiKey(service, { role: "owner", environments: ["production"] });
+  assert.equal((await service.rest("PUT", `/keys/${limited.id}`, { body: { name: "renamed" } })).status, 200);
+  const owner = await makeApiKey(service, { role: "owner" });
+  const widened = { body: { environments: null } };
+  assert.deepEqual(code(await service.rest("PUT", `/keys/${limited.id}`, widened)), [403, "role_forbidden"], "only owners make owners");
+  assert.deepEqual(code(await service.rest("DELETE", `/keys/${owner.id}`)), [403, "role_forbidden"]);
+  assert.equal((await service.rest("DELETE", `/keys/${limited.id}`)).status, 200);
+});
+
 /** Found by their ids, in whichever environment: each handler checks, which the tests around this one hold it to. */
 const BY_ID = /^\/(webhooks|keys|environments)\/\{|^\/transforms\/|^\/session$/;
 /** Answered with what the key may see; or made where the body says. */

@@ -50,7 +50,7 @@ function checkMayGrant(parts: KeyRightsParts, request: FastifyRequest, grant: Gr
   const principal = principalOf(request);
   const isAdmin = (role: ApiRole | null) => role === "owner" || role === "admin";
   if (isAdmin(roleEverywhere(principal.grants))) {
-    if (grant.role === "owner") checkOwner(request, parts.directory.keys());
+    if (isFullOwner(grant)) checkOwner(request, parts.directory.keys());
     return;
   }
   // In none of the environments may the role be the creator's only by another grant that does not allow creating keys.
@@ -93,10 +93,18 @@ export function keyNotFound(id: KeyId): RestRefusal {
   return new RestRefusal("key_not_found", `There is no key ${id}, or it is already revoked.`);
 }
 
-/** An admin creates the first owner key; from then on only owners create and revoke owner keys. */
+/** An admin creates the first key of an owner of everything; from then on only owners of everything create, change and revoke such keys. */
 export function checkOwner(request: FastifyRequest, keys: Key[]): void {
-  if (roleEverywhere(principalOf(request).grants) === "owner" || !keys.some(({ role }) => role === "owner")) return;
-  throw new RestRefusal("role_forbidden", "Only an owner may create or revoke an API key with the role owner.");
+  if (roleEverywhere(principalOf(request).grants) === "owner" || !keys.some(isFullOwner)) return;
+  throw new RestRefusal(
+    "role_forbidden",
+    "Only an owner may create, change or revoke an API key with the role owner for all environments.",
+  );
+}
+
+/** An owner of some environments is managed as an admin of them is: otherwise nobody could revoke the key of one. */
+export function isFullOwner({ role, environments }: { role: ApiRole | null; environments: readonly string[] | null }): boolean {
+  return role === "owner" && environments === null;
 }
 
 /** Without an admin key no other key could be created. */

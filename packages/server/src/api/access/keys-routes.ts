@@ -15,6 +15,7 @@ import {
   checkOwner,
   type GivenKey,
   isFullAdmin,
+  isFullOwner,
   isLastOfItsUse,
   isSeen,
   type KeyRightsParts,
@@ -123,7 +124,7 @@ function registerChanging(app: FastifyInstance, parts: KeysRoutesParts): void {
     const changed = { ...key, ...request.body };
     checkFields({ ...request.body, kind: key.kind }, parts);
     if (key.kind === "api") {
-      if (key.role === "owner") checkOwner(request, directory.keys());
+      if (isFullOwner(key)) checkOwner(request, directory.keys());
       checkGrant(parts, request, { role: changed.role ?? "admin", environments: changed.environments });
     }
     if (isLastOfItsUse(directory.keys(), id) && !isFullAdmin(changed))
@@ -153,7 +154,7 @@ function registerRevoking(app: FastifyInstance, parts: KeysRoutesParts): void {
         "key_last",
         "This is the last API key with the role admin or owner for all environments: create another one before revoking it.",
       );
-    if (directory.keys().some((key) => key.id === id && key.role === "owner")) checkOwner(request, directory.keys());
+    if (directory.keys().some((key) => key.id === id && isFullOwner(key))) checkOwner(request, directory.keys());
     const revoked = await store.keyRevoke({ id, revokedAt: parts.now() });
     if (!revoked) throw keyNotFound(id);
     await directory.refresh();
