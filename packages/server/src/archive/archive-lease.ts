@@ -8,6 +8,7 @@ import type { LeadershipStore, Store } from "../store/contract/index.ts";
 const WORK = "archive";
 const LEASE_MS = 60_000;
 const RENEW_MS = 20_000;
+const LOST = Number.NEGATIVE_INFINITY;
 
 export interface ArchiveLeaseParts {
   store: LeadershipStore & Pick<Store, "storeNode">;
@@ -51,12 +52,18 @@ export class ArchiveLease {
 
   async #runAlone<Result>(work: (check: CheckLease) => Promise<Result>): Promise<Result | null> {
     const { store } = this.#parts;
-    const held = { until: 0 };
-    if (!(await this.#take(held))) return null;
-    const renewal = setInterval(() => void this.#take(held).catch(() => undefined), RENEW_MS).unref();
+    let until = await this.#take();
+    if (until === LOST) return null;
+    const isMine = () => this.#parts.now() < until;
+    const renew = async () => {
+      const renewed = await this.#take();
+      // Once it was over, another node may have written files in between.
+      until = isMine() ? renewed : LOST;
+    };
+    const renewal = setInterval(() => void renew().catch(ignore), RENEW_MS).unref();
     try {
       return await work(() => {
-        if (this.#parts.now() >= held.until) throw new ArchiveLost("this node lost the right to write the archive");
+        if (!isMine()) throw new ArchiveLost("this node lost the right to write the archive");
       });
     } finally {
       clearInterval(renewal);
@@ -64,12 +71,12 @@ export class ArchiveLease {
     }
   }
 
-  async #take(held: { until: number }): Promise<boolean> {
+  /** Until when this node has it. */
+  async #take(): Promise<number> {
     const { store, now } = this.#parts;
     const from = now();
-    const isMine = await store.leadershipTake({ work: WORK, node: store.storeNode, now: from, until: from + LEASE_MS });
-    held.until = isMine ? from + LEASE_MS : 0;
-    return isMine;
+    const until = from + LEASE_MS;
+    return (await store.leadershipTake({ work: WORK, node: store.storeNode, now: from, until })) ? until : LOST;
   }
 }
 

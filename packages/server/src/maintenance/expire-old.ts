@@ -15,11 +15,15 @@ export interface ExpireOldKind extends ExpireOldParts, Required<Pick<SweeperPart
 }
 
 export function expireOld({ scopes, now, removeSome, ...parts }: ExpireOldKind): Sweeper {
+  let sweep: (() => boolean) | null = null;
   let left: RetentionScope[] | null = null;
   let after: string | null = null;
   return new Sweeper({
     ...parts,
-    async removeSome(limit) {
+    async removeSome(limit, leads) {
+      // A sweep that lost the leadership left some: the next one reads the rules anew.
+      if (leads !== sweep) [left, after] = [null, null];
+      sweep = leads;
       const waiting: RetentionScope[] = left ?? (await scopes());
       // A failed sweep starts over.
       left = null;
