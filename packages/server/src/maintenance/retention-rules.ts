@@ -27,6 +27,7 @@ export interface RetentionRulesParts {
 export interface KeptScopes {
   events(): Promise<RetentionScope[]>;
   runs(): Promise<RetentionScope[]>;
+  approvals(): Promise<RetentionScope[]>;
   requests(): Promise<RetentionScope[]>;
   longest(): Promise<Record<"events" | "runs" | "requests", number | null>>;
 }
@@ -64,6 +65,8 @@ export function createKeptScopes({ store, installation, now, isArchived = false 
       const known = await rules();
       return removed(known, "runsMs", environmentScopes(reachable(known), "runsMs"));
     },
+    // They have no partitions.
+    approvals: async () => environmentScopes(reachable(await rules()), "runsMs"),
     requests: async () => environmentScopes(reachable(await rules()), "requestsMs"),
     async longest() {
       const known = await rules();

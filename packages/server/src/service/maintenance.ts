@@ -74,7 +74,7 @@ export function createMaintenance({
     maintainPartitions({ ...swept, longestKept: kept.longest, archive }),
     expireEvents({ ...swept, scopes: kept.events }),
     expireRuns({ ...swept, scopes: kept.runs }),
-    expireApprovals({ ...swept, scopes: kept.runs }),
+    expireApprovals({ ...swept, scopes: kept.approvals }),
     ...(keepBudget ? [keepBudget] : []),
     ...(disk ? [disk] : []),
     keepStoredBytes({ ...swept, meter }),
