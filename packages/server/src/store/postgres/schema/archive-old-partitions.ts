@@ -4,7 +4,7 @@ import type { PartitionArchive } from "../../contract/index.ts";
 import { dayAt } from "../../runs/postgres/run-number.ts";
 import type { Database } from "../database.ts";
 import { ARCHIVED, type ArchivedKind, beginAttempt, daysOfPartition, noteOutcome, type OldPartition } from "./archive-partition.ts";
-import { dropOne, isNeeded, unneeded } from "./drop-partitions.ts";
+import { checkUnneeded, dropOne, unneeded } from "./drop-partitions.ts";
 import { makeMissing } from "./make-partitions.ts";
 import { isMine, isMoving, lockTables, whenFree } from "./partition-locks.ts";
 import { partitionName } from "./partition-tables.ts";
@@ -13,7 +13,7 @@ import { partitionName } from "./partition-tables.ts";
 export async function archiveOld(database: Database, kind: ArchivedKind, at: ArchiveTimes, archive: PartitionArchive): Promise<void> {
   const { until } = at;
   while (await whenFree(() => database.transaction((client) => makeMissing(client, kind, dayAt(until)), "maintenance")));
-  for await (const fromDay of unneeded(database, kind, until)) {
+  for await (const { fromDay } of unneeded(database, kind, until)) {
     let isTaken = false;
     await archive.alone(async () => {
       isTaken = await archiveOne(database, { kind, fromDay, name: (table) => partitionName(table, fromDay) }, at, archive);
@@ -45,7 +45,8 @@ async function archiveOne(
   }
   await noteOutcome(database, partition, null);
   // Much time may have passed.
-  if (!(await isNeeded(database, kind, fromDay, until))) await whenFree(() => dropOne(database, kind, fromDay, { partition, attempt }));
+  const old = await checkUnneeded(database, kind, fromDay, until);
+  if (old) await whenFree(() => dropOne(database, kind, old, { partition, attempt }));
   return true;
 }
 

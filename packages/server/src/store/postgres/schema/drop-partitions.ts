@@ -6,25 +6,36 @@ import { isUnchanged, type OldPartition } from "./archive-partition.ts";
 import { isMine, isMoving, lockTables, type Outcome, whenFree } from "./partition-locks.ts";
 import { type PartitionKind, type PartitionRow, partitionName, TABLES } from "./partition-tables.ts";
 
-/** Longer than the time between the two checks of a partition. */
+/** By how much the clocks of nodes may differ, and a transaction may be longer than its rows are old. */
 const LOOK_BACK_MS = 60_000;
 
 export async function dropOld(database: Database, kind: PartitionKind, until: number): Promise<void> {
-  for await (const fromDay of unneeded(database, kind, until)) await whenFree(() => dropOne(database, kind, fromDay));
+  for await (const old of unneeded(database, kind, until)) await whenFree(() => dropOne(database, kind, old));
+}
+
+/** A partition of which nothing was needed at a time. */
+export interface Unneeded {
+  fromDay: number;
+  at: number;
 }
 
 /** Old partitions of which nothing is needed. Checked without a lock; what may change until they are dropped is checked again under one. */
-export async function* unneeded(database: Database, kind: PartitionKind, until: number): AsyncGenerator<number> {
+export async function* unneeded(database: Database, kind: PartitionKind, until: number): AsyncGenerator<Unneeded> {
   const old = await database.read<PartitionRow>(
     "SELECT from_day, to_day FROM time_partitions WHERE kind = $1 AND to_day <= $2 ORDER BY from_day",
     [kind, dayAt(until)],
   );
-  for (const { from_day } of old) if (!(await isNeeded(database, kind, from_day, until))) yield from_day;
+  for (const { from_day } of old) {
+    const found = await checkUnneeded(database, kind, from_day, until);
+    if (found) yield found;
+  }
 }
 
-export async function isNeeded(database: Database, kind: PartitionKind, fromDay: number, until: number): Promise<boolean> {
+/** Null: something of it is needed. */
+export async function checkUnneeded(database: Database, kind: PartitionKind, fromDay: number, until: number): Promise<Unneeded | null> {
+  const at = database.now();
   const [row] = await database.read<{ stays: boolean }>(STAYS[kind](partitionName(TABLES[kind][0] as string, fromDay)), [until]);
-  return row?.stays === true;
+  return row?.stays === true ? null : { fromDay, at };
 }
 
 /** What was archived of it must be what is in it. */
@@ -33,14 +44,16 @@ interface Archived {
   attempt: string;
 }
 
-export function dropOne(database: Database, kind: PartitionKind, fromDay: number, archived?: Archived): Promise<Outcome> {
+/** `old`: as it was found. Rows may have become needed since. */
+export function dropOne(database: Database, kind: PartitionKind, old: Unneeded, archived?: Archived): Promise<Outcome> {
+  const { fromDay, at } = old;
   const tables = TABLES[kind].map((table) => partitionName(table, fromDay));
   return database.transaction(async (client) => {
     if (!(await isMine(client)) || (await isMoving(client))) return "nothing to do";
     await lockTables(client, TABLES[kind]);
     await lockTables(client, tables);
     if (archived && !(await isUnchanged(client, archived.partition, archived.attempt))) return "nothing to do";
-    const { rows } = await client.query<{ stays: boolean }>(STAYS_SINCE[kind](tables[0] as string), [database.now() - LOOK_BACK_MS]);
+    const { rows } = await client.query<{ stays: boolean }>(STAYS_SINCE[kind](tables[0] as string), [at - LOOK_BACK_MS]);
     if (rows[0]?.stays) return "nothing to do";
     for (const table of tables) await client.query(`DROP TABLE ${table}`);
     await client.query("DELETE FROM time_partitions WHERE kind = $1 AND from_day = $2", [kind, fromDay]);

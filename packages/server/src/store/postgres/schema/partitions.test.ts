@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { createEventIdGenerator } from "@inlet/protocol";
+import { createEventIdGenerator, type RunId } from "@inlet/protocol";
 import { awayFromMidnight } from "../../../../test/support/away-from-midnight.ts";
 import {
   freshDatabase,
@@ -167,6 +167,37 @@ test("a partition is dropped when all of it may go, and not while a run needs so
   await inDatabase(url, (client) => client.query("DELETE FROM resumptions"));
   await maintain();
   assert.ok(!(await partitionsOf(url, "events")).includes(nameOf("events", second)));
+});
+
+test("a partition found unneeded long before it is dropped stays if a run began meanwhile with its event", { skip }, async (t) => {
+  await awayFromMidnight();
+  const url = await freshDatabase(t);
+  let now = Date.now();
+  const store = await openPatientStore({ url, ...hooks, now: () => now });
+  t.after(() => store.stop());
+  const scene = await makeScene(store);
+  const first = now + DAY_MS;
+  const table = nameOf("events", first);
+  const keptMs = { ...KEEP_ALL, events: 30 * DAY_MS };
+  await store.retentionMaintain({ now, keptMs });
+  await appendAt(scene, first);
+  while (!(await store.eventTypeCount({ limit: 1_000 })));
+  const [event] = (await store.eventList({ environmentId: scene.environment.id, limit: 1 })).events;
+  assert.ok(event);
+  const of = { environmentId: scene.environment.id, eventSequence: event.sequence };
+  await inDatabase(url, async (other) => {
+    await other.query("BEGIN");
+    await other.query(`SELECT FROM ${table}`);
+    const maintained = store.retentionMaintain({ now: first + 32 * DAY_MS, keptMs });
+    const waits = `SELECT FROM ${OWN_LOCKS} WHERE relation = '${table}'::regclass AND NOT granted`;
+    while ((await other.query(waits)).rowCount === 0);
+    const run = sampleRun(scene.functions[0], { id: idAt(now) as string as RunId });
+    assert.ok((await store.runStart({ ...of, run, now, lease: sampleLease() })).isStarted);
+    now += 120_000;
+    await other.query("COMMIT");
+    await maintained;
+  });
+  assert.ok((await partitionsOf(url, "events")).includes(table), "it has the event of the run");
 });
 
 test("a partition of runs goes with all that belongs to them, and not while one goes on", { skip }, async (t) => {
