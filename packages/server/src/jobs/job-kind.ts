@@ -38,6 +38,9 @@ export interface JobKind {
   ended?(job: Job): Promise<void>;
 }
 
+/** Thrown by `work` when it has waited for what ends by itself: it is called again, however often, until that has ended. */
+export class InTheWay extends Error {}
+
 export type JobFilter = Readonly<Record<string, unknown>>;
 
 export interface FoundPage {

@@ -14,7 +14,7 @@ import type { Logger } from "pino";
 import { RestRefusal } from "../api/rest-errors.ts";
 import { type Environment, type Job, type JobStore, type NewJob, type QueueStore, sharedRefresh } from "../store/contract/index.ts";
 import { advanceJob } from "./advance-job.ts";
-import type { JobFilter, JobKind } from "./job-kind.ts";
+import { InTheWay, type JobFilter, type JobKind } from "./job-kind.ts";
 
 export interface JobRunnerParts {
   store: JobStore & Pick<QueueStore, "queueDepths"> & { storeNode: string };
@@ -170,7 +170,7 @@ export class JobRunner {
         if (this.#isStopping) return;
         if (error instanceof RestRefusal) return this.#fail(job, error.message);
         this.#parts.log.warn({ err: error, job: id }, "a batch of a job failed; it is tried again");
-        if (++tries >= TRIES_MAX) {
+        if (!(error instanceof InTheWay) && ++tries >= TRIES_MAX) {
           await this.#fail(job, `A batch failed ${TRIES_MAX} times: ${(error as Error).message}`);
           return this.#noteEnd(kind, job);
         }

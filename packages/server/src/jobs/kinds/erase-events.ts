@@ -17,7 +17,7 @@ import type {
   EventPage,
   EventStore,
 } from "../../store/contract/index.ts";
-import { type FoundPage, type JobFilter, type JobKind, PAGE_ITEMS } from "../job-kind.ts";
+import { type FoundPage, InTheWay, type JobFilter, type JobKind, PAGE_ITEMS } from "../job-kind.ts";
 import { type FindEventsParts, findEvents, foundEvents, ONE_EVENT, selectedBy } from "./find-events.ts";
 
 export interface EraseEventsParts extends FindEventsParts {
@@ -121,7 +121,7 @@ async function eraseBatch({ store, cancel }: EraseEventsParts, params: EventEras
     for (const no of unfinished) await cancel({ environmentId: params.environmentId, no });
     if (unfinished.length === 0) await pause(WAIT_MS);
   }
-  throw new Error("calls of runs that were cancelled are still under way");
+  throw new InTheWay("calls of runs that were cancelled are still under way");
 }
 
 async function eraseInArchive(
@@ -141,5 +141,5 @@ async function eraseInArchive(
     if (await archive.eventErase(params)) return;
     await pause(WAIT_MS);
   }
-  throw new Error("the archive is being written");
+  throw new InTheWay("the archive is being written");
 }
