@@ -9,12 +9,14 @@ import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { seesSecrets } from "../access/roles.ts";
 import { APPROVAL_PATH } from "./approval-url.ts";
 
-/** In JSON a slash may be escaped. */
-const LINK = new RegExp(`(\\\\?${APPROVAL_PATH}\\\\?/[0-9A-HJKMNP-TV-Z]{26}\\\\?/)[\\w-]{1,22}`);
+const NAME = APPROVAL_PATH.slice(1);
+/** Escaped in JSON, or in JSON within JSON; or percent-encoded, as a link in a parameter of another is. Bounded, so that no text takes long. */
+const SLASH = String.raw`(?:\\{0,7}/|%(?:25){0,3}2[Ff])`;
+const LINK = new RegExp(`(${SLASH}${NAME}${SLASH}[0-9A-HJKMNP-TV-Z]{26}${SLASH})[\\w-]{1,22}`);
 const LINKS = new RegExp(LINK, "g");
 
 export function withoutTokens(text: string): string {
-  return text.includes(APPROVAL_PATH) ? text.replace(LINKS, "$1…") : text;
+  return text.includes(NAME) ? text.replace(LINKS, "$1…") : text;
 }
 
 /** Apps may see tokens: they receive them with the event. */
@@ -37,7 +39,7 @@ export function hiddenFromSearch(access: AccessRules, request: FastifyRequest): 
 /** Whole responses. Streams mask their messages themselves. */
 export function registerLinkMask(app: FastifyInstance, access: AccessRules): void {
   app.addHook("onSend", async (request, _reply, payload) => {
-    if (typeof payload !== "string" || !payload.includes(APPROVAL_PATH)) return payload;
+    if (typeof payload !== "string" || !payload.includes(NAME)) return payload;
     return seesTokens(access, request) ? payload : withoutTokens(payload);
   });
 }
