@@ -47,6 +47,8 @@ test("mistakes are named", () => {
   assert.match(faultOf(PLAN, "--nonsense"), /Unknown option '--nonsense'\.$/);
   assert.match(faultOf(PLAN, "--force"), /Unknown option '--force'/, "a flag of another command");
   assert.match(faultOf(PLAN, "--url"), /argument missing/);
+  assert.equal(faultOf(PLAN, "--env", ""), "--env is empty.");
+  assert.equal(faultOf(["runs", "cancel"], "--status", "queued", "--function= "), "--function is empty.");
   assert.match(faultOf(PLAN, "stripe"), /"stripe" is an extra argument/);
   assert.match(faultOf(["webhooks", "new"], "a", "b"), /"b" is an extra argument/);
   assert.match(faultOf(["completion"], "tcsh"), /^"tcsh" is not one of bash, zsh, fish\.$/);

@@ -1,4 +1,7 @@
-/** Reads the flags and variables of a command. A flag takes precedence over its variable. An empty variable counts as unset. */
+/**
+ * Reads the flags and variables of a command. A flag takes precedence over its variable. An empty variable counts as
+ * unset; an empty flag is an error: as unset, it would widen what a command does to another environment, or to everything.
+ */
 
 import { parseArgs } from "node:util";
 import { nearest } from "@inlet/protocol";
@@ -20,6 +23,7 @@ export function readOptions(
   const odd = row.nameChoices && positionals.find((name) => !row.nameChoices?.includes(name));
   if (odd !== undefined) throw usage(row, `"${odd}" is not one of ${row.nameChoices?.join(", ")}`);
   const options = Object.entries(row.flags).map(([name, flag]) => {
+    if ([values[name]].flat().some((given) => typeof given === "string" && given.trim() === "")) throw usage(row, `--${name} is empty`);
     const value = optionValue(flag, values[name], variables);
     for (const text of [value].flat()) if (typeof text === "string") check(row, name, flag, text);
     return [camel(name), value] as const;
