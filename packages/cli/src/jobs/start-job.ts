@@ -1,5 +1,6 @@
 /** Starts a job with confirmation: counts its items and shows some of them, asks, and shows its progress. */
 
+import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { JobView } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
@@ -67,7 +68,9 @@ async function confirmed(preview: Preview, question: string, io: Io): Promise<bo
   if (!io.stdin.isTTY) throw new CommandFault(`${question} Standard input is not a terminal: confirm with --yes.`, "usage", EXIT.usage);
   io.err.write(`${previewText(preview)}\n`);
   const lines = createInterface({ input: io.stdin, output: io.err, terminal: false });
-  const answer = await lines.question(`${question} [y/N] `);
+  // The end of the input, such as Ctrl-D, answers no question.
+  const closed = once(lines, "close").then(() => "");
+  const answer = await Promise.race([lines.question(`${question} [y/N] `), closed]);
   lines.close();
   return /^y(es)?$/i.test(answer.trim());
 }
