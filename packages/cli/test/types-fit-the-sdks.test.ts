@@ -21,6 +21,7 @@ const SCHEMA = {
   properties: {
     orderId: { type: "string", description: "As the shop numbers it" },
     state: { enum: ["open", "paid"] },
+    pair: { type: "array", prefixItems: [{ type: ["string", "null"] }, { allOf: [{ $ref: "#/$defs/customer" }, { required: ["x"] }] }] },
     customer: { $ref: "#/$defs/customer" },
     lines: { type: "array", items: { type: "object", required: ["sku"], properties: { sku: { type: "string" }, part: { $ref: "#" } } } },
   },
@@ -84,6 +85,7 @@ async function setUp(t: TestContext) {
   await rest("POST", "/e/key", [
     { name: "shop/seen", data: { n: 1, tags: ["a"] } },
     { name: "shop/seen", data: odd },
+    { name: "array", data: { tags: ["named as what the file uses"] } },
   ] as object);
   return { url, place };
 }

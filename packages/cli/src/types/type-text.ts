@@ -41,7 +41,7 @@ class SchemaWriter {
     ].filter((part) => part !== "unknown");
     const distinct = [...new Set(parts)];
     if (distinct.length <= 1) return distinct[0] ?? "unknown";
-    return distinct.map((part) => (part.includes("|") ? `(${part})` : part)).join(" & ");
+    return distinct.map(grouped).join(" & ");
   }
 
   #own(schema: Node, depth: number): string {
@@ -61,7 +61,7 @@ class SchemaWriter {
   #array({ prefixItems, items }: Node, depth: number): string {
     const rest = items === undefined ? "unknown" : this.type(items, depth + 1);
     if (!Array.isArray(prefixItems)) return `Array<${rest}>`;
-    const first = prefixItems.map((item) => `${this.type(item, depth + 1)}?`);
+    const first = prefixItems.map((item) => `${grouped(this.type(item, depth + 1))}?`);
     return `[${[...first, ...(items === false ? [] : [`...Array<${rest}>`])].join(", ")}]`;
   }
 
@@ -167,6 +167,11 @@ function literal(value: unknown): string {
       ? "Array<unknown>"
       : "{ [key: string]: unknown }"
     : JSON.stringify(value);
+}
+
+/** As a part of a larger type. */
+function grouped(text: string): string {
+  return /[|&]/.test(text) ? `(${text})` : text;
 }
 
 function impliedTypes({ properties, required, additionalProperties, items, prefixItems }: Node): string[] {

@@ -74,9 +74,9 @@ const ENDINGS: Readonly<Record<SdkName, (entries: readonly Entry[]) => string[]>
   ],
 };
 
-/** Two names may have the same letters and digits. */
+/** Two names may have the same letters and digits, or those of what the file itself uses. */
 function distinctNames(names: readonly string[]): string[] {
-  const taken = new Set<string>(["EventSchemas", "Events"]);
+  const taken = new Set<string>(["EventSchemas", "Events", "Array"]);
   return names.map((name) => {
     const wanted = identifier(name);
     let own = wanted;
