@@ -10,12 +10,13 @@ export interface WireError {
 }
 
 const CAUSES_DEEP_MAX = 5;
+const REASONS_MAX = 5;
 
 /** Anything can be thrown, so any value is accepted. */
 export function toWireError(thrown: unknown, depth = 0): WireError {
   if (!(thrown instanceof Error) && !isErrorLike(thrown)) return { name: "Error", message: textOf(thrown) };
   const { name, stack }: { name?: unknown; stack?: unknown } = thrown;
-  const error: WireError = { name: typeof name === "string" && name ? name : "Error", message: String(thrown.message) };
+  const error: WireError = { name: typeof name === "string" && name ? name : "Error", message: messageOf(thrown) };
   if (typeof stack === "string" && stack) error.stack = stack;
   if (thrown.cause !== undefined && depth < CAUSES_DEEP_MAX) error.cause = causeOf(thrown.cause, depth + 1);
   return error;
@@ -26,6 +27,14 @@ export function fromWireError(wire: WireError): Error {
   error.name = String(wire.name || "Error");
   if (wire.stack) error.stack = wire.stack;
   return error;
+}
+
+/** An AggregateError says why in its errors; the one of a connection refused by every address of a host has no message of its own. */
+function messageOf(thrown: Error & { code?: unknown; errors?: unknown }): string {
+  const { message, code, errors } = thrown;
+  const reasons = Array.isArray(errors) && errors.every((one) => one instanceof Error) ? errors.slice(0, REASONS_MAX).map(messageOf) : [];
+  const own = String(message) || (reasons.length === 0 && typeof code === "string" ? code : "");
+  return [own, reasons.join("; ")].filter((part) => part !== "").join(": ");
 }
 
 function isErrorLike(value: unknown): value is Error {
