@@ -12,6 +12,9 @@ export interface NodeRequest {
   body?: unknown;
   /** The bytes, if a framework keeps them next to the parsed body. */
   rawBody?: unknown;
+  /** Whether the whole body has been read, by a body parser for example. */
+  readableEnded?: boolean | undefined;
+  destroyed?: boolean | undefined;
   /** Whether the whole request has been received. */
   complete?: boolean | undefined;
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
@@ -45,10 +48,16 @@ export function toNode(response: NodeResponse, { status, headers, body }: AppRes
 function bodyOf(request: NodeRequest): AppBody | Promise<AppBody> {
   if (request.rawBody instanceof Uint8Array) return request.rawBody;
   const { body } = request;
-  if (body === undefined) return readStream(request);
+  if (body === undefined || isSkipped(request)) return readStream(request);
   if (body instanceof Uint8Array) return body;
   if (typeof body === "string") return encoder.encode(body);
   return { parsed: body };
+}
+
+/** The body parsers of Express 4 give a request that is not theirs, and that they did not read, an empty object. */
+function isSkipped({ body, readableEnded, destroyed }: NodeRequest): boolean {
+  const isEmpty = typeof body === "object" && body !== null && Object.keys(body).length === 0 && !ArrayBuffer.isView(body);
+  return isEmpty && readableEnded === false && destroyed !== true;
 }
 
 /** A body that is too large is not read; the connection ends with the response. */
