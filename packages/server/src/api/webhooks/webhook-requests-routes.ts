@@ -94,7 +94,7 @@ async function replayRequest(parts: WebhookRequestsRoutesParts, request: Fastify
   const webhook = findWebhook(directory, request, request.params.id);
   const record = await findRequest(store, webhook, request.params.requestId);
   const answer = await parts.replay(withBody(record), webhook);
-  if ("code" in answer) throw new RestRefusal(answer.code, answer.message, answer.details);
+  if ("code" in answer) throw new RestRefusal(answer.code, answer.message, answer.details, answer.retryAfterS);
   // A handshake is answered again, and creates no event again.
   const ids = "ids" in answer ? answer.ids : [];
   await audit.note(request, {
