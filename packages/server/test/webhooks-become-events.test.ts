@@ -185,6 +185,23 @@ test(
       assert.equal(await trialOf(600_001 - around), false);
     },
 
+    "a webhook of the shared scope is held to the body limit of the branch that it delivers to": async (service) => {
+      for (const [name, bodyLimitBytes] of Object.entries({ "feature/large": 600_000, "feature/small": 1_000 }))
+        await service.rest("POST", "/environments", { body: { name, kind: "branch", bodyLimitBytes } });
+      const { url } = await makeWebhook(service, "(evt) => ({ name: 'a/b', data: { x: 'y'.repeat(evt.n) } })", { environment: "branch" });
+      const codeOf = async (branch: string, body: object) => {
+        const answer = await post(`${url}?x-service-env=${branch}`, body);
+        return answer.status === 200 ? 200 : answer.body.code;
+      };
+      assert.equal(await codeOf("feature/large", { n: 590_000 }), 200);
+      assert.equal(await codeOf("feature/large", { n: 1, rest: "z".repeat(590_000) }), 200);
+      assert.equal(await codeOf("feature/small", { n: 1_000 }), "transform_invalid_event");
+      assert.equal(await codeOf("feature/small", { n: 1, rest: "z".repeat(1_000) }), "body_too_large");
+      assert.equal(await codeOf("unknown", { n: 1_000 }), 200);
+      await service.rest("POST", "/environments/feature%2Fsmall/archive");
+      assert.equal(await codeOf("feature/small", { n: 1_000 }), 200);
+    },
+
     "every accepted request has its event, and every event its request": async (service) => {
       const webhook = await makeWebhook(service);
       await Promise.all(Array.from({ length: 50 }, (_, n) => post(webhook.url, { n })));

@@ -147,6 +147,28 @@ test("an item is known by its own id, else by its body, also if the request itse
   assert.deepEqual(payloads.find(({ raw }) => raw === "plain")?.evt, {});
 });
 
+test("an item is held to the body limit of the branch that it is delivered to", async (t) => {
+  const service = await startTestService(t, {});
+  for (const [name, bodyLimitBytes] of Object.entries({ large: 600_000, small: 1_000 }))
+    await service.rest("POST", "/environments", { body: { name, kind: "branch", bodyLimitBytes } });
+  const itemFor = (branch: string, body: object) => ({ body, headers: { "x-service-env": branch } });
+  const items = [
+    itemFor("large", { n: 590_000 }),
+    itemFor("large", { n: 590_001 }),
+    itemFor("large", { n: 1, rest: "z".repeat(590_000) }),
+    itemFor("small", { n: 1_000 }),
+    itemFor("small", { n: 1, rest: "z".repeat(1_000) }),
+    itemFor("small", { n: 2 }),
+  ];
+  const provider = await startProvider(t, pagesOf(items, 6));
+  const webhook = await makeWebhook(service, "(evt) => ({ name: 'shop/sale', data: { x: 'y'.repeat(evt.n) } })", {
+    environment: "branch",
+    reconcile: { source: sourceOf(provider, "page.items") },
+  });
+  const dry = await service.rest("POST", `/webhooks/${webhook.id}/reconcile`, { body: { since: SINCE, dryRun: true } });
+  assert.deepEqual([dry.status, dry.body.data], [200, { listed: 6, seen: 0, recovered: 4, failed: 2 }]);
+});
+
 test("an item that was refused and replayed is known by its own id, and replaying its request as well makes no second event", async (t) => {
   const service = await startTestService(t, {});
   const items = [1, 2, 3].map((n) => ({ body: { n: Math.min(n, 2) }, id: `item ${n}` }));

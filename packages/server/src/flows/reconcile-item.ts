@@ -17,6 +17,7 @@ import type { Directory, WebhookTarget } from "../receive/senders/directory.ts";
 import type { ListedItem, TakenItem } from "../reconcile/listed-item.ts";
 import type { DedupKeyStore, Environment, EventStore, Webhook } from "../store/contract/index.ts";
 import {
+  bytesMaxOf,
   examine,
   type MadeEvent,
   type Received,
@@ -88,7 +89,7 @@ async function read(parts: ReconcileItemParts, webhook: Webhook, item: ListedIte
   const request = requestOf(webhook, item, seed);
   const target = targetOf(parts.directory, webhook);
   const bytes = Buffer.from(item.body);
-  const bytesMax = parts.directory.environment(webhook.environmentId)?.bodyBytesMax ?? parts.bodyBytesMax;
+  const bytesMax = bytesMaxOf(parts, webhook, request);
   const seen = seenRequest(parts, request, target);
   const received: Received = { request, target, seen, bytes, bytesMax, headers: canonicalHeaders(request.rawHeaders) };
   if (bytes.length > bytesMax) return { received, event: bodyTooLarge(bytesMax, `it has ${bytes.length}`), transformed: null };

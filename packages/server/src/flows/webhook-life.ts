@@ -36,6 +36,7 @@ import {
   reconciledSource,
   type Store,
   StoreUnavailable,
+  type Webhook,
   type WebhookRequestStore,
   type WebhookStore,
 } from "../store/contract/index.ts";
@@ -88,7 +89,7 @@ export async function fromWebhook(parts: WebhookLifeParts, request: InboundReque
   const { webhook } = target;
   if (webhook.deletedAt !== null) return webhookClosed();
   if (!request.memory.isFor(parts.store.storeDatabaseOf(webhook.environmentId))) return overloaded();
-  const bytesMax = parts.directory.environment(webhook.environmentId)?.bodyBytesMax ?? parts.bodyBytesMax;
+  const bytesMax = bytesMaxOf(parts, webhook, request);
   const bytes = await request.readBody(bytesMax);
   if (bytes === ABORTED) return bytes;
   const seen = seenRequest(parts, request, target);
@@ -104,6 +105,14 @@ export async function fromWebhook(parts: WebhookLifeParts, request: InboundReque
   if (authentication.refused) return refuse(parts, seen, halted(received, authentication), { refused: authentication.refused, verifiedAt });
   if (authentication.answer) return shake(parts, received, authentication);
   return toEvent(parts, received, authentication, verifiedAt);
+}
+
+/** The limit of the environment that the request is delivered to. */
+export function bytesMaxOf({ directory, bodyBytesMax }: WebhookLifeParts, webhook: Webhook, request: InboundRequest): number {
+  const environment = routeWebhook(directory, webhook, request);
+  // One that is archived gets no event: the request is recorded at home.
+  const limiting = environment instanceof Refusal ? directory.environment(webhook.environmentId) : environment;
+  return limiting?.bodyBytesMax ?? bodyBytesMax;
 }
 
 /** Passes the body to the transform, and its result to an environment. */
