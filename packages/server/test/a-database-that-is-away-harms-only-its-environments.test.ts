@@ -35,6 +35,12 @@ test("a database that is away harms only its environments", { skip }, async (t) 
   await ok(node.rest("POST", "/databases", { body: { name: "second", url: second.url } }), 201);
   await ok(node.rest("POST", "/environments", { body: { name: "far", database: "second" } }), 201);
   const { key: farKey } = (await ok(node.rest("POST", "/keys", { body: { kind: "event", name: "far" }, headers: FAR }), 201)).body.data;
+  await ok(node.rest("POST", "/environments", { body: { name: "near" } }), 201);
+  const near = { body: { name: "shop/order", data: {}, id: "sought" }, headers: { "x-service-env": "near" } };
+  await ok(node.rest("POST", "/events", near), 201);
+  const reader = { kind: "api", name: "both", role: "viewer", environments: ["near", "far"] };
+  const { key: bothKey } = (await ok(node.rest("POST", "/keys", { body: reader }), 201)).body.data;
+  const find = () => ok(node.rest("GET", "/find?id=sought", { headers: { authorization: `Bearer ${bothKey}` } }), 200);
   const sleepingFar = () => sleeping(node, farKey, FAR);
   const calls: string[] = [];
   for (const environment of ["production", "far"]) {
@@ -61,6 +67,7 @@ test("a database that is away harms only its environments", { skip }, async (t) 
     assert.equal(await counted(directoryUrl), 0);
     assert.ok((await counted(secondUrl)) > 0);
     assert.equal((await ok(node.rest("GET", `/events/${sent.body.ids[0]}`, { headers: FAR }), 200)).body.data.name, "shop/fail");
+    assert.deepEqual((await find()).body.page, { next: null, unreachable: [] });
   });
 
   const troubles = {
@@ -81,6 +88,8 @@ test("a database that is away harms only its environments", { skip }, async (t) 
         { name: "second", reachable: false },
       ]);
       assert.deepEqual((await ok(node.rest("GET", "/usage"), 200)).body.page.unreachable, ["second"]);
+      const found = (await find()).body;
+      assert.deepEqual([found.data.length, found.page], [1, { next: null, unreachable: ["second"] }]);
       await end();
       await ended(node, asleep, FAR);
       await runs(node, farKey, FAR);

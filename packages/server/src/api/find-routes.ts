@@ -2,13 +2,21 @@
 
 import { type EventId, environmentNamed, isEventId, type JobId, type RunId, type WebhookRequestId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Environment, type JobStore, reachableOnly, type Store, type StoreViews, type Webhook } from "../store/contract/index.ts";
+import {
+  databaseNames,
+  type Environment,
+  type JobStore,
+  reachableOnly,
+  type Store,
+  type StoreViews,
+  type Webhook,
+} from "../store/contract/index.ts";
 import { includesEnvironment } from "./access/grants.ts";
 import { checkMayUse } from "./access/principal.ts";
 import { type AccessRules, environmentOf, environmentsAllowed } from "./access/rest-access.ts";
 import { cutPage, type PageQuery } from "./list-page.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
-import { namedEnvironment, pageOf, shape, TEXT } from "./route-facts.ts";
+import { listOf, namedEnvironment, pageOf, shape, TEXT } from "./route-facts.ts";
 import type { RunsRoutesParts } from "./runs/runs-routes.ts";
 
 export interface FindRoutesParts {
@@ -40,14 +48,17 @@ const FOUND = shape(
   { optional: ["webhook", "dedupId"], title: "Found" },
 );
 
+const UNREACHABLE = { ...listOf(TEXT), description: "Databases that cannot be reached now: their environments were not searched." };
+
 const FIND = {
   summary: "Find an object by its id",
-  description: "An event, a run, a job or a webhook request of the environment; events by their sender's id too.",
+  description:
+    "An event, a run, a job or a webhook request of the environment; events by their sender's id too. Of several environments, those whose database cannot be reached are left out; `page.unreachable` names the databases.",
   headers: namedEnvironment(
     "Environment; default `production`, or `dev` on a dev server, or, if the caller may not use it, every environment it may use.",
   ),
   querystring: closed({ ...PAGE_PARAMETERS, id: { type: "string", minLength: 1, maxLength: 512 } }, ["id"]),
-  response: { 200: pageOf(FOUND) },
+  response: { 200: pageOf(FOUND, { unreachable: UNREACHABLE }) },
   errors: ["environment_not_found"],
 } as const;
 
@@ -55,21 +66,32 @@ export function registerFindRoutes(app: FastifyInstance, parts: FindRoutesParts)
   app.get<{ Querystring: PageQuery & { id: string } }>("/find", { config: { about: "visible" }, schema: FIND }, async (request) => {
     const id = request.query.id.trim();
     const found: Found[] = [];
-    for (const environment of searched(parts, request)) found.push(...(await findIn(parts, environment, id)));
+    const { environments, unreachable } = searched(parts, request);
+    for (const environment of environments) found.push(...(await findIn(parts, environment, id)));
     const { items, next } = cutPage([...found.entries()], ([index]) => ({ rank: -index }), request.query);
-    return { data: items.map(([, one]) => one), page: { next } };
+    return { data: items.map(([, one]) => one), page: { next, unreachable } };
   });
 }
 
+interface Searched {
+  environments: Environment[];
+  /** Databases of environments that are left out. */
+  unreachable: string[];
+}
+
 /** The environment of the request. Who may not use the default one, and names none, finds what is in its own. */
-function searched({ access, store, directory }: FindRoutesParts, request: FastifyRequest): Environment[] {
+function searched({ access, store, directory }: FindRoutesParts, request: FastifyRequest): Searched {
   const allowed = environmentsAllowed(request);
   const visible = directory.environments().filter((environment) => includesEnvironment(allowed, environment));
   const usesDefault = visible.some(({ name }) => name === access.defaultEnvironment);
-  if (environmentNamed(request.headers) === null && !usesDefault) return reachableOnly(store, visible);
+  if (environmentNamed(request.headers) === null && !usesDefault) {
+    const environments = reachableOnly(store, visible);
+    const leftOut = visible.filter((environment) => !environments.includes(environment));
+    return { environments, unreachable: databaseNames(store, leftOut) };
+  }
   const environment = environmentOf(access, request);
   checkMayUse(request, environment);
-  return [environment];
+  return { environments: [environment], unreachable: [] };
 }
 
 async function findIn(parts: FindRoutesParts, environment: Environment, id: string): Promise<Found[]> {

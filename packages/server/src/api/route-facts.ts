@@ -66,10 +66,10 @@ export function dataOf(data: Schema) {
   return shape({ data });
 }
 
-/** `{"data": […], "page": {"next": …}}` */
-export function pageOf(item: Schema) {
+/** `{"data": […], "page": {"next": …}}`, and what else the page says. */
+export function pageOf(item: Schema, more: Readonly<Record<string, Schema>> = {}) {
   const next = { ...TEXT_OR_NULL, description: "The `cursor` of the next page, or null at the end." };
-  return shape({ data: listOf(item), page: shape({ next }) });
+  return shape({ data: listOf(item), page: shape({ next, ...more }) });
 }
 
 /** The header of a route that is about more than one environment unless it names one. */
