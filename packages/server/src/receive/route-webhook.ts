@@ -19,9 +19,17 @@ export function routeWebhook(directory: RouteDirectory, webhook: Webhook, reques
   if (home.kind !== "shared") {
     return home.archivedAt === null ? home : new Refusal("environment_not_found", `The environment "${home.name}" is archived.`);
   }
-  const named = environmentNamed(request.headers) ?? nameInQuery(request.query);
+  return branchNamed(directory, request) ?? home;
+}
+
+/** The branch that a request to a webhook of the shared scope names; null if there is none, or it is archived. */
+export function branchNamed(
+  directory: Pick<RouteDirectory, "environmentNamed">,
+  { headers, query }: Pick<InboundRequest, "headers" | "query">,
+): Environment | null {
+  const named = environmentNamed(headers) ?? nameInQuery(query);
   const branch = named === null ? undefined : directory.environmentNamed(named);
-  return branch?.kind === "branch" && branch.archivedAt === null ? branch : home;
+  return branch?.kind === "branch" && branch.archivedAt === null ? branch : null;
 }
 
 function nameInQuery(query: string): string | null {

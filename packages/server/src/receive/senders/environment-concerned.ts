@@ -1,15 +1,19 @@
-/** The environment that a refused request was meant for, derived from path and header. Used for figures, not for access. */
+/** The environment that a refused request was meant for, derived from path, header and query. Used for figures, not for access. */
 
 import { type EnvironmentId, environmentNamed } from "@inlet/protocol";
 import type { InboundRequest } from "../inbound-request.ts";
+import { branchNamed } from "../route-webhook.ts";
 import type { Directory } from "./directory.ts";
 
 /** An unknown key is attributed to the default environment, where an operator looks first. */
 export function environmentConcerned(directory: Directory, request: InboundRequest, defaultEnvironment: string): EnvironmentId | null {
   const { keyText, headers } = request;
-  const home = directory.webhookWithToken(keyText)?.webhook.environmentId ?? directory.eventKey(keyText)?.environmentId;
+  const webhook = directory.webhookWithToken(keyText)?.webhook;
+  const home = webhook?.environmentId ?? directory.eventKey(keyText)?.environmentId;
   if (home === undefined || home === null) return directory.environmentNamed(defaultEnvironment)?.id ?? null;
-  const named = directory.environment(home)?.kind === "shared" ? directory.environmentNamed(environmentNamed(headers) ?? "") : undefined;
+  if (directory.environment(home)?.kind !== "shared") return home;
+  // The query of a request with a key is not read.
+  const named = webhook ? branchNamed(directory, request) : directory.environmentNamed(environmentNamed(headers) ?? "");
   return named?.kind === "branch" ? named.id : home;
 }
 
