@@ -19,7 +19,6 @@ import { RESPONSE_BYTES_MAX } from "../../packages/server/src/execute/call/no-re
 import { DEFERRED_MAX } from "../../packages/server/src/execute/steps/deferred.ts";
 import { STATE_BYTES_MAX, STEPS_MAX } from "../../packages/server/src/execute/steps/run-limits.ts";
 import { EXPRESSION_LENGTH_MAX } from "../../packages/server/src/fan-out/expressions.ts";
-import { TRIGGER_NAME_LENGTH_MAX } from "../../packages/server/src/fan-out/triggers.ts";
 import { PAGE_LIMITS } from "../../packages/server/src/reconcile/ask-page.ts";
 import { PAGES_MAX } from "../../packages/server/src/reconcile/list-page.ts";
 import { PAGE_BYTES_MAX } from "../../packages/server/src/store/shared/byte-bounds.ts";
@@ -33,8 +32,7 @@ const bytes = (value: number) => (value >= 1024 * 1024 ? `${value / 1024 / 1024}
 const ROWS: readonly [string, string, string][] = [
   ["request body", bytes(BODY_BYTES_MAX_DEFAULT), "`--body-limit`, or `bodyLimitBytes` of an environment"],
   ["events in a request", count(EVENTS_PER_REQUEST_MAX), ""],
-  ["name of an event", `${count(EVENT_NAME_UNITS_MAX)} characters`, ""],
-  ["name in a trigger", `${count(TRIGGER_NAME_LENGTH_MAX)} characters`, ""],
+  ["name of an event, also in a trigger", `${count(EVENT_NAME_UNITS_MAX)} characters`, ""],
   ["`id` of an event", `${count(DEDUP_ID_UNITS_MAX)} characters`, ""],
   ["depth of `data`", `${count(DATA_DEPTH_MAX)} levels`, ""],
   ["faults listed in an error", count(FAULTS_REPORTED_MAX), ""],

@@ -2,9 +2,10 @@
 
 import type { Fields } from "./fields.ts";
 import { cronFault } from "./starts/crons.ts";
-import { TRIGGER_NAME_LENGTH_MAX, triggerNameFault } from "./triggers.ts";
+import { triggerNameFault } from "./triggers.ts";
 
 const TRIGGERS_MAX = 10;
+const CRON_LENGTH_MAX = 255;
 const JITTER_MS_MIN = 1_000;
 const JITTER_MS_MAX = 300_000;
 const EVENT_FIELDS: readonly string[] = ["event", "expression"];
@@ -54,7 +55,7 @@ function readTrigger(given: Fields): Trigger | null {
 }
 
 function readCron(cron: string, given: Fields): CronTrigger {
-  if (cron.length > TRIGGER_NAME_LENGTH_MAX) given.fault("cron", `is longer than ${TRIGGER_NAME_LENGTH_MAX} characters`);
+  if (cron.length > CRON_LENGTH_MAX) given.fault("cron", `is longer than ${CRON_LENGTH_MAX} characters`);
   const zoned = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/.exec(cron.trim());
   const timezone = zoned?.[1] ?? null;
   const schedule = zoned?.[2]?.trim() ?? cron.trim();

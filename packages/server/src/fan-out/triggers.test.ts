@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { EVENT_NAME_UNITS_MAX, eventNameFault } from "@inlet/protocol";
 import { type Candidate, firingTrigger, TriggerIndex, triggerNameFault } from "./triggers.ts";
 
 function events(candidates: readonly Candidate[]): [number, string[]][] {
@@ -83,10 +84,15 @@ test("the time to find a name's functions does not grow with the functions", () 
   assert.ok(process.cpuUsage(before).user < 5_000_000);
 });
 
+test("the longest name that an event may have can start functions", () => {
+  const longest = "x".repeat(EVENT_NAME_UNITS_MAX);
+  assert.deepEqual([eventNameFault(longest), triggerNameFault(longest)], [null, null]);
+});
+
 test("a trigger's name is checked", () => {
-  for (const name of ["a", "app/*", "app/user.*", "*", "a b", "é/*", "x".repeat(255)]) assert.equal(triggerNameFault(name), null, name);
+  for (const name of ["a", "app/*", "app/user.*", "*", "a b", "é/*", "x".repeat(256)]) assert.equal(triggerNameFault(name), null, name);
   for (const name of ["app*", "app/*/x", "*/x", "a/**", "app/*.*", "**", "a-*"])
     assert.equal(triggerNameFault(name), "may have a * only at its end, after / or . (or be just *)", name);
   assert.equal(triggerNameFault(""), "must not be empty");
-  assert.equal(triggerNameFault("x".repeat(256)), "is longer than 255 characters");
+  assert.equal(triggerNameFault("x".repeat(257)), "is longer than 256 characters");
 });

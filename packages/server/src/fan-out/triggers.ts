@@ -3,10 +3,8 @@
  * not grow with the number of functions, and a name without subscribers costs one or two lookups.
  */
 
-import { RESERVED_NAME_PREFIXES } from "@inlet/protocol";
+import { EVENT_NAME_UNITS_MAX, RESERVED_NAME_PREFIXES } from "@inlet/protocol";
 import { compileExpression, type EventValue, type Expression, type ExpressionFault, isFault } from "./expressions.ts";
-
-export const TRIGGER_NAME_LENGTH_MAX = 255;
 
 /** As registered. A cron starts its function by the clock, not by an event. */
 export type TriggerSource = { event: string; expression?: string | null } | { cron: string };
@@ -84,7 +82,7 @@ export function firingTrigger({ triggers }: Candidate, event: EventValue): { tri
 /** Completes "the event name …"; null if the name can trigger a function. */
 export function triggerNameFault(name: string): string | null {
   if (name === "") return "must not be empty";
-  if (name.length > TRIGGER_NAME_LENGTH_MAX) return `is longer than ${TRIGGER_NAME_LENGTH_MAX} characters`;
+  if (name.length > EVENT_NAME_UNITS_MAX) return `is longer than ${EVENT_NAME_UNITS_MAX} characters`;
   const star = name.indexOf("*");
   if (star < 0 || name === "*") return null;
   const isAfterSeparator = name[star - 1] === "/" || name[star - 1] === ".";
