@@ -120,6 +120,16 @@ test("a session follows the rules in force, and ends with them", async (t) => {
   assert.deepEqual((await off.rest("GET", "/sessions")).body.data, []);
 });
 
+test("a session that ended with the rules does not come back with them", async (t) => {
+  const { service, signIn, startAgain } = await withProvider(t, "groups:staff=viewer,groups:ops=operator");
+  const [jane, joe] = [await signIn("jane"), await signIn("joe")];
+  await service.stop();
+  await (await startAgain("groups:ops=operator")).stop();
+  const again = await startAgain("groups:staff=viewer,groups:ops=operator");
+  assert.equal((await bySession(again, joe.cookie)("GET", "/events")).body.code, "session_missing");
+  assert.equal((await bySession(again, jane.cookie)("GET", "/events")).status, 200, "who kept a role stays signed in");
+});
+
 test("an email that the provider has not verified gives no role", async (t) => {
   const { service, signIn } = await withProvider(t, "email:jane@example.com=admin,groups:staff=viewer");
   const stranger = await signIn("unjane");

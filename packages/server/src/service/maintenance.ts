@@ -25,11 +25,13 @@ import { maintainPartitions } from "../maintenance/maintain-partitions.ts";
 import { createKeptScopes } from "../maintenance/retention-rules.ts";
 import type { StoredBytesMeter } from "../maintenance/stored-bytes.ts";
 import { createSweepLeadership } from "../maintenance/sweep-leadership.ts";
-import type { Store } from "../store/contract/index.ts";
+import type { SessionPerson, Store } from "../store/contract/index.ts";
 
 export interface MaintenanceParts {
   config: Config;
   store: Store;
+  /** By the rules in force. */
+  personHasRole(person: SessionPerson): boolean;
   dedupWindow: DedupWindow;
   /** Null: the disk may fill. */
   budgetBytes: number | null;
@@ -53,6 +55,7 @@ export interface BackgroundService {
 export function createMaintenance({
   config,
   store,
+  personHasRole,
   dedupWindow,
   budgetBytes,
   disk,
@@ -79,7 +82,7 @@ export function createMaintenance({
     ...(disk ? [disk] : []),
     keepStoredBytes({ ...swept, meter }),
     ...expireAuditEntries(swept),
-    expireSessions(swept),
+    ...expireSessions({ ...swept, hasRole: personHasRole }),
     expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures(swept),
     expireMarks(swept),
