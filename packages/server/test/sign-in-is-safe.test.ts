@@ -52,6 +52,20 @@ const CASES: Cases = {
     assert.deepEqual(code(await inEnvironment("production")), [403, "environment_forbidden"]);
     assert.equal((await inEnvironment("staging")).status, 200);
   },
+  async "credentials for a proxy in front do not hide the cookie, an API key does"(service) {
+    const [browser, stranger] = [await signedIn(service), openBrowser(service.url)];
+    for (const authorization of ["Basic amFuZTpzZWNyZXQ=", 'Digest username="jane"']) {
+      const headers = { authorization };
+      assert.equal((await browser.rest("GET", "/events", { headers })).status, 200, authorization);
+      assert.equal((await browser.rest("POST", "/environments", { headers, body: {} })).body.code, "request_invalid", authorization);
+      const fromElsewhere = { headers: { ...headers, "sec-fetch-site": "cross-site" }, body: {} };
+      assert.deepEqual(code(await browser.rest("POST", "/environments", fromElsewhere)), [403, "origin_forbidden"]);
+      assert.deepEqual(code(await stranger.rest("GET", "/events", { headers })), [401, "api_key_missing"]);
+      assert.deepEqual(code(await stranger.rest("GET", "/session", { headers })), [401, "session_missing"]);
+    }
+    assert.deepEqual(code(await browser.rest("GET", "/events", { headers: { authorization: "bearer wrong" } })), [401, "api_key_invalid"]);
+    assert.deepEqual(code(await browser.rest("GET", "/events", { headers: { authorization: "Bearer" } })), [401, "api_key_missing"]);
+  },
   async "every response tells browsers to keep it to itself: results, refusals, streams, what is not there"(service, t) {
     const controller = new AbortController();
     onEnd(t, () => controller.abort());

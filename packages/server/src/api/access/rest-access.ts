@@ -31,6 +31,9 @@ import { isReading, roleRefusal } from "./roles.ts";
 import { originOf } from "./same-origin.ts";
 import { type Sessions, sessionToken } from "./sessions.ts";
 
+/** Goes before the cookie. A browser repeats other credentials, such as those for a proxy with basic authentication, on every request. */
+const BEARER = /^Bearer(?: |$)/i;
+
 export interface ApiDirectory {
   environments(): Environment[];
   environmentNamed(name: string): Environment | undefined;
@@ -76,7 +79,7 @@ export function environmentOf(rules: AccessRules, request: FastifyRequest): Envi
 
 async function identify(rules: AccessRules, request: FastifyRequest): Promise<Principal> {
   const { authorization } = request.headers;
-  const token = authorization ? null : sessionToken(rules, request);
+  const token = BEARER.test(authorization ?? "") ? null : sessionToken(rules, request);
   if (token === null) return principalWithKey(rules, request, authorization);
   const living = await rules.sessions.use(token);
   if (!living) throw new RestRefusal("session_missing", "The session has ended. Sign in again.");
