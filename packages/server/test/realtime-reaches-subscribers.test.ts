@@ -1,7 +1,8 @@
 /**
  * Realtime: what a function publishes, with the published SDK (v4), reaches who subscribed with its own `subscribe`, over WebSocket and
  * server-sent events, on the embedded store, on PostgreSQL and from one node to another; nobody gets what is another environment's, or
- * subscribes without a token; a subscriber that does not read is cut, and others are not held up by it.
+ * subscribes without a token; a subscriber that does not read is cut, and others are not held up by it; whoever subscribed by a signing
+ * key is cut when it is revoked.
  */
 
 import assert from "node:assert/strict";
@@ -69,8 +70,8 @@ function realtime(service: TestService, path: string, body: unknown, headers: Re
 const publish = (service: TestService, data: unknown, headers: Record<string, string> = {}) =>
   realtime(service, "publish?channel=user:1&topic=status", data, headers);
 
-async function tokenOf(service: TestService, topics: object[] = TOPICS): Promise<string> {
-  return (await realtime(service, "token", topics)).body.jwt;
+async function tokenOf(service: TestService, topics: object[] = TOPICS, signingKey = SIGNING_KEY): Promise<string> {
+  return (await realtime(service, "token", topics, { authorization: `Bearer ${signingKey}` })).body.jwt;
 }
 
 async function serveFunction(t: TestContext, service: TestService): Promise<void> {
@@ -168,6 +169,9 @@ const CASES: Cases = {
     await publish(service, "after");
     await poll(async () => (messages.at(-1)?.data === "after" ? true : null), "the last message");
   },
+  async "subscriptions end when the signing key of their token is revoked, and others go on"(service, t) {
+    await checkRevocation(t, service, service);
+  },
   async "a request that asks for another upgrade is answered as if it did not"(service, t) {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
@@ -206,23 +210,53 @@ const CASES: Cases = {
   },
 };
 
+/** Revokes at one service the newer of two keys by which subscribers follow at the other. */
+async function checkRevocation(t: TestContext, revoker: TestService, subscriber: TestService): Promise<void> {
+  const made = await revoker.rest("POST", "/keys", { body: { kind: "signing", name: "k", environment: "production" } });
+  const { id, key } = made.body.data;
+  const isKnown = async () => (await realtime(subscriber, "token", TOPICS, { authorization: `Bearer ${key}` })).status === 201;
+  await poll(async () => ((await isKnown()) ? true : null), "the key");
+
+  const [token, otherToken] = [await tokenOf(subscriber, TOPICS, key), await tokenOf(subscriber)];
+  const messages: Message[] = [];
+  const other = await openWebSocket(t, subscriber, otherToken);
+  other.addEventListener("message", ({ data }) => messages.push(JSON.parse(data)));
+  const ends: string[] = [];
+  const socket = await openWebSocket(t, subscriber, token);
+  socket.addEventListener("close", ({ reason }) => ends.push(reason));
+  const stream = await fetch(`${subscriber.url}/v1/realtime/sse?token=${token}`);
+  void stream.text().then((text) => ends.push(text));
+
+  assert.equal((await revoker.rest("DELETE", `/keys/${id}`)).status, 200);
+  await poll(async () => (ends.length === 2 ? true : null), "the end of both connections");
+  for (const end of ends) assert.match(end, /The signing key of this subscription was revoked\./);
+  assert.equal(await upgradeStatus(subscriber, token), 401);
+  await publish(revoker, "to the other");
+  await poll(async () => (messages.length > 0 ? true : null), "the message to who has another key");
+}
+
 test("subscriptions of one service", onOneService(CASES));
 
-testOnce("postgres: what a function publishes on one node reaches a subscription on another", { skip }, async (t) => {
-  const databaseUrl = await migratedDatabase(t);
-  const [here, there] = [await startTestService(t, { databaseUrl }), await startTestService(t, { databaseUrl })];
-  await serveFunction(t, here);
-  await poll(async () => ((await there.rest("GET", "/functions")).body.data.length > 0 ? true : null), "the function");
-  await checkFunction(t, here, there);
-  // Longer than a notification can be, and text that is no JSON.
-  const messages = await follow(t, there, "user:1", ["status"]);
-  const large = { text: "ü".repeat(50_000) };
-  await poll(async () => {
-    await publish(here, large);
-    return messages.length > 0 ? true : null;
-  }, "the large message");
-  assert.deepEqual(messages[0]?.data, large);
-});
+testOnce(
+  "postgres: what a function publishes on one node reaches a subscription on another, and so does the revocation of its key",
+  { skip },
+  async (t) => {
+    const databaseUrl = await migratedDatabase(t);
+    const [here, there] = [await startTestService(t, { databaseUrl }), await startTestService(t, { databaseUrl })];
+    await serveFunction(t, here);
+    await poll(async () => ((await there.rest("GET", "/functions")).body.data.length > 0 ? true : null), "the function");
+    await checkFunction(t, here, there);
+    await checkRevocation(t, here, there);
+    // Longer than a notification can be, and text that is no JSON.
+    const messages = await follow(t, there, "user:1", ["status"]);
+    const large = { text: "ü".repeat(50_000) };
+    await poll(async () => {
+      await publish(here, large);
+      return messages.length > 0 ? true : null;
+    }, "the large message");
+    assert.deepEqual(messages[0]?.data, large);
+  },
+);
 
 test("in dev no key is needed, and a page of another site may follow with a token", async (t) => {
   const service = await startTestService(t, { mode: "dev" });

@@ -78,7 +78,8 @@ testOnce("every route that a signing key opens is listed here", async () => {
   app.addHook("onRoute", ({ method, url }) => {
     for (const one of [method].flat()) if (one !== "HEAD" && !OTHERS.test(url)) found.push(`${one} ${url}`);
   });
-  const parts = { isDev: false, drained: new AbortController().signal, store: { realtimeWatch: () => undefined } } as never;
+  const [store, directory] = [{ realtimeWatch: () => undefined }, { onRefresh: () => undefined }];
+  const parts = { isDev: false, drained: new AbortController().signal, store, directory } as never;
   registerSdkRoutes(app, parts);
   registerRealtimeRoutes(app, parts);
   registerPeerApi(app, parts);

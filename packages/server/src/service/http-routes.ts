@@ -132,13 +132,13 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
 function registerForSdks(app: FastifyInstance, shared: Shared): void {
   const { functions, directory, isDev, now } = shared;
   registerSdkRoutes(app, { ...shared, version: packageFile.version, sdk: functions.sdk });
-  const devSecret = randomBytes(32).toString("hex");
-  const secrets = (id: EnvironmentId) => (isDev ? [devSecret] : directory.signingKeys(id).map(({ text }) => text));
+  const devKeys = [{ id: null, text: randomBytes(32).toString("hex") }];
+  const keys = (id: EnvironmentId) => (isDev ? devKeys : directory.signingKeys(id));
   registerRealtimeRoutes(app, {
     ...shared,
     environmentUuid,
     retentionMs: shared.config.streamRetention,
-    tokens: new RealtimeTokens({ secrets, now }),
+    tokens: new RealtimeTokens({ keys, now }),
   });
   registerPeerApi(app, {
     ...shared,

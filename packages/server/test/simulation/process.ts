@@ -195,7 +195,8 @@ export class SimProcess {
     const environmentName = (id: EnvironmentId) => directory.environment(id)?.name ?? String(id);
     const mirrored = { store: tapped, functions, catalogue, dedupWindow, quotas: this.#quotas, log, now };
     this.#mirror = new EventMirror({ ...mirrored, isMirroring, environmentName });
-    this.#subscribers = new Subscribers({ store: tapped, views: tapped, retentionMs: config.streamRetention, now });
+    const { streamRetention: retentionMs } = config;
+    this.#subscribers = new Subscribers({ store: tapped, views: tapped, retentionMs, isWorkingKey: () => true, now });
     const lifeParts = {
       mirror: this.#mirror,
       quotas: this.#quotas,

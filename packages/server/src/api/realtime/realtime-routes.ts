@@ -3,9 +3,10 @@
  * key, `sse` and `connect` (web-sockets.ts) require a token. Messages are kept for a time: a subscriber that comes back gets what it missed.
  */
 
-import { isEventId } from "@inlet/protocol";
+import { isEventId, type KeyId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { principalOf } from "../access/principal.ts";
 import { requestEnvironment } from "../access/request-environment.ts";
 import { invalid, sendRefusal } from "../rest-errors.ts";
 import { acceptSdks, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
@@ -17,7 +18,8 @@ import { Subscribers, type SubscribersParts } from "./subscribers.ts";
 import { type RealtimeTokens, tokenInvalid } from "./tokens.ts";
 import { serveWebSockets } from "./web-sockets.ts";
 
-export interface RealtimeParts extends PublishParts, Pick<SdkRoutesParts, "isDev" | "directory" | "defaultEnvironment" | "attempts"> {
+export interface RealtimeParts extends PublishParts, Pick<SdkRoutesParts, "isDev" | "defaultEnvironment" | "attempts"> {
+  directory: SdkRoutesParts["directory"] & { onRefresh(listener: () => void): void };
   views: SubscribersParts["views"];
   tokens: RealtimeTokens;
   /** How long messages are kept. */
@@ -33,7 +35,9 @@ const MESSAGE_BYTES_MAX = 512 * 1024;
 const TOKEN_BODY_BYTES_MAX = 64 * 1024;
 
 export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimeParts): void {
-  const subscribers = new Subscribers(parts);
+  const { directory, isDev } = parts;
+  const subscribers = new Subscribers({ ...parts, isWorkingKey: (id) => directory.workingKey(id) !== null });
+  directory.onRefresh(() => subscribers.cutRevoked());
   parts.drained.addEventListener("abort", () => subscribers.cutAll());
   serveWebSockets(app.server, { ...parts, subscribers });
 
@@ -44,7 +48,8 @@ export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimePart
     routes.post("/v1/realtime/token", { bodyLimit: TOKEN_BODY_BYTES_MAX }, async (request, reply) => {
       const { id: environmentId } = requestEnvironment(parts, request);
       reply.code(201);
-      return { jwt: parts.tokens.issue({ environmentId, topics: readTopics(request.body as string) }) };
+      const keyId = isDev ? null : (principalOf(request).keyId as KeyId);
+      return { jwt: parts.tokens.issue({ environmentId, topics: readTopics(request.body as string), keyId }) };
     });
 
     routes.post("/v1/realtime/publish", { bodyLimit: MESSAGE_BYTES_MAX }, async (request) => {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EnvironmentId } from "@inlet/protocol";
+import type { EnvironmentId, KeyId } from "@inlet/protocol";
 import type { RealtimeListener, RealtimeStore } from "../../store/contract/index.ts";
-import { type Connection, STOPPING, Subscribers, TOO_SLOW } from "./subscribers.ts";
+import { type Connection, REVOKED, STOPPING, Subscribers, TOO_SLOW } from "./subscribers.ts";
 
 const ENVIRONMENT = 1 as EnvironmentId;
-const CLAIMS = { tokenId: "t", environmentId: ENVIRONMENT, topics: [{ channel: "a", name: "b" }] };
+const [KEY, OTHER_KEY] = ["key_1" as KeyId, "key_2" as KeyId];
+const CLAIMS = { tokenId: "t", environmentId: ENVIRONMENT, topics: [{ channel: "a", name: "b" }], keyId: KEY };
 
 function makeStore(): { store: RealtimeStore; publish(topic?: string): void } {
   const listeners = new Set<RealtimeListener>();
@@ -32,8 +33,9 @@ function makeStore(): { store: RealtimeStore; publish(topic?: string): void } {
 const drained = () => Promise.resolve();
 
 /** With a tail that is open: nothing published is missed. */
-async function subscribersOf(store: RealtimeStore): Promise<Subscribers> {
-  const subscribers = new Subscribers({ store, views: store, retentionMs: 1_000, now: () => 0 });
+async function subscribersOf(store: RealtimeStore, revoked: ReadonlySet<KeyId> = new Set()): Promise<Subscribers> {
+  const isWorkingKey = (id: KeyId) => !revoked.has(id);
+  const subscribers = new Subscribers({ store, views: store, retentionMs: 1_000, isWorkingKey, now: () => 0 });
   await subscribers.prepare(CLAIMS);
   return subscribers;
 }
@@ -77,12 +79,29 @@ test("there are so many subscribers and topics of one, and none once the service
   const subscribers = await subscribersOf(store);
   const first = connect(subscribers);
   const topics = Array.from({ length: 101 }, (_, n) => ({ channel: "a", name: String(n) }));
-  assert.match(subscribers.subscribe(first.connection, { environmentId: ENVIRONMENT, topics })?.message ?? "", /at most 100 topics/);
+  assert.match(subscribers.subscribe(first.connection, { ...CLAIMS, topics })?.message ?? "", /at most 100 topics/);
   for (let n = 1; n < 1_000; n++) connect(subscribers);
   assert.equal(connect(subscribers).isAdded, false);
   subscribers.cutAll();
   assert.deepEqual(first.log, [STOPPING]);
   assert.equal(connect(subscribers).isAdded, false);
+});
+
+test("a subscriber is cut when a key of one of its tokens is revoked, and not added with such a token", async () => {
+  const revoked = new Set<KeyId>();
+  const subscribers = await subscribersOf(makeStore().store, revoked);
+  const [one, two] = [connect(subscribers), connect(subscribers)];
+  assert.equal(subscribers.subscribe(two.connection, { ...CLAIMS, keyId: OTHER_KEY }), null);
+  subscribers.cutRevoked();
+  assert.deepEqual([one.log, two.log], [[], []]);
+  revoked.add(OTHER_KEY);
+  subscribers.cutRevoked();
+  assert.deepEqual([one.log, two.log], [[], [REVOKED]]);
+  assert.equal(subscribers.subscribe(one.connection, { ...CLAIMS, keyId: OTHER_KEY })?.message, REVOKED);
+  revoked.add(KEY);
+  assert.equal(connect(subscribers).isAdded, false, "it was revoked after the token was read");
+  subscribers.cutRevoked();
+  assert.deepEqual(one.log, [REVOKED]);
 });
 
 test("a token has twenty connections; one that has closed makes room", async () => {
@@ -116,7 +135,7 @@ test("a subscriber that cannot be written to is cut, and the others get the mess
 test("who subscribes to more topics while it catches up misses no message of these, and gets none from before", async () => {
   const { store, publish } = makeStore();
   const subscribers = await subscribersOf(store);
-  const more = { environmentId: ENVIRONMENT, topics: [{ channel: "c", name: "d" }] };
+  const more = { ...CLAIMS, topics: [{ channel: "c", name: "d" }] };
   publish();
   publish();
   const got: (number | null)[] = [];

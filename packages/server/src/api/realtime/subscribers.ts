@@ -1,10 +1,11 @@
 /**
  * The subscribers of this node and their topics. Limited are subscribers, connections per token, topics per subscriber, and unread bytes. A
  * subscriber that reads more slowly than messages arrive is disconnected with a message: it can connect again, and name the last message
- * that it got. One that cannot be written to is disconnected too; the others get the message.
+ * that it got. One that cannot be written to is disconnected too; the others get the message. A subscriber is disconnected when a key that
+ * signed one of its tokens is revoked.
  */
 
-import { type EnvironmentId, Refusal } from "@inlet/protocol";
+import { type EnvironmentId, type KeyId, Refusal } from "@inlet/protocol";
 import type { RealtimeMessage, RealtimeStore, StoreViews } from "../../store/contract/index.ts";
 import { catchUp } from "./catch-up.ts";
 import { MessageTails } from "./message-tails.ts";
@@ -26,6 +27,8 @@ export interface SubscribersParts {
   views: Pick<StoreViews, "realtimeRead">;
   /** How long messages are kept. */
   retentionMs: number;
+  /** Whether this signing key is not revoked. */
+  isWorkingKey(id: KeyId): boolean;
   now(): number;
 }
 
@@ -37,11 +40,14 @@ const WAITING_BYTES_MAX = 512 * 1024;
 const ALL_WAITING_BYTES_MAX = 64 * 1024 * 1024;
 export const TOO_SLOW = "This subscriber reads too slowly. Connect again.";
 const FAULTY = "This subscriber cannot be written to. Connect again.";
+export const REVOKED = "The signing key of this subscription was revoked. Connect again with a new token.";
 export const STOPPING = "The service is stopping. Connect again.";
 const GAP = JSON.stringify({ kind: "gap" });
 
 interface Subscriber {
   tokenId: string;
+  /** The signing keys of its tokens. */
+  signedBy: Set<KeyId>;
   /** Keys of its topics, each with the number of the last message of its environment that others had when it was subscribed. */
   topics: Map<string, number>;
   /** Environments whose messages it follows. */
@@ -94,7 +100,8 @@ export class Subscribers {
     const { environmentId } = claims;
     const joinedAt = this.#tails.cursor(environmentId);
     const resumed = after === null ? null : { environmentId, number: after, joinedAt, isOpen: true };
-    this.#subscribers.set(connection, { tokenId: claims.tokenId, topics: new Map(), environments: new Set(), resumed });
+    const { tokenId } = claims;
+    this.#subscribers.set(connection, { tokenId, signedBy: new Set(), topics: new Map(), environments: new Set(), resumed });
     const refused = this.subscribe(connection, claims);
     if (refused) this.remove(connection);
     return refused;
@@ -135,9 +142,14 @@ export class Subscribers {
   }
 
   /** A refusal if it would have too many topics. `prepare` comes first. */
-  subscribe(connection: Connection, { environmentId, topics }: Pick<TokenClaims, "environmentId" | "topics">): Refusal | null {
+  subscribe(connection: Connection, { environmentId, topics, keyId }: Omit<TokenClaims, "tokenId">): Refusal | null {
     const subscriber = this.#subscribers.get(connection);
     if (!subscriber) return null;
+    if (keyId !== null) {
+      // The token was read before `prepare`: the key may have been revoked since.
+      if (!this.#parts.isWorkingKey(keyId)) return new Refusal("realtime_token_invalid", REVOKED);
+      subscriber.signedBy.add(keyId);
+    }
     const subscribedAt = this.#tails.cursor(environmentId);
     for (const key of topics.map((topic) => keyOf(environmentId, topic)))
       if (!subscriber.topics.has(key)) subscriber.topics.set(key, subscribedAt);
@@ -163,6 +175,15 @@ export class Subscribers {
     const left = (this.#connectionsByToken.get(subscriber.tokenId) ?? 0) - 1;
     if (left > 0) this.#connectionsByToken.set(subscriber.tokenId, left);
     else this.#connectionsByToken.delete(subscriber.tokenId);
+  }
+
+  /** To be called when keys have changed. */
+  cutRevoked(): void {
+    const keys = new Set([...this.#subscribers.values()].flatMap(({ signedBy }) => [...signedBy]));
+    const revoked = [...keys].filter((id) => !this.#parts.isWorkingKey(id));
+    if (revoked.length === 0) return;
+    for (const [connection, { signedBy }] of [...this.#subscribers])
+      if (revoked.some((id) => signedBy.has(id))) this.#cut(connection, REVOKED);
   }
 
   /** The service stops: no others are accepted. */

@@ -1,13 +1,14 @@
 /**
  * Subscription tokens for browsers: JSON Web Tokens (HS256) that name the environment and the topics. They are valid for a minute, in
- * which the connection has to be opened; the connection itself has no time limit.
+ * which the connection has to be opened; the connection itself has no time limit, and ends with the key.
  *
- * They are signed with a secret derived from a signing key of their environment: every node knows it, revoking the key invalidates its
- * tokens, and whoever holds the key of one environment cannot make tokens for another.
+ * They are signed with a secret derived from the signing key of the app that asked for them: every node knows it, revoking the key
+ * invalidates its tokens, and whoever holds the key of one environment cannot make tokens for another.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { type EnvironmentId, Refusal } from "@inlet/protocol";
+import { type EnvironmentId, type KeyId, Refusal } from "@inlet/protocol";
+import { RestRefusal } from "../rest-errors.ts";
 
 export interface RealtimeTopic {
   channel: string;
@@ -19,11 +20,19 @@ export interface TokenClaims {
   tokenId: string;
   environmentId: EnvironmentId;
   topics: readonly RealtimeTopic[];
+  /** The signing key that signed it; null on a dev server, which has none. */
+  keyId: KeyId | null;
+}
+
+export interface TokenKey {
+  /** Null on a dev server. */
+  id: KeyId | null;
+  text: string;
 }
 
 export interface RealtimeTokensParts {
-  /** Valid signing keys of the environment; the first one signs. */
-  secrets(environmentId: EnvironmentId): readonly string[];
+  /** Valid signing keys of the environment, newest first. */
+  keys(environmentId: EnvironmentId): readonly TokenKey[];
   now(): number;
 }
 
@@ -39,13 +48,14 @@ export class RealtimeTokens {
     this.#parts = parts;
   }
 
-  issue({ environmentId, topics }: Omit<TokenClaims, "tokenId">): string {
+  /** Signed with the key given, so that its revocation ends whatever was opened with it. */
+  issue({ environmentId, topics, keyId }: Omit<TokenClaims, "tokenId">): string {
     const iat = Math.floor(this.#parts.now() / 1_000);
     const jti = randomBytes(8).toString("base64url");
     const claims = encode({ iss: ISSUER, jti, iat, exp: iat + LIFETIME_S, env: environmentId, topics });
-    const [secret] = this.#parts.secrets(environmentId);
-    if (secret === undefined) throw new Error("there is no signing key: tokens cannot be signed");
-    return `${HEADER}.${claims}.${sign(`${HEADER}.${claims}`, secret).toString("base64url")}`;
+    const key = this.#parts.keys(environmentId).find(({ id }) => id === keyId);
+    if (!key) throw new RestRefusal("signing_key_invalid", "The app's signing key was revoked while the request arrived.");
+    return `${HEADER}.${claims}.${sign(`${HEADER}.${claims}`, key.text).toString("base64url")}`;
   }
 
   /** Null if it was not issued here, has expired, or its key was revoked. */
@@ -54,14 +64,15 @@ export class RealtimeTokens {
     const claimed = header === HEADER ? parsed(claims) : null;
     if (!claimed) return null;
     const given = Buffer.from(signature, "base64url");
-    const isGenuine = (secret: string) => {
-      const expected = sign(`${header}.${claims}`, secret);
+    const isGenuine = ({ text }: TokenKey) => {
+      const expected = sign(`${header}.${claims}`, text);
       return expected.length === given.length && timingSafeEqual(expected, given);
     };
-    if (this.#parts.secrets(claimed.env).filter(isGenuine).length === 0) return null;
+    const [key] = this.#parts.keys(claimed.env).filter(isGenuine);
+    if (!key) return null;
     const { iss, jti, exp, env, topics } = claimed;
     if (iss !== ISSUER || exp * 1_000 <= this.#parts.now()) return null;
-    return { tokenId: jti, environmentId: env, topics };
+    return { tokenId: jti, environmentId: env, topics, keyId: key.id };
   }
 }
 

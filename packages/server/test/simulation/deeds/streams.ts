@@ -91,7 +91,7 @@ async function follow(
 }
 
 async function connect({ subscribers, environment, isDead }: Operated, connection: Connection, { channel, received }: StreamNote) {
-  const claims = { tokenId: channel, environmentId: environment.id, topics: [{ channel, name: TOPIC }] };
+  const claims = { tokenId: channel, environmentId: environment.id, topics: [{ channel, name: TOPIC }], keyId: null };
   const release = await subscribers.prepare(claims);
   const refused = subscribers.add(connection, claims, received.at(-1)?.number ?? null);
   release();
