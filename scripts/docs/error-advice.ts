@@ -62,7 +62,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   too_many_attempts:
     "Wait for the seconds in `Retry-After`, then use the right key. If many clients share one address because of a proxy, set `--trust-proxy`, so that each client is counted separately.",
   origin_forbidden:
-    "A dev server accepts requests only from pages on its own machine. Allow the origin of the page with `--allow-origin https://…`, or open the server as `localhost`. In production this concerns the dashboard: open it at the address in `--public-url`.",
+    "A dev server accepts requests only from pages on its own machine. Allow the origin of the page with `--allow-origin https://…`, or open the server as `localhost`, by its IP address if it listens on a network, or at the address in `--public-url`. In production this concerns the dashboard: open it at the address in `--public-url`.",
   role_forbidden:
     "Use a key whose role allows this: operator for repairs, ingest-admin for webhooks, admin for everything else, and owner for keys of owners. An admin creates one with `inlet keys create <name> --kind api --role <role>`. The [roles](../explanation/security.md#roles-and-restrictions) are listed with their permissions.",
   request_invalid:

@@ -59,7 +59,7 @@ export const ERRORS = {
   too_many_attempts: retryable(429, "Too many failed attempts from this IP address. Retry after Retry-After seconds."),
   origin_forbidden: terminal(
     403,
-    "The request comes from another origin (allow it on a dev server with --allow-origin), or reaches a dev server by a host name other than localhost.",
+    "The request comes from another origin (allow it on a dev server with --allow-origin), or reaches a dev server by a host name that is neither local nor that of --public-url.",
   ),
   role_forbidden: terminal(403, "The role of the API key does not allow this request."),
   request_invalid: terminal(400, "A parameter, header or field of the request is invalid. `details` lists all faults."),

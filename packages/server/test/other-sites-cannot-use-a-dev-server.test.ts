@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";
+import { createDevGuard } from "../src/receive/connections/dev-guard.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const RUN = "01JCQ7V8Z0ABCDEFGHJKMNPQRS";
@@ -104,13 +105,35 @@ test("--allow-origin lets a local front end in, and no other", async (t) => {
   assert.deepEqual([await status("http://localhost:3001"), await status("https://inlet.example.com:444")], [403, 403]);
 });
 
-test("on a network, a dev server is called by its address or any name, but by pages only where no site can stand behind the name", async (t) => {
-  const service = await startTestService(t, { mode: "dev", host: "0.0.0.0" });
-  const status = async (headers: Record<string, string>) => (await ask(service, "POST", "/e/any", headers)).status;
-  assert.deepEqual(
-    [await status({ host: "inlet:8288" }), await status({ host: "10.0.0.7:8288", origin: "http://10.0.0.7:8288" })],
-    [200, 200],
-  );
-  assert.equal(await status({ host: "evil.example", origin: "http://evil.example", "sec-fetch-site": "same-origin" }), 403);
-  assert.equal(await status({ host: "evil.example", "sec-fetch-site": "same-origin" }), 403);
+test("on a network, a dev server is called by an address or a name that no site can own, and by no other", async (t) => {
+  const service = await startTestService(t, { mode: "dev", host: "0.0.0.0", flags: ["--public-url", "https://tunnel.example"] });
+  const foreign = [
+    "evil.example",
+    "evil.example:8288",
+    "local.evil.example",
+    "evil-local.example",
+    "10.0.0.7.evil.example",
+    "evil.example:x",
+  ];
+  for (const host of foreign) {
+    // Without https, a browser sends neither Origin nor Sec-Fetch-Site with what a page reads from its own origin.
+    for (const headers of [{ host }, { host, origin: `http://${host}` }, { host, "sec-fetch-site": "same-origin" }]) {
+      const { status, text } = await ask(service, "GET", "/v1/events", headers);
+      assert.equal(status, 403, JSON.stringify(headers));
+      assert.match(text, /"origin_forbidden"/);
+      assert.match(text, /use its IP address, or start it with --public-url and that address/);
+    }
+  }
+  const names = ["10.0.0.7:8288", "[fe80::1]:8288", "inlet:8288", "localhost", "tunnel.example"];
+  const suffixes = ["local", "localhost", "internal", "test", "lan", "home.arpa"].map((suffix) => `jane.${suffix}:8288`);
+  for (const host of [...names, ...suffixes]) {
+    for (const headers of [{ host }, { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" }])
+      assert.equal((await ask(service, "POST", "/e/any", headers)).status, 200, JSON.stringify(headers));
+  }
+});
+
+test("on a network, a dev server is called by the name that it listens on", () => {
+  const guard = createDevGuard({ host: "Dev.Jane.example", loopbackOnly: false, publicUrl: null, allowedOrigins: [] });
+  const refusal = (host: string) => guard({ method: "GET", headers: { host } })?.code ?? null;
+  assert.deepEqual([refusal("dev.jane.example:8288"), refusal("jane.example:8288")], [null, "origin_forbidden"]);
 });

@@ -24,10 +24,8 @@ export interface HttpParts {
 }
 
 export function openHttp({ config, directory, receive, store, isDraining, log, now }: HttpParts): FastifyInstance {
-  const guard =
-    config.mode === "dev"
-      ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
-      : null;
+  const { mode, host, publicUrl, allowOrigin: allowedOrigins } = config;
+  const guard = mode === "dev" ? createDevGuard({ host, loopbackOnly: isLoopback(host), publicUrl, allowedOrigins }) : null;
   const connections = {
     firstByteMs: config.firstByteTimeout,
     stallMs: config.stallTimeout,

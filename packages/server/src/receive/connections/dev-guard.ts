@@ -2,8 +2,9 @@
  * Protects a dev server, which requires no keys, from pages of other sites. It runs before every route.
  *
  * Such requests are recognised by two things. `Origin` and `Sec-Fetch-Site` name the page that caused a request; browsers set them and
- * pages cannot. `Host` is the name used to reach the server: a site can make its own name resolve to 127.0.0.1 (DNS rebinding), but
- * cannot change that name. SDKs, curl and other programs send neither of the first two and are allowed.
+ * pages cannot. `Host` is the name used to reach the server: a site can make its own name resolve to 127.0.0.1 or to an address of the
+ * local network (DNS rebinding), but cannot change that name. SDKs, curl and other programs send neither of the first two and are allowed.
+ * Without https, a browser sends neither with what a page reads from its own origin: a name that a site can own is refused to every client.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -11,6 +12,8 @@ import { isIP } from "node:net";
 import { Refusal } from "@inlet/protocol";
 
 export interface DevGuardRules {
+  /** The address or the name that it listens on. */
+  host: string;
   /** It listens on the loopback interface only: no legitimate client uses a name other than localhost. */
   loopbackOnly: boolean;
   publicUrl: string | null;
@@ -21,16 +24,18 @@ export interface DevGuardRules {
 export type DevGuard = (request: Pick<IncomingMessage, "headers" | "method">) => Refusal | null;
 
 const LOCAL_NAME = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+/** Suffixes that no site can register. */
+const PRIVATE_SUFFIX = /\.(?:local|localhost|internal|test|lan|home\.arpa)$/;
 const SITES_ALLOWED: ReadonlySet<unknown> = new Set([undefined, "same-origin", "none"]);
 
-export function createDevGuard({ loopbackOnly, publicUrl, allowedOrigins }: DevGuardRules): DevGuard {
+export function createDevGuard({ host: ownHost, loopbackOnly, publicUrl, allowedOrigins }: DevGuardRules): DevGuard {
   const publicHost = publicUrl === null ? null : new URL(publicUrl).host;
   const allowed = new Set(allowedOrigins);
-  const isTrustedName = (host: string) => LOCAL_NAME.test(host) || host === publicHost || (!loopbackOnly && isAddress(host));
+  const isTrustedName = (host: string) =>
+    LOCAL_NAME.test(host) || host === publicHost || (!loopbackOnly && isNetworkName(host, ownHost.toLowerCase()));
   return ({ headers, method }) => {
     const { host = "", origin, "sec-fetch-site": site, "sec-fetch-mode": mode } = headers;
-    const isBrowser = origin !== undefined || site !== undefined;
-    if (!isTrustedName(host) && (loopbackOnly || isBrowser)) return wrongName(host);
+    if (!isTrustedName(host)) return wrongName(host, loopbackOnly ? "open it as localhost" : "use its IP address");
     if (origin !== undefined) {
       const from = URL.parse(origin)?.host;
       const isOwn = from !== undefined && (from === host || from === publicHost);
@@ -42,16 +47,18 @@ export function createDevGuard({ loopbackOnly, publicUrl, allowedOrigins }: DevG
   };
 }
 
-/** An IP address is not a name that a site could make resolve elsewhere. */
-function isAddress(host: string): boolean {
-  const hostname = URL.parse(`http://${host}`)?.hostname ?? "";
-  return isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
+/** An IP address, or a name that no site could make resolve to this machine. Browsers always send a name. */
+function isNetworkName(host: string, ownHost: string): boolean {
+  if (host === "") return true;
+  const hostname = URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, "");
+  if (hostname === undefined) return false;
+  return isIP(hostname) !== 0 || !hostname.includes(".") || PRIVATE_SUFFIX.test(hostname) || hostname === ownHost;
 }
 
-function wrongName(host: string): Refusal {
+function wrongName(host: string, advice: string): Refusal {
   return new Refusal(
     "origin_forbidden",
-    `This dev server cannot be used as "${host}": open it as localhost, or start it with --public-url and that address.`,
+    `This dev server cannot be used as "${host}": ${advice}, or start it with --public-url and that address.`,
   );
 }
 
