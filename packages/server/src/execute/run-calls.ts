@@ -22,6 +22,8 @@ export interface RunCallsParts extends FunctionCallsParts {
   /** The lane in which a call has to wait since its function was limited; null: it is in the right one. */
   limitedLane(entry: ClaimedEntry): string | null;
   functionOf: FunctionOf;
+  /** Reads again what `functionOf` knows. */
+  refreshFunctions(): Promise<void>;
   /** Called when a call was made and its result is stored. */
   onCall(entry: ClaimedEntry, result: CallResult): void;
   /** Null: traces are not exported. */
@@ -59,7 +61,7 @@ export class RunCalls {
   }
 
   async work(entry: ClaimedEntry, runNo: RunNo, signal: AbortSignal): Promise<void> {
-    const { store, functionOf, limitedLane } = this.#parts;
+    const { store, functionOf, refreshFunctions, limitedLane } = this.#parts;
     const { runs, poison, untilWritten, release, isStopping } = this.#node;
     const { environmentId, stepId } = entry;
     const [context, request] = await Promise.all([
@@ -69,7 +71,11 @@ export class RunCalls {
     // The run has ended. The entry was kept while another node called the app for it.
     if (!context) return untilWritten(() => store.queueRemove(entry));
     const target = functionOf(entry.functionNo);
-    if (!target || target.app.removedAt !== null) return runs.fail(entry, runNo, "Its app was removed.");
+    if (isGone(target)) {
+      // Another node may have registered it before this one has read of it: then it was claimed without its limits.
+      await refreshFunctions();
+      return isGone(functionOf(entry.functionNo)) ? runs.fail(entry, runNo, "Its app was removed.") : release([entry]);
+    }
     if (target.isPaused || limitedLane(entry) !== null) return this.#setAside(entry, runNo);
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
     const call = await poison.guard(entry, "calling", async () => {
@@ -129,4 +135,8 @@ export class RunCalls {
     await untilWritten(() => store.runNoteCall({ environmentId, runNo, ...outcome.late() }));
     await untilWritten(() => store.queueRemove(entry));
   }
+}
+
+function isGone(target: ExecutedFunction | undefined): target is undefined {
+  return !target || target.app.removedAt !== null;
 }

@@ -68,6 +68,13 @@ export class Registry {
     return this.#functions.get(no);
   }
 
+  /** Null if it is archived, or unknown: another node may have registered it before this one has read of it. */
+  async livingFunction(no: FunctionNo): Promise<RegisteredFunction | null> {
+    const living = () => [this.#functions.get(no)].find((known) => known?.isArchived === false) ?? null;
+    if (living() === null) await this.refresh();
+    return living();
+  }
+
   functionWithId(environmentId: EnvironmentId, id: string): RegisteredFunction | undefined {
     return this.functions(environmentId).find((registered) => registered.id === id);
   }

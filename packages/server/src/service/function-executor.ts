@@ -30,6 +30,7 @@ export function createFunctionExecutor(parts: FunctionExecutorParts): Executor {
     store,
     caller,
     functionOf: (no) => calledFunction(parts, no),
+    refreshFunctions: () => registry.refresh(),
     rulesOf: (lane) => rulesOfLane(registry, lane, { perApp: config.appCalls, ofEnvironment: callsAtOnce }),
     limitedLane({ functionNo, lane }) {
       const known = registry.function(functionNo);

@@ -34,7 +34,7 @@ function collecting(settings: object) {
       return { applied: true, leased: [], refused: undefined };
     },
   };
-  const registry = { function: () => registered };
+  const registry = { livingFunction: async () => (registered.isArchived ? null : registered) };
   const clock = { now: 1_000 };
   const parts = { store, registry, lease: () => undefined, now: () => clock.now } as unknown as FunctionStartsParts;
   const starts = new FunctionStarts(parts);

@@ -64,8 +64,8 @@ export class FunctionStarts {
 
   /** Returns the resulting work, leased to this node. */
   async work(entry: ClaimedEntry): Promise<ClaimedEntry[]> {
-    const registered = this.#parts.registry.function(entry.functionNo);
-    if (!registered || registered.isArchived) return this.#drop(entry);
+    const registered = await this.#parts.registry.livingFunction(entry.functionNo);
+    if (!registered) return this.#drop(entry);
     if (entry.kind === "cron") return this.#tick(entry, registered);
     return entry.kind === "gather" ? this.#gathered(entry, registered) : this.#requested(entry, registered);
   }
