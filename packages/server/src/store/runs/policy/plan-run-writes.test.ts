@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, FunctionNo, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EntryRecord, Lease, NewEntry, RunChange, RunRecord, RunState, StepRecord, StepWrite } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { planRunWrites } from "./plan-run-writes.ts";
@@ -153,4 +153,7 @@ test("an end takes all entries with it but calls that are under way, and resumes
 test("without room entries wait in their lane, by the age of their run", () => {
   const { writes } = plan({}, entry(1), { entries: [{ kind: "call", stepId: "a" as StepId }] }, 0);
   assert.deepEqual(writes.entriesAdded[0]?.position, { lane: "app:1", rank: 1_000, dueAt: NOW, lease: null });
+  const ofJob = { run: { ...RUN, jobId: "j" as JobId } };
+  const [later] = plan(ofJob, entry(1), { entries: [{ kind: "call", stepId: "a" as StepId }] }, 0).writes.entriesAdded;
+  assert.equal(later?.position.rank, 601_000, "behind live runs");
 });

@@ -12,18 +12,19 @@
  */
 
 import { type EntryNo, type EventId, type RunNo, type StepId, shownRequest } from "@inlet/protocol";
-import type {
-  EntryRecord,
-  Invoker,
-  NewApproval,
-  NewEntry,
-  NewWait,
-  RunChange,
-  RunEnd,
-  RunRecord,
-  RunState,
-  RunStatus,
-  StepWrite,
+import {
+  BEHIND_LIVE_MS,
+  type EntryRecord,
+  type Invoker,
+  type NewApproval,
+  type NewEntry,
+  type NewWait,
+  type RunChange,
+  type RunEnd,
+  type RunRecord,
+  type RunState,
+  type RunStatus,
+  type StepWrite,
 } from "../../contract/index.ts";
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 
@@ -219,13 +220,14 @@ function nextOf(entry: EntryRecord, change: RunChange, added: NewEntry[]): NewEn
 }
 
 function positioned(run: RunRecord, { kind, stepId, attempt = 0, dueAt }: NewEntry, allocation: LeaseAllocation) {
-  const { environmentId, lane, functionNo, no, createdAt } = run;
+  const { environmentId, lane, functionNo, no, createdAt, jobId } = run;
   const write: EntryWrite = {
     environmentId,
     lane,
     functionNo,
     runNo: no,
-    rank: createdAt,
+    // By the age of its run. Those of a job yield to live traffic with each call.
+    rank: jobId === null ? createdAt : createdAt + BEHIND_LIVE_MS,
     dueAt: dueAt ?? allocation.now,
     kind,
     stepId,
