@@ -30,11 +30,12 @@ import { failedResult } from "./run-changes.ts";
 const INVOKE_TIMEOUT_MS = 365 * 86_400_000;
 const CARRIED_FIELDS: readonly string[] = ["user", "v", "meta"];
 
-/** A duration from now, or a time; a sentence if it is neither. */
+/** A duration from now, or a time; a sentence if it is neither, or too far ahead: a run that went on early would do what is not due. */
 export function readSleep({ name, opts }: Operation, now: number): number | string {
   const given = typeof opts.duration === "string" ? opts.duration : name;
-  const until = readEnd(given, now);
-  return until ?? `${JSON.stringify(given)} is neither a duration nor a date.`;
+  const until = readTime(given, now);
+  if (until === null) return `${JSON.stringify(given)} is neither a duration nor a date.`;
+  return until <= now + YEAR_MS ? until : `${JSON.stringify(given)} is more than 366 days ahead.`;
 }
 
 export interface WaitFields {
@@ -88,12 +89,18 @@ export function readApproval({ opts, optsText }: Operation, now: number): Approv
   return { prompt, data, confirmsReject: opts.confirmReject === true, expiresAt };
 }
 
-/** The published SDKs write durations shorter than a second as an empty text. */
+/** When something has waited long enough. */
 function readEnd(text: string, now: number): number | null {
+  const at = readTime(text, now);
+  return at === null ? null : Math.min(at, now + YEAR_MS);
+}
+
+/** The published SDKs write durations shorter than a second as an empty text. */
+function readTime(text: string, now: number): number | null {
   if (text === "") return now;
   const duration = parseDuration(text);
   const at = duration === null ? Date.parse(text) : now + duration;
-  return Number.isNaN(at) ? null : Math.min(at, now + YEAR_MS);
+  return Number.isNaN(at) ? null : at;
 }
 
 export interface InvokeParts {
