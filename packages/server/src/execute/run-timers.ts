@@ -3,6 +3,7 @@
 import type { RunNo } from "@inlet/protocol";
 import type { ClaimedEntry, RunChange, RunState, Store } from "../store/contract/index.ts";
 import type { Clock } from "./clock.ts";
+import type { FunctionOf } from "./function-calls.ts";
 import type { UntilWritten } from "./queue/until-written.ts";
 import type { RunAdvances } from "./run-advances.ts";
 import type { EndEvents } from "./steps/run-changes.ts";
@@ -13,6 +14,7 @@ const PENDING_MATCH_MS = 100;
 
 export interface RunTimersParts {
   store: Pick<Store, "eventAt" | "runEnd" | "waitIsPending" | "queueReschedule" | "queueRemove">;
+  functionOf: FunctionOf;
   endEvents: EndEvents;
   clock: Clock;
   runs: RunAdvances;
@@ -27,7 +29,7 @@ export class RunTimers {
   }
 
   async work(entry: ClaimedEntry, runNo: RunNo): Promise<void> {
-    const { store, clock, endEvents, runs, untilWritten } = this.#parts;
+    const { store, functionOf, clock, endEvents, runs, untilWritten } = this.#parts;
     const { environmentId, eventSequence, endedRunNo } = entry;
     if (await this.#isPending(entry, runNo)) {
       const dueAt = clock.now() + PENDING_MATCH_MS;
@@ -35,10 +37,11 @@ export class RunTimers {
     }
     const event = eventSequence === null ? null : await store.eventAt({ environmentId, sequence: eventSequence });
     const ended = endedRunNo === null ? null : await store.runEnd({ environmentId, runNo: endedRunNo });
+    const limitsStart = functionOf(entry.functionNo)?.timeouts.startMs !== null;
     let arrived: number | null = null;
     const decide = (state: RunState): RunChange => {
       arrived = arrivedMeanwhile(entry, state);
-      return arrived === null ? timerChange(entry, state, { event, ended, now: clock.now(), endEvents }) : { entry: "keep" };
+      return arrived === null ? timerChange(entry, state, { event, ended, limitsStart, now: clock.now(), endEvents }) : { entry: "keep" };
     };
     const isApplied = await runs.advance({ environmentId, runNo, entry, decide });
     if (isApplied && arrived !== null) return this.work({ ...entry, eventSequence: arrived }, runNo);

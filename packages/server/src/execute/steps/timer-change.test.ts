@@ -12,7 +12,7 @@ function due(kind: ClaimedEntry["kind"], given: Partial<ClaimedEntry> = {}): Cla
 }
 
 function change(entry: ClaimedEntry, state: RunState, facts: Partial<TimerFacts> = {}) {
-  return timerChange(entry, state, { event: null, ended: null, now: NOW, endEvents: () => [], ...facts });
+  return timerChange(entry, state, { event: null, ended: null, limitsStart: true, now: NOW, endEvents: () => [], ...facts });
 }
 
 const resting = (kind: StepRecord["kind"]) =>
@@ -32,6 +32,7 @@ test("a run is cancelled by an event, by a newer run and by the limits of its fu
   const notStarted = sampleState({ run: { startedAt: null } });
   assert.equal(reason(due("start-by"), notStarted), "It did not start within the timeout of its function.");
   assert.deepEqual(change(due("start-by"), sampleState()), {}, "it has started");
+  assert.deepEqual(change(due("start-by"), notStarted, { limitsStart: false }), {}, "its function has no such limit any more");
   assert.equal(change(due("cancel"), sampleState()).end?.status, "cancelled");
 });
 

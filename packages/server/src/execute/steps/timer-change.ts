@@ -10,6 +10,8 @@ export interface TimerFacts {
   event: StoredEvent | null;
   /** The end of the run that the entry names. */
   ended: RunEnd | null;
+  /** False: a deploy has taken back the timeout for the start, and a first call under way was not noted as the start. */
+  limitsStart: boolean;
   now: number;
   endEvents: EndEvents;
 }
@@ -22,7 +24,7 @@ export function timerChange(entry: ClaimedEntry, state: RunState, facts: TimerFa
       if (entry.eventSequence === null) return cancelRun(state, now, endEvents, "It was replaced by a newer run.");
       return cancelRun(state, now, endEvents, "An event cancelled it.", facts.event?.id);
     case "start-by":
-      if (state.run.startedAt !== null) return {};
+      if (state.run.startedAt !== null || !facts.limitsStart) return {};
       return cancelRun(state, now, endEvents, "It did not start within the timeout of its function.");
     case "finish-by":
       return cancelRun(state, now, endEvents, "It did not end within the timeout of its function.");
