@@ -106,6 +106,7 @@ export function heldCallStore({
         const { rowCount } = await client.query(MOVE, [environmentId, no, leaseId, lane, now]);
         if (rowCount === 0) return notices;
         await client.query(MOVE_RUN, [environmentId, [runNo], lane]);
+        await client.query(WAIT_AGAIN, [environmentId, [runNo]]);
         await freeSlotsOfCall(client, notices, { environmentId, no }, runNo);
         noteLane(notices, lane, now);
         return notices;

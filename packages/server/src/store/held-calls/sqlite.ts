@@ -58,6 +58,7 @@ export function heldCallStore(
         if (move.run(no, leaseId, lane, now).changes === 0) return;
         moveRun.run(lane, runNo);
         limits.freeEntry(runNo, no);
+        waitAgain.run(runNo);
         entries.announce(lane, now);
       }),
     queueTakeSlots: ({ calls }) =>
