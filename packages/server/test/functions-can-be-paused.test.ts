@@ -51,6 +51,27 @@ test("a paused function calls nothing, keeps what comes, and goes on where it wa
   assert.equal((await functionTwo(service)).held, 0);
 });
 
+test("runs that wait for a paused function go on, or end, although its app does not register it any more, or is removed", async (t) => {
+  const service = await startTestService(t);
+  const called: string[] = [];
+  const functionOf = (inlet: Inlet, id: string) =>
+    inlet.createFunction({ id, retries: 0 }, { event: `shop/${id}` }, () => void called.push(id));
+  const app = await startApp(t, service, (inlet) => [functionOf(inlet, "two"), functionOf(inlet, "other")]);
+  for (const id of ["two", "other"]) await service.rest("POST", `/functions/shop-${id}/pause`);
+  const sent = await service.send(["two", "two", "other"].map((id) => ({ name: `shop/${id}`, data: {} })));
+  assert.equal(sent.status, 200, sent.text);
+  await app.replace([]);
+  assert.equal((await service.rest("GET", "/functions/shop-two")).status, 404);
+  const resumed = await service.rest("POST", "/functions/shop-two/resume", { body: { held: "cancel" } });
+  assert.deepEqual([resumed.status, resumed.body.data.pausedAt], [200, null], resumed.text);
+  const statuses = async (id: string) => (await runsOfFunction(service, id)).map(({ status }) => status);
+  assert.deepEqual(await statuses("shop-two"), ["cancelled", "cancelled"]);
+  assert.deepEqual(await statuses("shop-other"), ["queued"]);
+  assert.equal((await service.rest("DELETE", "/apps/shop")).status, 200);
+  await until("the end of what waited", async () => ((await statuses("shop-other"))[0] === "failed" ? true : undefined));
+  assert.deepEqual(called, []);
+});
+
 test("what was held can be cancelled instead", async (t) => {
   const service = await startTestService(t);
   const called: number[] = [];

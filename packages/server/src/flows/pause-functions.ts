@@ -61,7 +61,8 @@ export class PauseFunctions {
 
   async resume(environment: Environment, id: string, held: "keep" | "cancel"): Promise<boolean> {
     const { store, registry } = this.#parts;
-    const known = registry.functionWithId(environment.id, id);
+    // A function that its app does not register any more may have runs that wait.
+    const known = registry.everyFunction(environment.id).find((registered) => registered.id === id);
     if (!known) return false;
     if (held === "cancel") await this.#cancelHeld(environment.id, known.no);
     await store.functionPause({ environmentId: environment.id, functionNo: known.no, pausedAt: null });

@@ -56,7 +56,16 @@ test("a job does not fail for what is in its way and ends by itself, however oft
   });
   const id = createEventIdGenerator().next(1) as string as JobId;
   const of = { id, environmentId: environment.id };
-  const made = { kind: "things", filter: "{}", functionId: null, rate: 1_000, createdAt: 1, listCursor: null, series: null, isScheduled: false };
+  const made = {
+    kind: "things",
+    filter: "{}",
+    functionId: null,
+    rate: 1_000,
+    createdAt: 1,
+    listCursor: null,
+    series: null,
+    isScheduled: false,
+  };
   await runner.add({ ...of, ...made, items: [1] }, {});
   runner.start();
   await ended.promise;

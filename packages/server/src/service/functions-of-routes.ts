@@ -63,6 +63,7 @@ export function registryOfRoutes({ registry, store, holds, apps }: RegistryOfRou
   return {
     apps: ({ id }) => registry.apps(id),
     functions: ({ id }) => registry.functions(id).map(shownRegistration),
+    everyFunction: ({ id }) => registry.everyFunction(id).map(shownRegistration),
     refresh: () => registry.refresh(),
     sync: (home, url, environments) => apps.syncIn(home, url, environments),
     async held({ id }) {

@@ -16,6 +16,8 @@ export interface FunctionsRoutesParts {
   audit: AuditTrail;
   registry: {
     functions(environment: Environment): ShownFunction[];
+    /** Includes those that their apps do not register any more. */
+    everyFunction(environment: Environment): ShownFunction[];
     /** For each function, how many runs wait because it is paused. */
     held(environment: Environment): Promise<ReadonlyMap<FunctionNo, number>>;
     /** False if there is no such function. */
@@ -40,12 +42,12 @@ const GET = { ...FUNCTION_CHANGED, summary: "Get a function" };
 const PAUSE = {
   ...FUNCTION_CHANGED,
   summary: "Pause a function",
-  description: "New runs are created and wait; unfinished runs stop before their next call.",
+  description: "New runs are created and wait; unfinished runs stop before their next call. Until it is resumed, or its app is removed.",
 };
 const RESUME = {
   ...FUNCTION_CHANGED,
   summary: "Resume a function",
-  description: "Runs that waited continue, or are cancelled.",
+  description: "Runs that waited continue, or are cancelled, also if the app does not register the function any more.",
   body: {
     ...closed({
       held: {
@@ -104,7 +106,7 @@ export async function changedFunction(
   action: string,
   details = {},
 ) {
-  const shown = registry.functions(environment).find(({ stored }) => stored.id === id) as ShownFunction;
+  const shown = registry.everyFunction(environment).find(({ stored }) => stored.id === id) as ShownFunction;
   const target = { kind: "function", id, name: shown.stored.name };
   await audit.note(request, { action: `function.${action}`, target, environment: environment.name, details });
   return { data: functionView(shown, environment, await registry.held(environment)) };

@@ -101,6 +101,8 @@ async function register(client: PoolClient, { environmentId, no }: App, register
   return { functionNo: rows[0]?.function_no as FunctionNo, crons };
 }
 
+const END_PAUSES = "UPDATE functions SET paused_at = NULL WHERE environment_id = $1 AND app_no = $2 AND paused_at IS NOT NULL";
+
 async function remove(client: PoolClient, environmentId: EnvironmentId, id: AppId, removedAt: number): Promise<App | null> {
   const { rows } = await client.query<AppRow>(
     "UPDATE apps SET removed_at = $1 WHERE environment_id = $2 AND app_id = $3 AND removed_at IS NULL RETURNING *",
@@ -115,6 +117,8 @@ async function remove(client: PoolClient, environmentId: EnvironmentId, id: AppI
     schedules.map(({ entryNo }) => entryNo),
   );
   await archive(client, app, removedAt);
+  // Runs that waited end, as the others do.
+  await client.query(END_PAUSES, [environmentId, app.no]);
   return app;
 }
 

@@ -23,6 +23,7 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   const faultApp = db.prepare("UPDATE apps SET error = ? WHERE environment_id = ? AND url = ? AND removed_at IS NULL");
   const removeApp = db.prepare("UPDATE apps SET removed_at = ? WHERE environment_id = ? AND app_id = ? AND removed_at IS NULL RETURNING *");
   const archive = db.prepare("UPDATE functions SET archived_at = ? WHERE app_no = ? AND archived_at IS NULL");
+  const endPauses = db.prepare("UPDATE functions SET paused_at = NULL WHERE app_no = ? AND paused_at IS NOT NULL");
   const crons = db.prepare(`
     SELECT entry_no, function_no, subject FROM functions CROSS JOIN queue INDEXED BY queue_by_subject USING (function_no)
     WHERE app_no = ? AND kind = 'cron' AND subject IS NOT NULL`);
@@ -90,6 +91,8 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
     if (!row) return null;
     for (const { entryNo } of schedulesOf(row.app_no as number)) dropCron.run(entryNo);
     archive.run(removedAt, row.app_no as number);
+    // Runs that waited end, as the others do.
+    endPauses.run(row.app_no as number);
     return toApp(row);
   }
 

@@ -74,6 +74,31 @@ export function heldCallConformance(engine: Engine): void {
     assert.deepEqual(await statuses(), ["running", "running"]);
   });
 
+  test(`${engine.name}: a run whose first call is moved to a limited lane is queued again`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { entry, runNo, run } = await beginOne(scene);
+    assert.equal((await detailsOf(scene, run.id)).status, "running");
+    await store.queueMove({ ...entry, runNo, lane: "fn:1", now: 2_000 });
+    assert.equal((await detailsOf(scene, run.id)).status, "queued");
+  });
+
+  test(`${engine.name}: runs of a paused function that wait go on when its app is removed, to end as the others do`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [functionNo, unregistered] = scene.functions;
+    const calls = [await beginOne(scene), await beginOne(scene, { functionNo: unregistered })];
+    for (const no of scene.functions) await pause(scene, no, 5);
+    for (const { entry, runNo, run } of calls) await store.queueHold({ ...entry, runNo, functionNo: run.functionNo, now: 2_000 });
+    const sync = sampleSync(scene.environment);
+    await store.appSync({ ...sync, checksum: "two", functions: sync.functions.slice(0, 1) });
+    assert.equal(await store.queueUnhold({ now: 3_000, limit: 10 }), 0, "both are paused, whether they are registered or not");
+    await store.appRemove({ environmentId: scene.environment.id, id: sync.id, removedAt: 2_500 });
+    assert.equal(await store.queueUnhold({ now: 3_000, limit: 10 }), 2);
+    assert.equal((await claimAll(scene, 3_000)).length, 2);
+    assert.equal((await store.functionList()).find(({ no }) => no === functionNo)?.pausedAt, null);
+  });
+
   test(`${engine.name}: a call that is held although its function goes on is due at once`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
