@@ -234,6 +234,27 @@ test("an apply that is killed is run again, and what was done is not done twice"
   assert.equal(place.read("keys.json").trim().split("\n").length, 2);
 });
 
+test("keys that are printed are shown as soon as they are made: no later refusal hides them, and JSON stays one document", async (t) => {
+  const { url, variables } = await startServer(t);
+  const proxy = await unsteadyProxy(t, url);
+  const place = workingFolder(t, { ...variables, INLET_BASE_URL: proxy.url });
+  place.write("inlet/a.yaml", "environments:\n  teams:\n    quotas: { eventsPerDay: 1000 }\n");
+  const settings = proxy.hold(/\/environments\/teams$/);
+  const applying = place.inlet(["apply", "--keys-to", "-"]);
+  await until("the quotas are set", async () => settings.waiting() === 1 || undefined);
+  proxy.next.push("turned away");
+  settings.letGo();
+  const refused = await applying;
+  assert.equal(refused.code, 1);
+  assert.match(refused.stdout, /^event key "first key" of teams: \S+\nsigning key "first key" of teams: signkey-\S+\nfailed: /);
+
+  place.write("inlet/keys.yaml", "apiKeys:\n  deploy: { role: operator }\n");
+  const applied = await place.inlet(["apply", "--keys-to", "-", "--json"]);
+  assert.equal(applied.code, 0, applied.stderr);
+  assert.equal(JSON.parse(applied.stdout).applied.length, 2, "the quotas and the API key");
+  assert.match(applied.stderr, /^api key "deploy": ak_\S+\n$/);
+});
+
 test("an environment's admin plans and applies the part of their environments, and nothing else", async (t) => {
   const { url, rest, variables } = await startServer(t);
   for (const name of ["payments", "payments-eu", "shop"]) await rest("POST", "/environments", { name });
@@ -264,7 +285,7 @@ test("an environment's admin plans and applies the part of their environments, a
   assert.match(planned.stdout, /^4 to create, 0 to change, 0 to delete, 2 unchanged\.$/m, "not the key that it is done with");
   const applied = await place.inlet(["apply", ...argv, "--keys-to", "-"]);
   assert.equal(applied.code, 0, applied.stderr + applied.stdout);
-  assert.match(applied.stdout, /^ {4}api key: ak_\S+$/m);
+  assert.match(applied.stdout, /^api key "deploy": ak_\S+$/m);
   assert.equal((await place.inlet(["plan", ...argv])).code, 0);
   assert.deepEqual(await rest("GET", "/alert-rules", undefined, "shop"), []);
 

@@ -25,7 +25,8 @@ export const APPLY_FLAGS = {
   "keys-to": {
     type: "string",
     placeholder: "file",
-    sentence: "File for the text of new keys, which is shown only once; readable by its owner only. - prints it.",
+    sentence:
+      "File for the text of new keys, which is shown only once; readable by its owner only. - prints each key at once, with --json to standard error.",
   },
   "skip-tests": { type: "boolean", sentence: "Skip the fixtures of webhooks." },
 } as const satisfies Flags;

@@ -5,8 +5,7 @@
 
 import { CommandFault, stopOn } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
-import type { Io } from "../command-line/command-row.ts";
-import { barText, createProgressBar } from "../command-line/progress-bar.ts";
+import { barText, type ProgressBar } from "../command-line/progress-bar.ts";
 import type { DoneStep, Plan, PlannedStep } from "./make-plan.ts";
 
 interface Applied {
@@ -14,16 +13,15 @@ interface Applied {
   failure: CommandFault | null;
 }
 
-export async function applyPlan(plan: Plan, err: Io["err"]): Promise<CommandResult> {
+export async function applyPlan(plan: Plan, bar: ProgressBar): Promise<CommandResult> {
   stopOn(plan.faults);
   // Before anything is sent: a missing variable stops the whole command.
   for (const step of plan.steps) step.check();
   const kept = plan.unchanged.flatMap(({ keep }) => keep());
-  return applyResult(plan, await takeSteps(plan.steps, err), kept);
+  return applyResult(plan, await takeSteps(plan.steps, bar), kept);
 }
 
-async function takeSteps(steps: readonly PlannedStep[], err: Io["err"]): Promise<Applied> {
-  const bar = createProgressBar(err);
+async function takeSteps(steps: readonly PlannedStep[], bar: ProgressBar): Promise<Applied> {
   const done: DoneStep[] = [];
   try {
     for (const step of steps) {

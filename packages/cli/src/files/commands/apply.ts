@@ -7,6 +7,7 @@
 
 import type { CommandResult } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
+import { createProgressBar } from "../../command-line/progress-bar.ts";
 import { applyPlan } from "../../plan/apply-plan.ts";
 import { failedFixtures } from "../../webhooks/commands/apply.ts";
 import type { APPLY_FLAGS } from "../files-flags.ts";
@@ -17,5 +18,11 @@ export async function apply({ options, io }: Call<typeof APPLY_FLAGS>): Promise<
   const folder = await readFolderFor(options, io.variables);
   const failed = await failedFixtures(folder.entries, options);
   if (failed) return failed;
-  return applyPlan(await planFolder(folder, createNewKeys(options.keysTo)), io.err);
+  const bar = createProgressBar(io.err);
+  const newKeys = createNewKeys(options.keysTo, (line) => {
+    bar.clear();
+    // With --json, standard output is one JSON document.
+    (options.json ? io.err : io.out).write(`${line}\n`);
+  });
+  return applyPlan(await planFolder(folder, newKeys), bar);
 }

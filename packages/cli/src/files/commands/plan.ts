@@ -12,7 +12,9 @@ import { planFolder, readFolderFor } from "../plan-folder.ts";
 export async function plan({ options, io }: Call<typeof PLAN_FLAGS>): Promise<CommandResult> {
   const folder = await readFolderFor(options, io.variables);
   stopOn(await checkTransforms(folder.entries));
-  const planned = await planFolder(folder, createNewKeys(null));
+  // A plan creates no keys that could be printed.
+  const newKeys = createNewKeys(null, () => undefined);
+  const planned = await planFolder(folder, newKeys);
   stopOn(planned.faults);
   return planResult(planned);
 }

@@ -7,6 +7,7 @@
 import { stopOn } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
+import { createProgressBar } from "../../command-line/progress-bar.ts";
 import { applyPlan } from "../../plan/apply-plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { inEnvironment, readServer, refuseToPruneAll } from "../compare/both-sides.ts";
@@ -30,7 +31,7 @@ export async function applyWebhooks({ options, io }: Call<typeof APPLY_FLAGS>): 
     client,
     entries.map(({ environment }) => environment),
   );
-  return applyPlan(makePlan(webhookKind(client), matchEntries(entries, lists), options), io.err);
+  return applyPlan(makePlan(webhookKind(client), matchEntries(entries, lists), options), createProgressBar(io.err));
 }
 
 /** The failed fixtures as the command's result, or null if all passed. */
