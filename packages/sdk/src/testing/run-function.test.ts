@@ -86,6 +86,57 @@ test("parallel steps and races: work goes before time, short sleeps before long 
   assert.deepEqual((await runFunction(fn, { steps: { event: null } })).result, [[1, 2], "hour"]);
 });
 
+test("time that is skipped has passed for everything that is open", async () => {
+  const polls = inlet.createFunction({ id: "polls" }, { event: "x" }, async ({ step }) => {
+    const poll = async () => {
+      for (let n = 1; ; n++) {
+        if (await step.run("check", () => false)) return "ready";
+        await step.sleep(`wait-${n}`, "10m");
+      }
+    };
+    return Promise.race([poll(), step.sleep("deadline", "65m").then(() => "timed out")]);
+  });
+  const { result, steps } = await runFunction(polls);
+  assert.equal(result, "timed out");
+  assert.equal(steps.filter(({ id }) => id.startsWith("wait-")).length, 6);
+
+  const hours = inlet.createFunction({ id: "hours" }, { event: "x" }, async ({ event, step }) => {
+    const inMinutes = (minutes: number) => new Date((event.ts ?? 0) + minutes * 60_000);
+    const twice = async () => {
+      await step.sleep("first hour", "1h");
+      await step.sleep("second hour", "1h");
+      return "two hours";
+    };
+    return [
+      await Promise.race([twice(), step.sleep("90 minutes", "90m").then(() => "90 minutes")]),
+      // 90 minutes have passed.
+      await Promise.race([
+        step.sleep("20 minutes", "20m").then(() => "in 20 minutes"),
+        step.sleepUntil("100 minutes", inMinutes(100)).then(() => "at 100 minutes"),
+      ]),
+      await Promise.race([step.sleepUntil("past", inMinutes(5)).then(() => "past"), step.sleep("a moment", "1s").then(() => "a moment")]),
+      await Promise.race([
+        step.sleep("15 minutes", "15m").then(() => "in 15 minutes"),
+        step.sleepUntil("112 minutes", inMinutes(112)).then(() => "at 112 minutes"),
+      ]),
+    ];
+  });
+  const ran = await runFunction(hours, { event: { ts: Date.now() } });
+  assert.deepEqual(ran.result, ["90 minutes", "at 100 minutes", "past", "at 112 minutes"]);
+});
+
+test("an approval that comes to nothing ends when its time is over, not before", async () => {
+  const fn = inlet.createFunction({ id: "asks" }, { event: "x" }, ({ step }) =>
+    Promise.race([
+      step.waitForApproval("boss", { prompt: "Go?", timeout: "1d" }).then((approval) => approval?.decision ?? "too late"),
+      step.sleep("hour", "1h").then(() => "hour"),
+    ]),
+  );
+  assert.equal((await runFunction(fn, { steps: { boss: null } })).result, "hour");
+  const approved = { decision: "approved", by: "Ada", comment: null, data: null };
+  assert.equal((await runFunction(fn, { steps: { boss: approved } })).result, "approved");
+});
+
 test("a plain send is caught too, and a step that needs a mock says so", async () => {
   const fn = inlet.createFunction({ id: "plain" }, { event: "x" }, async ({ step }) => {
     await step.run("send", () => inlet.send({ name: "y", data: {} }));

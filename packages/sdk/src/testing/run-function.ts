@@ -1,6 +1,6 @@
 /**
  * Runs a function from its event to its end, as the service would: discovery, then each step, then discovery again. Time is
- * skipped: a sleep ends, and a wait times out, when nothing else is left to do, the shortest first.
+ * skipped: a sleep ends, and a wait times out, when nothing else is left to do, the one that is due first.
  */
 
 import type { Capture } from "../client/run-context.ts";
@@ -14,7 +14,7 @@ import { runCall } from "../execution/run-call.ts";
 import type { InletFunction } from "../functions/inlet-function.ts";
 import type { CallBody } from "../wire/call-body.ts";
 import type { DeferOperation, StepOperation } from "../wire/step-operations.ts";
-import { type RanStep, type SettledStep, type StepMock, settleStep, timeLeftMs } from "./settle-step.ts";
+import { dueMs, type RanStep, type SettledStep, type StepMock, settleStep } from "./settle-step.ts";
 
 /** The data is that before validation: the input of the event's schema. */
 type GivenEvent<Data> = { name?: string; id?: string; ts?: number; meta?: { sessions?: Sessions } } & DataField<Data>;
@@ -59,6 +59,13 @@ export interface DeferredCall {
   data: unknown;
 }
 
+/** The time of the run: only skipping moves it. */
+interface Clock {
+  nowMs: number;
+  /** By step id, as of when the step began: it stays due then, whatever else is skipped first. */
+  dueMs: Map<string, number>;
+}
+
 const ROUNDS_MAX = 1_000;
 
 export async function runFunction<Result, Data>(
@@ -74,6 +81,7 @@ export async function runFunction<Result, Data>(
   };
   const retries = options.retries ?? 0;
   const body = firstBody(fn, options, retries);
+  const clock: Clock = { nowMs: Date.now(), dueMs: new Map() };
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const outcome = await runCall(fn, body, { requestedStep: null, capture });
     run.deferred = outcome.deferred.filter(({ op }) => op === "DeferAdd").map(deferredCall);
@@ -82,7 +90,7 @@ export async function runFunction<Result, Data>(
       if (isFinal(outcome.error) || body.attempt >= retries) return { ...run, error: asError(outcome.error) };
       body.attempt++;
     } else if (outcome.kind === "planned") {
-      for (const operation of nextToSettle(outcome.operations, options.steps ?? {})) {
+      for (const operation of nextToSettle(outcome.operations, options.steps ?? {}, clock)) {
         keep(body, run.steps, operation, await settleStep(fn, body, operation, { mocks: options.steps ?? {}, retries, capture }));
       }
     }
@@ -115,13 +123,20 @@ function firstBody(
   };
 }
 
-/** Work before time: the shortest sleep ends only when nothing else is open. */
-function nextToSettle(operations: readonly StepOperation[], mocks: Readonly<Record<string, StepMock>>): StepOperation[] {
-  const timed = operations.map((operation) => ({ operation, leftMs: timeLeftMs(operation, mocks) }));
-  const work = timed.filter(({ leftMs }) => leftMs === undefined).map(({ operation }) => operation);
+/** Work before time: a sleep ends only when nothing else is open. Time then passes until the one that is due first. */
+function nextToSettle(operations: readonly StepOperation[], mocks: Readonly<Record<string, StepMock>>, clock: Clock): StepOperation[] {
+  for (const operation of operations) {
+    const due = clock.dueMs.get(operation.id) ?? dueMs(operation, mocks, clock.nowMs);
+    if (due !== undefined) clock.dueMs.set(operation.id, due);
+  }
+  const dueOf = ({ id }: StepOperation) => clock.dueMs.get(id);
+  const work = operations.filter((operation) => dueOf(operation) === undefined);
   if (work.length > 0) return work;
-  const [next] = timed.sort((a, b) => (a.leftMs ?? 0) - (b.leftMs ?? 0));
-  return next ? [next.operation] : [];
+  const [next] = operations.toSorted((a, b) => (dueOf(a) ?? 0) - (dueOf(b) ?? 0));
+  if (!next) return [];
+  // A time that has passed already does not set the clock back.
+  clock.nowMs = Math.max(clock.nowMs, dueOf(next) ?? 0);
+  return [next];
 }
 
 function keep(body: CallBody, steps: RanStep[], { id }: StepOperation, { memo, ran }: SettledStep): void {

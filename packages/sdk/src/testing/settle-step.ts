@@ -67,13 +67,13 @@ interface Settling {
   capture: RunContext["capture"];
 }
 
-/** How long until time alone ends this step; undefined if it does not. */
-export function timeLeftMs(operation: StepOperation, mocks: Settling["mocks"]): number | undefined {
+const WAITS: ReadonlySet<StepOperation["op"]> = new Set(["WaitForEvent", "WaitForSignal", "WaitForApproval"]);
+
+/** When time alone ends this step, if it begins at `nowMs`; undefined if it does not. */
+export function dueMs(operation: StepOperation, mocks: Settling["mocks"], nowMs: number): number | undefined {
   const { op, name, opts } = operation;
-  if (op === "Sleep") return Number.isNaN(Date.parse(name)) ? durationMs(name) : Date.parse(name) - Date.now();
-  return (op === "WaitForEvent" || op === "WaitForSignal") && mockOf(operation, mocks)?.mock === null
-    ? durationMs(String(opts?.timeout))
-    : undefined;
+  if (op === "Sleep") return Number.isNaN(Date.parse(name)) ? nowMs + durationMs(name) : Date.parse(name);
+  return WAITS.has(op) && mockOf(operation, mocks)?.mock === null ? nowMs + durationMs(String(opts?.timeout)) : undefined;
 }
 
 export async function settleStep(fn: InletFunction, body: CallBody, operation: StepOperation, settling: Settling): Promise<SettledStep> {
