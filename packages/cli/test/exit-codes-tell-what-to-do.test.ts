@@ -55,10 +55,37 @@ test("output that cannot be written is an error", {
   assert.equal(spawnSync(process.execPath, [bin, "nonsense"], { stdio: ["ignore", full, full] }).status, 2);
 });
 
+const ENDED = { status: "completed", endedAt: "2026-01-31T12:00:00.000Z" };
+const JOB = { id: "job", kind: "runs.rerun", total: 2, done: 1, failed: 0, errors: [], status: "running", endedAt: null };
+const RUN = { id: "run", function: { id: "shop-ship" }, steps: [], error: null, status: "running", endedAt: null };
+
 test("whoever watches a job waits for a service that restarts, and ends with the result of the job", async (t) => {
-  const job = { id: "job", kind: "runs.rerun", total: 2, done: 1, failed: 0, errors: [], status: "running", endedAt: null };
-  const ended = { ...job, status: "completed", done: 2, endedAt: "2026-01-31T12:00:00.000Z" };
-  const answers: (object | null)[] = [job, null, null, ended];
+  const { url } = await restarting(t, JOB, { ...JOB, ...ENDED, done: 2 });
+  const place = workingFolder(t, { INLET_BASE_URL: url });
+  const { code, stdout, stderr } = await place.inlet(["jobs", "watch", "job", "--json"]);
+  assert.deepEqual([code, JSON.parse(stdout).status], [0, "completed"]);
+  assert.equal(stderr, "The service is stopping. (overloaded) The job continues there; waiting for it.\n");
+});
+
+test("whoever watches a run waits for a service that restarts, and ends with the result of the run", async (t) => {
+  const failed = { ...RUN, ...ENDED, status: "failed", error: { name: "PaymentError", message: "refused" } };
+  const { url } = await restarting(t, RUN, failed);
+  const place = workingFolder(t, { INLET_BASE_URL: url });
+  const { code, stdout, stderr } = await place.inlet(["runs", "watch", "run"]);
+  assert.deepEqual([code, stdout], [1, "run  shop-ship\nfailed  PaymentError: refused\n"]);
+  assert.equal(stderr, "The service is stopping. (overloaded) The run continues there; waiting for it.\n");
+});
+
+test("a service that cannot be asked at first, or refuses, ends the watch of a run", async (t) => {
+  const place = workingFolder(t, { INLET_BASE_URL: (await answering(t, 503)).url });
+  assert.equal((await place.inlet(["runs", "watch", "run"])).code, 3);
+  const refusing = workingFolder(t, { INLET_BASE_URL: (await answering(t, 404)).url });
+  assert.equal((await refusing.inlet(["runs", "watch", "run"])).code, 1);
+});
+
+/** Answers with the first state, then twice with none, as a service that stops and starts, then with the second. */
+async function restarting(t: TestContext, before: object, after: object) {
+  const answers: (object | null)[] = [before, null, null, after];
   const server = createServer((request, response) => {
     const answer = answers.shift();
     if (answer) response.setHeader("content-type", "application/json").end(JSON.stringify({ data: answer }));
@@ -70,11 +97,8 @@ test("whoever watches a job waits for a service that restarts, and ends with the
     server.closeAllConnections();
     server.close();
   });
-  const place = workingFolder(t, { INLET_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-  const { code, stdout, stderr } = await place.inlet(["jobs", "watch", "job", "--json"]);
-  assert.deepEqual([code, JSON.parse(stdout).status], [0, "completed"]);
-  assert.equal(stderr, "The service is stopping. (overloaded) The job continues there; waiting for it.\n");
-});
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
 
 /** Something in front of the service, which answers in its stead and not in its form. */
 async function answering(t: TestContext, status: number) {

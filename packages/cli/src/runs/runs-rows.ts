@@ -77,7 +77,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     operands: "[run id]",
     sentence: "Prints the steps of a run until it ends. Without an id, prints every change of all runs, until Ctrl-C.",
     more: `With --json, each change is one line (NDJSON). If a run changes often, intermediate states can be skipped, but never the last one. After a
-disconnect, runs that changed in the meantime are printed first.`,
+disconnect, runs that changed in the meantime are printed first. With an id, waits up to a minute for a service that restarts or is overloaded.`,
     namesMax: 1,
     examples: [
       ["inlet runs watch 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "waits until the run ends; the exit code is its result"],

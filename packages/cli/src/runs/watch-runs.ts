@@ -4,8 +4,8 @@ import { type CommandResult, EXIT, written } from "../command-line/command-resul
 import type { Call } from "../command-line/command-row.ts";
 import { statusText, visible } from "../command-line/write-table.ts";
 import { onOneLine } from "../events/event-text.ts";
+import { followState } from "../rest/follow-state.ts";
 import { followStream } from "../rest/follow-stream.ts";
-import { pause } from "../rest/pause.ts";
 import { createRestClient } from "../rest/rest-client.ts";
 import { MissedRuns } from "./missed-runs.ts";
 import { ENDED, errorText, type RunDetails, type RunFields, stepText } from "./run-text.ts";
@@ -21,18 +21,21 @@ export function watchRuns(call: Call<typeof WATCH_FLAGS>): Promise<CommandResult
 
 /** Polls: for a single run, only the current state matters. */
 async function watchOne({ options, io }: Call<typeof WATCH_FLAGS>, id: string): Promise<CommandResult> {
-  const signal = io.interrupted();
   const printed = new Set<string>();
-  for (;;) {
-    const { run, text } = await callRun(options, "GET", id);
-    for (const line of options.json ? [onOneLine(text)] : linesOf(run)) {
-      if (!printed.has(line)) io.out.write(`${line}\n`);
-      printed.add(line);
-    }
-    if (ENDED.has(run.status)) return written(run.status === "completed" ? EXIT.ok : EXIT.failed);
-    await pause(POLL_INTERVAL_MS, signal);
-    if (signal.aborted) return written();
-  }
+  const { run } = await followState({
+    intervalMs: POLL_INTERVAL_MS,
+    signal: io.interrupted(),
+    read: () => callRun(options, "GET", id),
+    show({ run, text }) {
+      for (const line of options.json ? [onOneLine(text)] : linesOf(run)) {
+        if (!printed.has(line)) io.out.write(`${line}\n`);
+        printed.add(line);
+      }
+    },
+    hasEnded: ({ run }) => ENDED.has(run.status),
+    onAway: (reason) => io.err.write(`${reason} The run continues there; waiting for it.\n`),
+  });
+  return written(run.status === "completed" || !ENDED.has(run.status) ? EXIT.ok : EXIT.failed);
 }
 
 function linesOf(run: RunDetails): string[] {

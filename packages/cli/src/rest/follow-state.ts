@@ -1,0 +1,39 @@
+/** Polls the state of something that runs in the service until it ends, also while the service restarts or has no room for requests. */
+
+import { CommandFault } from "../command-line/command-fault.ts";
+import { EXIT } from "../command-line/command-result.ts";
+import { pause } from "./pause.ts";
+
+/** A service that restarts is back sooner, and what runs there continues. */
+const AWAY_MS_MAX = 60_000;
+
+interface Following<State> {
+  intervalMs: number;
+  signal: AbortSignal;
+  read(): Promise<State>;
+  /** Called with every state, also again with one that was shown. */
+  show(state: State): void;
+  hasEnded(state: State): boolean;
+  /** The service cannot be asked for now. Called once until it is back. */
+  onAway(reason: string): void;
+}
+
+/** The final state, or that when the user interrupted. The first read must succeed. */
+export async function followState<State>({ intervalMs, signal, read, show, hasEnded, onAway }: Following<State>): Promise<State> {
+  let state = await read();
+  for (let awaySince: number | null = null; ; ) {
+    show(state);
+    if (hasEnded(state)) return state;
+    await pause(intervalMs, signal);
+    if (signal.aborted) return state;
+    try {
+      state = await read();
+      awaySince = null;
+    } catch (error) {
+      if (!(error instanceof CommandFault) || error.exitCode !== EXIT.unreachable) throw error;
+      if (awaySince !== null && Date.now() - awaySince > AWAY_MS_MAX) throw error;
+      if (awaySince === null) onAway(error.lines[0] ?? "");
+      awaySince ??= Date.now();
+    }
+  }
+}
