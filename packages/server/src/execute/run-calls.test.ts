@@ -20,7 +20,9 @@ test("a run of a function that this node does not know yet is given back; only o
     const parts = {
       store: { runContext: async () => ({ run: { startedAt: null } }) },
       functionOf: () => known,
-      refreshFunctions: async () => void (known = after),
+      async refreshFunctions() {
+        known = after;
+      },
     } as unknown as RunCallsParts;
     const node = {
       runs: { fail: async (_entry: ClaimedEntry, _runNo: RunNo, reason: string) => void outcomes.push(`failed: ${reason}`) },
