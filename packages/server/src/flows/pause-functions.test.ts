@@ -34,7 +34,7 @@ test("resuming a function and cancelling its held runs ends, although a run has 
       queueUnhold: async () => 0,
       functionPause: async ({ pausedAt }: { pausedAt: number | null }) => paused.push(pausedAt),
     },
-    registry: { functionWithId: () => ({ no: 1 }), refresh: async () => undefined },
+    registry: { everyFunction: () => [{ no: 1, id: "shop-ship" }], refresh: async () => undefined },
     executor: { change: async ({ no }: { no: number }) => no === 1 },
     now: () => 1,
   } as unknown as PauseFunctionsParts);
