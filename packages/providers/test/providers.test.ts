@@ -123,11 +123,30 @@ it("each folder is in the list, and the list leads nowhere else", async () => {
   assert.throws(() => readProviderTransform("../../../../package.json"), /there is no provider/);
 });
 
+describe("what a provider sends when its webhook is saved", () => {
+  const form = { "Content-Type": "application/x-www-form-urlencoded" };
+  const sent: Record<string, { method: string; headers: Record<string, string>; text: string }> = {
+    intercom: { method: "HEAD", headers: {}, text: "" },
+    trello: { method: "HEAD", headers: {}, text: "" },
+    woocommerce: { method: "POST", headers: form, text: "webhook_id=7" },
+  };
+  for (const [id, { method, headers, text }] of Object.entries(sent)) {
+    it(`is answered without a signature: ${id}`, async () => {
+      const provider = PROVIDERS.find((one) => one.id === id) as Provider;
+      const fixture = { title: "saved", request: { headers, text }, event: { name: "none", data: {} } };
+      const { answer } = await authentication(provider, fixture, { suffix: "", signs: false, method });
+      assert.equal(answer?.status, 200);
+      const signed = await authentication(provider, fixture, { suffix: "&more=1", signs: false });
+      assert.equal(signed.refused?.code, "signature_invalid", "anything else is refused");
+    });
+  }
+});
+
 /** What stands before the transform, for a sample that is signed first. */
 function authentication(
   { verify, handshake }: Pick<Provider, "verify" | "handshake">,
   { request }: ProviderFixture,
-  { suffix, signs, secrets = [SECRET] }: { suffix: string; signs: boolean; secrets?: string[] },
+  { suffix, signs, secrets = [SECRET], method = "POST" }: { suffix: string; signs: boolean; secrets?: string[]; method?: string },
 ): Promise<Authentication> {
   const given = canonicalHeaders(Object.entries(request.headers).flat());
   const bytes = Buffer.from(request.text ?? JSON.stringify(request.json));
@@ -139,7 +158,7 @@ function authentication(
   const known = settings ? { verify: secrets, handshake: null } : { verify: [], handshake: secrets };
   return authenticateRequest(runner, {
     rules: { verify: settings, handshake, secrets: { ...known, isHandedOver: false } },
-    method: "POST",
+    method,
     contentType: given["Content-Type"],
     contentEncoding: undefined,
     bytesMax: 524_288,

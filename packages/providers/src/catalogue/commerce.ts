@@ -34,7 +34,11 @@ export const COMMERCE: readonly Provider[] = [
     signatureHeader: "X-Wc-Webhook-Signature",
     verify: { scheme: "hmac", header: "X-WC-Webhook-Signature", algorithm: "sha256", encoding: "base64", signed: "{raw}" },
     secretFrom: "The secret of the webhook",
-    handshake: null,
+    // Sent without a signature when the webhook is saved; any answer but 200 is shown as an error.
+    handshake: {
+      source:
+        'function handshake({ method, headers, raw }) {\n  if (method === "POST" && !headers["X-Wc-Webhook-Signature"] && /^webhook_id=\\d+$/.test(raw)) return { status: 200, body: "" };\n}',
+    },
     note: null,
     retries: "No retries are documented. The webhook is disabled after 5 failures in a row",
     timeout: "60 s",

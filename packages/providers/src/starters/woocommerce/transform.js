@@ -8,7 +8,7 @@ function transform(evt, headers = {}, queryParams = {}, raw = "") {
   };
   const state = states[topic];
   return {
-    name: `woocommerce/${topic ?? "ping"}`,
+    name: `woocommerce/${topic}`,
     id: state?.every(Boolean) ? [topic, ...state].join(":") : headers["X-Wc-Webhook-Delivery-Id"],
     data: { payload: evt },
   };

@@ -1,8 +1,8 @@
-// Zendesk: tickets, users and organisations, as JSON.
+// Zendesk: tickets, users and organisations, as JSON. In the body of a trigger or an automation, which you write, an id is not that of an event.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `zendesk/${String(evt.type ?? "notification").replace(/^zen:event-type:/, "")}`,
-    id: evt.id,
+    id: evt.type ? evt.id : undefined,
     ts: evt.time ? Date.parse(evt.time) : undefined,
     data: { payload: evt },
   };
