@@ -127,8 +127,17 @@ async function chooseRuns(page: Page, service: TestService): Promise<void> {
   await page.keyboard.press("x");
   await bar.getByText("2 runs selected").waitFor();
   await bar.getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("dialog", { name: "Cancel runs" }).getByText("c_81").waitFor();
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel 1 run" }).click();
+  const cancelling = page.getByRole("dialog", { name: "Cancel runs" });
+  await cancelling.getByText("c_81").waitFor();
+  // It ends while it is asked for: the job stays about it alone.
+  const [waiting] = (await service.rest("GET", "/runs?function=shop-remind")).body.data;
+  assert.equal((await service.rest("POST", `/runs/${waiting.id}/cancel`)).status, 200);
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: /Cancelled\s*Remind/ })
+    .waitFor();
+  await cancelling.getByText("Filter: 1 selected run").waitFor();
+  await cancelling.getByRole("button", { name: "Cancel 1 run" }).click();
   await page.waitForURL("**/jobs/*");
   // Until the page of the job is shown, that of the runs is still there, with what was selected.
   await page.getByRole("region", { name: "Progress" }).waitFor();
