@@ -133,17 +133,22 @@ export class JobRunner {
 
   /** The lease is renewed until the work ends. Work of a node that lost it has no effect: no page or batch of it is written. */
   async #work(job: Job, walkedBy?: JobFilter): Promise<void> {
-    const { store, leaseMs } = this.#parts;
+    const { leaseMs } = this.#parts;
     let isRenewing = false;
     const renew = async () => {
       if (isRenewing) return;
       isRenewing = true;
-      // If this cannot be written, the next time comes before the lease is over.
-      await store.jobRenew({ ...job, node: store.storeNode, until: this.#leaseEnd() }).catch(() => false);
+      await this.#isMine(job);
       isRenewing = false;
     };
     const timer = setInterval(renew, leaseMs / RENEWALS).unref();
     await this.#advance(job, walkedBy).finally(() => clearInterval(timer));
+  }
+
+  /** Renews the lease. If that cannot be written, the next time comes before the lease is over. */
+  #isMine(job: Job): Promise<boolean> {
+    const { store } = this.#parts;
+    return store.jobRenew({ ...job, node: store.storeNode, until: this.#leaseEnd() }).catch(() => true);
   }
 
   /** With `walkedBy` only until the items are fixed. */
@@ -170,11 +175,14 @@ export class JobRunner {
         if (this.#isStopping) return;
         if (error instanceof RestRefusal) return this.#fail(job, error.message);
         this.#parts.log.warn({ err: error, job: id }, "a batch of a job failed; it is tried again");
-        if (!(error instanceof InTheWay) && ++tries >= TRIES_MAX) {
+        if (error instanceof InTheWay) {
+          // It has waited for long: meanwhile, the job may have been cancelled, or claimed by another node.
+          if (!(await this.#isMine(job))) return this.#noteEnd(kind, job);
+        } else if (++tries >= TRIES_MAX) {
           await this.#fail(job, `A batch failed ${TRIES_MAX} times: ${(error as Error).message}`);
           return this.#noteEnd(kind, job);
         }
-        nextAt = this.#parts.now() + RETRY_MS * tries;
+        nextAt = this.#parts.now() + RETRY_MS * Math.max(tries, 1);
         job = await this.#again(job);
       }
       await this.#rest(nextAt - this.#parts.now());
