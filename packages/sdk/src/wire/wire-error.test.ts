@@ -21,6 +21,9 @@ test("the error of many reasons says them; one without a message says its code",
   assert.equal(of(Object.assign(new Error(""), { code: "EPIPE" })), "EPIPE");
   assert.equal(of(Object.assign(new Error("invalid"), { errors: [{ message: "a field" }] })), "invalid");
   assert.equal(of(new AggregateError([], "")), "");
+  const itself = new AggregateError([], "round");
+  itself.errors.push(itself, itself);
+  assert.equal(of(itself), "round: round: round; round; round: round; round");
   const { cause } = toWireError(new Error("the database is away", { cause: both }));
   assert.match((cause as Error).message, /::1:5432; /);
 });

@@ -11,6 +11,8 @@ export interface WireError {
 
 const CAUSES_DEEP_MAX = 5;
 const REASONS_MAX = 5;
+/** The reasons of reasons are said, no more: an error may contain itself. */
+const REASONS_DEEP_MAX = 2;
 
 /** Anything can be thrown, so any value is accepted. */
 export function toWireError(thrown: unknown, depth = 0): WireError {
@@ -30,9 +32,10 @@ export function fromWireError(wire: WireError): Error {
 }
 
 /** An AggregateError says why in its errors; the one of a connection refused by every address of a host has no message of its own. */
-function messageOf(thrown: Error & { code?: unknown; errors?: unknown }): string {
+function messageOf(thrown: Error & { code?: unknown; errors?: unknown }, depth = 0): string {
   const { message, code, errors } = thrown;
-  const reasons = Array.isArray(errors) && errors.every((one) => one instanceof Error) ? errors.slice(0, REASONS_MAX).map(messageOf) : [];
+  const isListed = depth < REASONS_DEEP_MAX && Array.isArray(errors) && errors.every((one) => one instanceof Error);
+  const reasons = isListed ? errors.slice(0, REASONS_MAX).map((one) => messageOf(one, depth + 1)) : [];
   const own = String(message) || (reasons.length === 0 && typeof code === "string" ? code : "");
   return [own, reasons.join("; ")].filter((part) => part !== "").join(": ");
 }
