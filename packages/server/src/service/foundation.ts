@@ -3,16 +3,15 @@
 import { createEventIdGenerator, type EventIdGenerator } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { OidcRoutesParts } from "../api/access/oidc.ts";
-import { grantsOf } from "../api/access/oidc-claims.ts";
+import { endSessionsWithoutRole } from "../api/access/sessions-without-role.ts";
 import type { Archive } from "../archive/archive.ts";
 import type { StorageVariables } from "../archive/targets/open-target.ts";
 import { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
 import { createDedupWindow, type DedupWindow } from "../deduplicate/dedup-window.ts";
 import { DiskGuard } from "../maintenance/disk-guard.ts";
-import { endSessionsWithoutRole } from "../maintenance/expire-sessions.ts";
 import { Directory } from "../receive/senders/directory.ts";
-import type { SessionPerson, Store } from "../store/contract/index.ts";
+import type { Store } from "../store/contract/index.ts";
 import { openArchive } from "./archive.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import { connectOidc } from "./connect-oidc.ts";
@@ -32,8 +31,6 @@ export interface FoundationParts {
 
 export interface Foundation {
   oidc: OidcRoutesParts["oidc"];
-  /** Whether the rules in force give this person a role. */
-  personHasRole(person: SessionPerson): boolean;
   /** Null: nothing is archived. */
   archive: Archive | null;
   createKeys(): Promise<NewKey[]>;
@@ -52,9 +49,8 @@ export interface Foundation {
 
 export async function openFoundation({ config, store, storageVariables, stopping, log, now }: FoundationParts): Promise<Foundation> {
   const oidc = await connectOidc(config);
-  const personHasRole = (person: SessionPerson) => grantsOf(person, oidc?.settings ?? null).length > 0;
-  // A store that is not writable must not prevent the start: until a sweep succeeds, such sessions are refused.
-  await endSessionsWithoutRole({ store, hasRole: personHasRole }).catch((error) =>
+  // A store that is not writable must not prevent the start: such sessions are refused, removed or not.
+  await endSessionsWithoutRole(store, oidc?.settings ?? null, log).catch((error) =>
     log.warn({ err: error }, "sessions of people without a role could not be removed"),
   );
   const archive = await openArchive({ config, store, variables: storageVariables, log, now, stopping });
@@ -69,7 +65,6 @@ export async function openFoundation({ config, store, storageVariables, stopping
   await catalogue.refresh();
   return {
     oidc,
-    personHasRole,
     archive,
     createKeys,
     defaultEnvironment: defaultEnvironmentOf(config),

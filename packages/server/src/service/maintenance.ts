@@ -25,13 +25,11 @@ import { maintainPartitions } from "../maintenance/maintain-partitions.ts";
 import { createKeptScopes } from "../maintenance/retention-rules.ts";
 import type { StoredBytesMeter } from "../maintenance/stored-bytes.ts";
 import { createSweepLeadership } from "../maintenance/sweep-leadership.ts";
-import type { SessionPerson, Store } from "../store/contract/index.ts";
+import type { Store } from "../store/contract/index.ts";
 
 export interface MaintenanceParts {
   config: Config;
   store: Store;
-  /** By the rules in force. */
-  personHasRole(person: SessionPerson): boolean;
   dedupWindow: DedupWindow;
   /** Null: the disk may fill. */
   budgetBytes: number | null;
@@ -55,7 +53,6 @@ export interface BackgroundService {
 export function createMaintenance({
   config,
   store,
-  personHasRole,
   dedupWindow,
   budgetBytes,
   disk,
@@ -82,7 +79,7 @@ export function createMaintenance({
     ...(disk ? [disk] : []),
     keepStoredBytes({ ...swept, meter }),
     ...expireAuditEntries(swept),
-    ...expireSessions({ ...swept, hasRole: personHasRole }),
+    expireSessions(swept),
     expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures(swept),
     expireMarks(swept),

@@ -13,7 +13,8 @@ export function createSimMaintenance(config: Config, store: Store, log: Logger, 
   const dedupWindow = createDedupWindow(config.dedupWindow);
   const meter = new StoredBytesMeter({ store, now, elapsed: now });
   // Events are removed when they are counted.
-  const personHasRole = () => true;
-  const common = { config, store, personHasRole, dedupWindow, meter, log, now, everyMs };
-  return [...createMaintenance({ ...common, budgetBytes: null, disk: null, archive: null }), createEventTypeCounter({ store, log })];
+  return [
+    ...createMaintenance({ config, store, dedupWindow, budgetBytes: null, disk: null, meter, archive: null, log, now, everyMs }),
+    createEventTypeCounter({ store, log }),
+  ];
 }
