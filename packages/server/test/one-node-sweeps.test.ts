@@ -21,13 +21,13 @@ test("of the nodes that share a store one sweeps; another when that one has stop
   const swept: string[] = [];
   const refused: string[] = [];
   const sweeperOf = (store: Store, name: string) => {
-    const { take, giveUp } = leadershipOf(store);
+    const leadership = leadershipOf(store);
     const watched: SweepLeadership = {
-      giveUp,
+      ...leadership,
       async take(what, forMs) {
-        const isLeader = await take(what, forMs);
-        if (!isLeader) refused.push(name);
-        return isLeader;
+        const until = await leadership.take(what, forMs);
+        if (until === null) refused.push(name);
+        return until;
       },
     };
     const removeSome = async () => {
@@ -46,7 +46,12 @@ test("of the nodes that share a store one sweeps; another when that one has stop
   await until("a sweep of the other", () => swept.includes("other") || undefined);
   await other.stop();
   const [gone, there] = [leadershipOf(first), leadershipOf(second)];
-  assert.deepEqual([await gone.take("things", 300), await there.take("things", 300), await there.take("others", 300)], [true, false, true]);
+  const [things, others] = ["things", "others"];
+  const until300 = now + 300;
+  assert.deepEqual(
+    [await gone.take(things, 300), await there.take(things, 300), await there.take(others, 300)],
+    [until300, null, until300],
+  );
   now += 301;
-  assert.equal(await there.take("things", 300), true);
+  assert.equal(await there.take("things", 300), now + 300);
 });

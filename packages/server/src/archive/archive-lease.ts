@@ -56,6 +56,7 @@ export class ArchiveLease {
     if (until === LOST) return null;
     const isMine = () => this.#parts.now() < until;
     const renew = async () => {
+      if (!isMine()) return clearInterval(renewal);
       const renewed = await this.#take();
       // Once it was over, another node may have written files in between.
       until = isMine() ? renewed : LOST;

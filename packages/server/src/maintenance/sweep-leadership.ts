@@ -6,7 +6,12 @@ import type { SweepLeadership } from "./sweeper.ts";
 export function createSweepLeadership(store: LeadershipStore & Pick<Store, "storeNode">, now: () => number): SweepLeadership {
   const leadership = (what: string) => ({ work: `sweeper:${what}`, node: store.storeNode });
   return {
-    take: (what, forMs) => store.leadershipTake({ ...leadership(what), now: now(), until: now() + forMs }),
+    now,
+    async take(what, forMs) {
+      const from = now();
+      const until = from + forMs;
+      return (await store.leadershipTake({ ...leadership(what), now: from, until })) ? until : null;
+    },
     giveUp: (what) => store.leadershipResign(leadership(what)),
   };
 }

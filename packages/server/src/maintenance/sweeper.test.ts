@@ -50,12 +50,12 @@ const RENEWED_MS = 1_000;
 /** One sweep of a node with a leadership, which says after each of the steps whether it still leads. */
 async function leadsAfter(t: TestContext, grants: readonly boolean[], steps: readonly number[]): Promise<boolean[]> {
   let now = 0;
-  t.mock.method(performance, "now", () => now);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const left = [...grants];
   const seen: boolean[] = [];
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const leadership = { take: async () => left.shift() ?? false, giveUp: async () => undefined };
+  const take = async (_what: string, forMs: number) => (left.shift() ? now + forMs : null);
+  const leadership = { take, giveUp: async () => undefined, now: () => now };
   async function removeSome(limit: number, leads: () => boolean): Promise<number> {
     for (const ms of steps) {
       now += ms;

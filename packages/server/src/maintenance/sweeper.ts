@@ -4,9 +4,11 @@ import type { Logger } from "pino";
 
 /** Of the nodes that share a store, one runs each kind of sweeper. Another takes over when that node is gone. */
 export interface SweepLeadership {
-  /** Whether this node has the leadership, which it then keeps for this long. */
-  take(what: string, forMs: number): Promise<boolean>;
+  /** Until when this node has the leadership; null: another node has it. */
+  take(what: string, forMs: number): Promise<number | null>;
   giveUp(what: string): Promise<void>;
+  /** The clock of the time that `take` returns. */
+  now(): number;
 }
 
 export interface SweeperParts {
@@ -74,14 +76,13 @@ export class Sweeper {
     const { what, leadership, log } = this.#parts;
     if (!leadership) return void (await this.sweep());
     const forMs = everyMs * LEADERSHIP_SWEEPS;
-    let until = performance.now() + forMs;
+    let until = (await leadership.take(what, forMs)) ?? OVER;
     let renewal: NodeJS.Timeout | undefined;
-    const leads = () => performance.now() < until;
+    const leads = () => leadership.now() < until;
     const take = async () => {
-      const from = performance.now();
-      const isTaken = await leadership.take(what, forMs);
+      const taken = await leadership.take(what, forMs);
       // Once it was over, another node may have had it in between.
-      until = isTaken && leads() ? from + forMs : OVER;
+      until = taken !== null && leads() ? taken : OVER;
     };
     const renewSoon = () => {
       if (leads()) renewal = setTimeout(renew, forMs / RENEWALS).unref();
@@ -91,7 +92,6 @@ export class Sweeper {
         .catch((error) => log.debug({ err: error }, `the leadership of removing ${what} could not be renewed`))
         .then(renewSoon);
 
-    await take();
     renewSoon();
     try {
       if (leads()) await this.sweep(leads);
