@@ -22,7 +22,7 @@ const WRITE_FUNCTION = `
   RETURNING function_no`;
 const PAUSE = `
   UPDATE functions SET paused_at = CASE WHEN $1::bigint IS NULL THEN NULL ELSE coalesce(paused_at, $1) END
-  WHERE environment_id = $2 AND function_no = $3`;
+  WHERE environment_id = $2 AND function_no = $3 AND ($1::bigint IS NULL OR archived_at IS NULL)`;
 /** A function that comes from another app brings its schedules along. */
 const WRITE_CRON = `
   INSERT INTO queue (entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, function_no, subject)

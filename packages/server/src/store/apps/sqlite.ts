@@ -35,9 +35,9 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
     ON CONFLICT (environment_id, function_id) DO UPDATE SET app_no = ?2, name = ?4, config = ?5, updated_at = ?6, archived_at = NULL
     RETURNING function_no`);
 
-  const pause = db.prepare(
-    "UPDATE functions SET paused_at = iif(?1 IS NULL, NULL, coalesce(paused_at, ?1)) WHERE environment_id = ?2 AND function_no = ?3",
-  );
+  const pause = db.prepare(`
+    UPDATE functions SET paused_at = iif(?1 IS NULL, NULL, coalesce(paused_at, ?1))
+    WHERE environment_id = ?2 AND function_no = ?3 AND (?1 IS NULL OR archived_at IS NULL)`);
   const limit = db.prepare("UPDATE functions SET limits = ? WHERE environment_id = ? AND function_no = ?");
 
   function sync(params: AppSyncParams): { app: App; modified: boolean } {

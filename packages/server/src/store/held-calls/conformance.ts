@@ -96,7 +96,10 @@ export function heldCallConformance(engine: Engine): void {
     await store.appRemove({ environmentId: scene.environment.id, id: sync.id, removedAt: 2_500 });
     assert.equal(await store.queueUnhold({ now: 3_000, limit: 10 }), 2);
     assert.equal((await claimAll(scene, 3_000)).length, 2);
-    assert.equal((await store.functionList()).find(({ no }) => no === functionNo)?.pausedAt, null);
+    const pausedAt = async () => (await store.functionList()).find(({ no }) => no === functionNo)?.pausedAt;
+    assert.equal(await pausedAt(), null);
+    await pause(scene, functionNo, 6);
+    assert.equal(await pausedAt(), null, "by a node that has not read of the removal");
   });
 
   test(`${engine.name}: a call that is held although its function goes on is due at once`, async (t) => {

@@ -49,7 +49,9 @@ const UNHOLD = `
     SELECT environment_id, entry_no FROM queue AS q
     WHERE due_at = ${HELD_UNTIL}
       AND ${notFenced("environment_id")}
-      AND NOT EXISTS (SELECT FROM functions AS f WHERE f.environment_id = q.environment_id AND f.function_no = q.function_no AND f.paused_at IS NOT NULL)
+      AND NOT EXISTS (
+        SELECT FROM functions AS f JOIN apps AS a USING (environment_id, app_no)
+        WHERE f.environment_id = q.environment_id AND f.function_no = q.function_no AND f.paused_at IS NOT NULL AND a.removed_at IS NULL)
       AND NOT EXISTS (SELECT FROM environments AS e WHERE e.environment_id = q.environment_id AND e.archived_at IS NOT NULL)
     LIMIT $2 FOR UPDATE SKIP LOCKED)
   UPDATE queue SET rank = $1, due_at = $1 WHERE (environment_id, entry_no) IN (SELECT * FROM held) RETURNING 1`;

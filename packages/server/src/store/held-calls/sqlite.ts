@@ -35,8 +35,9 @@ export function heldCallStore(
   const unhold = db.prepare(`
     UPDATE queue SET rank = ?1, due_at = ?1 WHERE entry_no IN (
       SELECT entry_no FROM environments AS e CROSS JOIN functions AS f ON f.environment_id = e.environment_id
+      CROSS JOIN apps AS a ON a.app_no = f.app_no
       CROSS JOIN queue INDEXED BY queue_held ON queue.function_no = f.function_no
-      WHERE f.paused_at IS NULL AND e.archived_at IS NULL AND due_at = ${HELD_UNTIL} LIMIT ?2)`);
+      WHERE (f.paused_at IS NULL OR a.removed_at IS NOT NULL) AND e.archived_at IS NULL AND due_at = ${HELD_UNTIL} LIMIT ?2)`);
   const counts = db.prepare(`
     SELECT function_no, count(DISTINCT run_no) AS runs FROM queue INDEXED BY queue_held
     WHERE due_at = ${HELD_UNTIL} AND function_no IN (SELECT function_no FROM functions WHERE environment_id = ?) GROUP BY function_no`);
