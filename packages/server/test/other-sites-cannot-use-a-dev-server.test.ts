@@ -125,7 +125,7 @@ test("on a network, a dev server is called by an address or a name that no site 
     }
   }
   const names = ["10.0.0.7:8288", "[fe80::1]:8288", "inlet:8288", "localhost", "tunnel.example"];
-  const suffixes = ["local", "localhost", "internal", "test", "lan", "home.arpa"].map((suffix) => `jane.${suffix}:8288`);
+  const suffixes = ["local", "localhost", "internal", "test", "lan", "svc", "home.arpa", "local."].map((suffix) => `jane.${suffix}:8288`);
   for (const host of [...names, ...suffixes]) {
     for (const headers of [{ host }, { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" }])
       assert.equal((await ask(service, "POST", "/e/any", headers)).status, 200, JSON.stringify(headers));

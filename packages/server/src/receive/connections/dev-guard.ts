@@ -25,7 +25,7 @@ export type DevGuard = (request: Pick<IncomingMessage, "headers" | "method">) =>
 
 const LOCAL_NAME = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 /** Suffixes that no site can register. */
-const PRIVATE_SUFFIX = /\.(?:local|localhost|internal|test|lan|home\.arpa)$/;
+const PRIVATE_SUFFIX = /\.(?:local|localhost|internal|test|lan|home\.arpa|svc)$/;
 const SITES_ALLOWED: ReadonlySet<unknown> = new Set([undefined, "same-origin", "none"]);
 
 export function createDevGuard({ host: ownHost, loopbackOnly, publicUrl, allowedOrigins }: DevGuardRules): DevGuard {
@@ -50,7 +50,7 @@ export function createDevGuard({ host: ownHost, loopbackOnly, publicUrl, allowed
 /** An IP address, or a name that no site could make resolve to this machine. Browsers always send a name. */
 function isNetworkName(host: string, ownHost: string): boolean {
   if (host === "") return true;
-  const hostname = URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, "");
+  const hostname = URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$|\.$/g, "");
   if (hostname === undefined) return false;
   return isIP(hostname) !== 0 || !hostname.includes(".") || PRIVATE_SUFFIX.test(hostname) || hostname === ownHost;
 }
