@@ -5,8 +5,10 @@ import { before, type TestContext, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startTestService } from "../../server/test/support/service.ts";
+import { startShopApp } from "./support/app.ts";
 import { openPage } from "./support/browser.ts";
 import { startDemo } from "./support/demo.ts";
+import { POLLED_WITHIN_MS, untilPolled } from "./support/polled.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
@@ -56,6 +58,49 @@ test("a page opened during an outage says so, and opens by itself when the servi
     await page.getByText("No connection to the service").waitFor({ state: "detached" });
   }
   assert.equal(await isSameDocument(page), true, "nothing was lost by loading the dashboard again");
+});
+
+/** Pages that poll, each with the path that they poll, the button of a dialog and a field. */
+const typed = (runId: string, webhookId: string) => [
+  { path: "/env/dev/functions/shop-remind", polled: "/v1/functions?", opener: "Invoke", field: "Data" },
+  { path: `/env/dev/runs/${runId}`, polled: `/v1/runs/${runId}`, opener: "Edit event and rerun", field: /^Event/ },
+  { path: "/env/dev/event-types/shop%2Fcart.left", polled: "/v1/event-types/shop", opener: null, field: "JSON Schema of data" },
+  { path: "/env/dev/environments", polled: "/v1/environments?", opener: "Custom environment", field: "Name" },
+  { path: `/env/dev/webhooks/${webhookId}?tab=reconcile`, polled: "/reconciliations?", opener: null, field: /^Look back/ },
+];
+
+test("what was typed stays when polls fail, and an object that is gone is said to be gone", { timeout: 600_000 }, async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  const app = await startShopApp(service.url);
+  onEnd(t, () => app.stop());
+  await service.rest("POST", "/apps", { body: { url: app.url } });
+  await service.send({ name: "shop/cart.left", data: { cart: "c_1" } });
+  const run = await until("the run", async () => (await service.rest("GET", "/runs")).body.data[0]);
+  const transform = "(evt) => ({ name: 'shop/sale', data: evt })";
+  const reconcile = { preset: "stripe", secrets: ["sk_test_of_nobody"] };
+  const webhook = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform, reconcile } })).body.data;
+  const page = await openPage(t, browser, "about:blank", { allow: AWAY });
+  await page.clock.install();
+  await page.goto(`${service.url}/env/dev/settings`);
+  for (const { path, polled, opener, field } of typed(run.id, webhook.id)) {
+    await go(page, path);
+    if (opener !== null) await page.getByRole("button", { name: opener, exact: true }).click();
+    const input = page.getByRole("textbox", { name: field });
+    await input.fill("typed by hand");
+    const failed = page.waitForEvent("requestfailed", (request) => request.url().includes(polled));
+    await page.context().setOffline(true);
+    await page.clock.fastForward(POLLED_WITHIN_MS);
+    await failed;
+    await page.getByText("No connection to the service").waitFor();
+    await page.context().setOffline(false);
+    await page.getByText("No connection to the service").waitFor({ state: "detached" });
+    assert.equal(await input.inputValue({ timeout: 5_000 }), "typed by hand", path);
+    await page.keyboard.press("Escape");
+  }
+  await go(page, "/env/dev/event-types/shop%2Fcart.left");
+  await page.getByRole("textbox", { name: "JSON Schema of data" }).waitFor();
+  await page.route("**/v1/event-types/shop*", (route) => route.fulfill({ status: 404, json: { code: "not_found", error: "It is gone." } }));
+  await untilPolled(page.getByRole("heading", { name: "This event type could not be loaded" }));
 });
 
 test("a page whose file cannot be loaded opens by itself, during an outage and after an upgrade", async (t) => {

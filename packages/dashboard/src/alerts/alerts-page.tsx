@@ -6,6 +6,7 @@ import { useState } from "react";
 import { type AlertRule, alertRulesQuery, deleteAlertRule } from "../api/alerts.ts";
 import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -42,7 +43,7 @@ export function AlertsPage() {
           <code>inlet/alert.resolved</code> to notify people.
         </p>
       </div>
-      {error && !rules ? (
+      {isUnavailable(error, rules) ? (
         <ErrorState error={error} title="The alert rules could not be loaded" onRetry={() => void refetch()} />
       ) : rules === undefined ? (
         <SkeletonRows rows={4} />

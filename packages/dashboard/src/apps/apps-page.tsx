@@ -8,6 +8,7 @@ import { appsQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
 import { useMayChange } from "../api/session.ts";
 import type { AppItem } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { CodeBlock } from "../ui/copy.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -55,7 +56,7 @@ const SERVE_EXAMPLE = [
 
 function AppList({ env }: { env: string }) {
   const { data, error, refetch } = useQuery({ ...appsQuery(env), refetchInterval: 5_000 });
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isUnavailable(error, data)) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={3} height={90} />;
   if (data.length === 0) {
     return (

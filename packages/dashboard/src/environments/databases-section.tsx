@@ -7,6 +7,7 @@ import { databasesQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
 import { useIsPostgres, useIsUnrestricted } from "../api/session.ts";
 import type { Database } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -45,7 +46,7 @@ export function DatabasesSection({ mayChange }: { mayChange: boolean }) {
           {name} cannot be reached. {environments.length > 0 ? `Requests for ${environments.join(", ")} are refused until it can.` : ""}
         </Notice>
       ))}
-      {error ? (
+      {isUnavailable(error, data) ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : data ? (
         <DatabaseTable databases={data} />

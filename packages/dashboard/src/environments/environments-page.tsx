@@ -6,6 +6,7 @@ import { useState } from "react";
 import { environmentsQuery } from "../api/queries.ts";
 import { useMayManage, useSeesBranches } from "../api/session.ts";
 import type { Environment, EnvironmentKind } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { SHARED } from "../shell/environment-names.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -21,7 +22,7 @@ export function EnvironmentsPage() {
   const { data, error, refetch } = useQuery({ ...environmentsQuery, refetchInterval: 10_000 });
   const [creating, setCreating] = useState<EnvironmentKind | null>(null);
   const mayChange = useMayManage();
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isUnavailable(error, data)) return <ErrorState error={error} onRetry={() => void refetch()} />;
   const all = data?.toReversed() ?? [];
   return (
     <div className="page">

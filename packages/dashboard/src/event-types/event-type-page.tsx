@@ -7,6 +7,7 @@ import { UsualRhythm } from "../alerts/usual-rhythm.tsx";
 import { eventTypeQuery } from "../api/queries.ts";
 import { eventRhythmQuery } from "../api/rhythm.ts";
 import type { EventTypeDetails } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { PageTitle } from "../shell/page-title.tsx";
 import { ChartCard } from "../ui/chart-card.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
@@ -36,7 +37,7 @@ export function EventTypePage() {
           </Link>
         </div>
       </div>
-      {error ? (
+      {isUnavailable(error, data) ? (
         <ErrorState error={error} title="This event type could not be loaded" onRetry={() => void refetch()} />
       ) : data ? (
         <TypeDetails env={env} type={data} />

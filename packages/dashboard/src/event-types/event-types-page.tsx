@@ -6,6 +6,7 @@ import { useState } from "react";
 import { ALL_ITEMS_MAX } from "../api/client.ts";
 import { eventTypesQuery } from "../api/queries.ts";
 import type { EventType } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { FirstEvent } from "../events/first-event.tsx";
 import { ExportList } from "../lists/export-list.tsx";
 import { count, shortCount } from "../ui/numbers.ts";
@@ -38,7 +39,7 @@ export function EventTypesPage() {
         </div>
         <p>All event names received or declared, with their volume and subscribed functions.</p>
       </div>
-      {error ? (
+      {isUnavailable(error, data) ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : !data ? (
         <SkeletonRows />

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { formatJson } from "../api/json-text.ts";
 import { eventPage, eventQuery } from "../api/queries.ts";
 import type { EventItem } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { LazyDiff } from "../editor/lazy-editor.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
@@ -59,7 +60,8 @@ export function CompareDialog({ env, event, onClose }: CompareDialogProps) {
 
 function Difference({ env, id, event }: { env: string; id: string; event: EventItem }) {
   const { data: other, error, refetch } = useQuery(eventQuery(env, id));
-  if (error) return <ErrorState error={error} title="The other event could not be loaded" onRetry={() => void refetch()} />;
+  if (isUnavailable(error, other))
+    return <ErrorState error={error} title="The other event could not be loaded" onRetry={() => void refetch()} />;
   if (!other) return <SkeletonRows rows={4} />;
   const [before, after] = [formatJson(other.data), formatJson(event.data)];
   if (before === after) return <Notice icon="checkCircle">Both events have the same data.</Notice>;

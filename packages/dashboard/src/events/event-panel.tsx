@@ -7,6 +7,7 @@ import { archivedEventQuery } from "../api/archived-events.ts";
 import { eventQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
@@ -27,7 +28,7 @@ export function EventPanel() {
   const { archived = false } = useSearch({ from: "/env/$env/events" });
   const stored = useQuery({ ...eventQuery(env, id), enabled: !archived });
   const fromArchive = useQuery({ ...archivedEventQuery(env, id), enabled: archived });
-  const { data: event, isPending, error, refetch } = archived ? fromArchive : stored;
+  const { data: event, error, refetch } = archived ? fromArchive : stored;
   const navigate = useNavigate();
   useEffect(() => {
     const onKey = (pressed: KeyboardEvent) => {
@@ -53,12 +54,12 @@ export function EventPanel() {
         <span className="grow" />
         {event && <EventActions env={env} event={event} />}
       </div>
-      {isPending ? (
-        <SkeletonRows rows={6} />
-      ) : error ? (
+      {isUnavailable(error, event) ? (
         <ErrorState error={error} title="This event could not be loaded" onRetry={() => void refetch()} />
-      ) : (
+      ) : event ? (
         <Details env={env} event={event} archived={archived} />
+      ) : (
+        <SkeletonRows rows={6} />
       )}
     </aside>
   );

@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { functionsQuery, runsQuery } from "../api/queries.ts";
 import type { FunctionItem } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { SpanButtons } from "../lists/span-buttons.tsx";
 import { DEFAULT_SPAN, SPANS, type SpanName } from "../lists/span-search.ts";
 import { FailureGroups } from "../runs/failure-groups.tsx";
@@ -30,7 +31,7 @@ export function FunctionPage() {
   const setSpan = (next: SpanName) =>
     void navigate({ to: "/env/$env/functions/$id", params: { env, id }, search: { span: next }, replace: true });
   const { data, error, refetch } = useQuery({ ...functionsQuery(env), refetchInterval: 5_000 });
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isUnavailable(error, data)) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows />;
   const fn = data.find((one) => one.id === id);
   if (!fn)
@@ -115,7 +116,7 @@ function RecentRuns({ env, id }: { env: string; id: string }) {
       </div>
       {runs.isPending ? (
         <SkeletonRows rows={4} />
-      ) : runs.isError ? (
+      ) : isUnavailable(runs.error, runs.data) ? (
         <ErrorState error={runs.error} onRetry={() => void runs.refetch()} />
       ) : (
         <RunTable env={env} runs={items} />

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type FunctionFigures, functionFiguresQuery } from "../api/function-stats.ts";
 import { functionsQuery } from "../api/queries.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { shortCount } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -40,7 +41,7 @@ function FunctionList({ env }: { env: string }) {
   const { data, error, refetch } = useQuery({ ...functionsQuery(env), refetchInterval: 10_000 });
   const ids = data?.map(({ id }) => id) ?? [];
   const { data: figures } = useQuery({ ...functionFiguresQuery(env, ids), enabled: ids.length > 0 });
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isUnavailable(error, data)) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows />;
   if (data.length === 0) {
     return (

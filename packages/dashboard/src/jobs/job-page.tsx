@@ -6,6 +6,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { cancelJob, jobQuery } from "../api/jobs.ts";
 import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { PageTitle } from "../shell/page-title.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Crumbs, LeadTo } from "../ui/crumbs.tsx";
@@ -22,7 +23,7 @@ import { filterText, wordsOf } from "./job-words.ts";
 export function JobPage() {
   const { env, id } = useParams({ from: "/env/$env/jobs/$id" });
   const { data: job, error, refetch } = useQuery(jobQuery(env, id));
-  if (error)
+  if (isUnavailable(error, job))
     return (
       <ErrorState
         error={error}

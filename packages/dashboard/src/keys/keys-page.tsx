@@ -8,6 +8,7 @@ import { environmentsQuery, keysQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
 import { useIsDev, useMayChange } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { environmentTitle, SHARED } from "../shell/environment-names.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -40,7 +41,7 @@ export function KeysPage() {
   const { data: environments = [] } = useQuery(environmentsQuery);
   const { data, error, refetch } = useQuery(keysQuery(env));
   const isBranch = environments.find(({ name }) => name === env)?.kind === "branch";
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isUnavailable(error, data)) return <ErrorState error={error} onRetry={() => void refetch()} />;
   return (
     <div className="page">
       <div className="page-head">

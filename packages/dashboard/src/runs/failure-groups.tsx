@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FailureFilter, type FailureGroup, failuresQuery } from "../api/failures.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { count } from "../ui/numbers.ts";
 import { Sparkline } from "../ui/sparkline.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -18,7 +19,7 @@ const EMPTY = {
 
 export function FailureGroups({ env, filter }: { env: string; filter: FailureFilter }) {
   const { data, error, refetch } = useQuery(failuresQuery(env, filter));
-  if (error) return <ErrorState error={error} title="Failures could not be loaded" onRetry={() => void refetch()} />;
+  if (isUnavailable(error, data)) return <ErrorState error={error} title="Failures could not be loaded" onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={4} />;
   if (data.length === 0) {
     return (

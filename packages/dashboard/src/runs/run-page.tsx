@@ -10,6 +10,7 @@ import { sentEvent } from "../api/read-items.ts";
 import { reload } from "../api/reload.ts";
 import { useMayRepair, useMaySend } from "../api/session.ts";
 import { ENDED_STATUSES, type Run, type RunItem } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { SendEventDialog } from "../events/send-event.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
@@ -42,7 +43,7 @@ export function RunPage() {
     refetchInterval: ({ state }) => (state.data && isSettled(state.data) ? false : WATCH_MS),
   });
   useLiveRun(env, id, run !== undefined && !ENDED_STATUSES.has(run.status));
-  if (error)
+  if (isUnavailable(error, run))
     return (
       <ErrorState
         error={error}
@@ -145,7 +146,7 @@ function RunActions({ env, run }: { env: string; run: Run }) {
 
 function RunInput({ env, id }: { env: string; id: string }) {
   const { data, error, refetch } = useQuery(eventQuery(env, id));
-  if (error) return <ErrorState error={error} title="The event could not be loaded" onRetry={() => void refetch()} />;
+  if (isUnavailable(error, data)) return <ErrorState error={error} title="The event could not be loaded" onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={3} />;
   return <Payload text={data.data} title="Event data" tools={<SendToDevServer event={sentEvent(data, { withTs: false })} small />} />;
 }

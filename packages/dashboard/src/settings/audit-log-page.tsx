@@ -5,6 +5,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { auditQuery } from "../api/queries.ts";
 import { useIsUnrestricted } from "../api/session.ts";
 import type { AuditEntry } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { useLatestSearch } from "../lists/latest-search.ts";
 import { instantsOf, withoutRange } from "../lists/time-range.ts";
@@ -37,7 +38,7 @@ export function AuditLogPage() {
       <AuditFilters search={search} onChange={setSearch} />
       {log.isPending ? (
         <SkeletonRows />
-      ) : log.isError ? (
+      ) : isUnavailable(log.error, log.data) ? (
         <ErrorState error={log.error} onRetry={() => void log.refetch()} />
       ) : entries.length === 0 ? (
         <div className="card">
@@ -45,6 +46,9 @@ export function AuditLogPage() {
         </div>
       ) : (
         <AuditTable entries={entries} />
+      )}
+      {log.isFetchNextPageError && (
+        <ErrorState error={log.error} title="Older entries could not be loaded" onRetry={() => void log.fetchNextPage()} />
       )}
       {log.hasNextPage && (
         <div>

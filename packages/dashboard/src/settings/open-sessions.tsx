@@ -5,6 +5,7 @@ import { call, callForAll } from "../api/client.ts";
 import { reload } from "../api/reload.ts";
 import { sessionQuery, useMayChange } from "../api/session.ts";
 import type { OpenSession } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { useSignOut } from "../shell/use-sign-out.ts";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -35,7 +36,7 @@ function SessionTable() {
           </button>
         </div>
       </div>
-      {error ? (
+      {isUnavailable(error, data) ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : !data ? (
         <SkeletonRows rows={2} />

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { sessionQuery } from "../api/session.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { Reachability } from "../dev-server/send-dialog.tsx";
 import { DEFAULT_TARGET, readTarget, setDevServerTarget, TARGET_HINT, useDevServerTarget } from "../dev-server/target.ts";
 import { setTheme, THEMES, useTheme } from "../shell/theme.tsx";
@@ -86,7 +87,7 @@ function About() {
         <h2>This service</h2>
       </div>
       <div className="card-body">
-        {error ? (
+        {isUnavailable(error, data) ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : !data ? (
           <SkeletonRows rows={3} />

@@ -7,6 +7,7 @@ import { jobQuery, lastDrillQuery, startDrill } from "../api/jobs.ts";
 import { environmentsQuery } from "../api/queries.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { DrillReport } from "../jobs/drill-report.tsx";
 import { JobProgress } from "../jobs/job-progress.tsx";
 import { JobStatusBadge } from "../jobs/job-status.tsx";
@@ -27,7 +28,8 @@ export function DrillTab({ env, webhook }: { env: string; webhook: Webhook }) {
       </div>
     );
   }
-  if (environments.error) return <ErrorState error={environments.error} onRetry={() => void environments.refetch()} />;
+  if (isUnavailable(environments.error, environments.data))
+    return <ErrorState error={environments.error} onRetry={() => void environments.refetch()} />;
   if (!environments.data) return <SkeletonRows rows={4} />;
   const branches = environments.data.filter(({ kind, archivedAt }) => kind === "branch" && archivedAt === null).map(({ name }) => name);
   const branch = chosen ?? (branches.includes(env) ? env : branches[0]);
@@ -84,8 +86,8 @@ function StartDrill({ webhook, branch }: { webhook: Webhook; branch: string }) {
 function LastDrill({ webhook, branch }: { webhook: Webhook; branch: string }) {
   const last = useQuery(lastDrillQuery(branch, webhook.id));
   const job = useQuery({ ...jobQuery(branch, last.data?.id ?? ""), enabled: last.data != null });
-  const error = last.error ?? job.error;
-  if (error) return <ErrorState error={error} onRetry={() => void (last.error ? last.refetch() : job.refetch())} />;
+  const failed = [last, job].find(({ error, data }) => isUnavailable(error, data));
+  if (failed) return <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />;
   if (last.data === null) {
     return (
       <div className="card">

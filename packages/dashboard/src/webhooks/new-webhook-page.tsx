@@ -8,6 +8,7 @@ import { call } from "../api/client.ts";
 import { providersQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
 import type { Provider, Webhook } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { SHARED } from "../shell/environment-names.ts";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
@@ -27,7 +28,7 @@ export function NewWebhookPage() {
         <h1>New webhook{env === SHARED && " for all branches"}</h1>
         <p>Choose the provider. You can edit and test the transform after you create the webhook.</p>
       </div>
-      {error ? (
+      {isUnavailable(error, providers) ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : providers ? (
         <CreateForm env={env} providers={providers} />

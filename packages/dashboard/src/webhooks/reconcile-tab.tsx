@@ -15,6 +15,7 @@ import {
 import { reload } from "../api/reload.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { JobProgress } from "../jobs/job-progress.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { count } from "../ui/numbers.ts";
@@ -37,7 +38,7 @@ const COLUMNS = [
 
 export function ReconcileTab({ env, webhook }: { env: string; webhook: Webhook }) {
   const passes = useQuery(reconciliationsQuery(webhook.id));
-  if (passes.error) return <ErrorState error={passes.error} onRetry={() => void passes.refetch()} />;
+  if (isUnavailable(passes.error, passes.data)) return <ErrorState error={passes.error} onRetry={() => void passes.refetch()} />;
   if (!passes.data) return <SkeletonRows rows={4} />;
   return (
     <div className="stack">

@@ -11,6 +11,7 @@ import { reload } from "../api/reload.ts";
 import { webhookRhythmQuery } from "../api/rhythm.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Webhook, WebhookRequest } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { bytes } from "../ui/numbers.ts";
@@ -44,7 +45,7 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
       <RequestFilters webhook={webhook} search={filters} onChange={filter} />
       {requests.isPending || isSearching ? (
         <SkeletonRows rows={6} />
-      ) : requests.isError ? (
+      ) : isUnavailable(requests.error, requests.data) ? (
         <ErrorState error={requests.error} onRetry={() => void requests.refetch()} />
       ) : items.length === 0 ? (
         <NoRequests webhook={webhook} filtered={Object.keys(filters).length > 0} />
@@ -54,6 +55,9 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
             <RequestItem key={request.id} env={env} webhook={webhook} request={request} isOpen={request.id === openId} onOpen={open} />
           ))}
         </ul>
+      )}
+      {requests.isFetchNextPageError && (
+        <ErrorState error={requests.error} title="Older requests could not be loaded" onRetry={() => void requests.fetchNextPage()} />
       )}
       {hasNextPage && !isSearching && (
         <div>

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { eventPage } from "../api/queries.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { SourceLabel } from "../events/source-label.tsx";
 import { SHARED } from "../shell/environment-names.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -27,7 +28,7 @@ export function UnroutedEvents() {
           View all
         </Link>
       </div>
-      {error ? (
+      {isUnavailable(error, data) ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : !data ? (
         <SkeletonRows rows={3} />

@@ -7,6 +7,7 @@ import { versionsQuery, webhookQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook, WebhookVersion } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { LazyDiff } from "../editor/lazy-editor.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -16,7 +17,7 @@ import { withToast } from "../ui/toasts.tsx";
 export function VersionsTab({ webhook }: { webhook: Webhook }) {
   const { data, error, refetch } = useQuery(versionsQuery(webhook.id));
   const [chosen, setChosen] = useState<number | null>(null);
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isUnavailable(error, data)) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={4} />;
   const newestFirst = data.toSorted((a, b) => b.version - a.version);
   const shown = newestFirst.find(({ version }) => version === (chosen ?? webhook.version)) ?? newestFirst[0];

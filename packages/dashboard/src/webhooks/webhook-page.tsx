@@ -8,6 +8,7 @@ import { lastRequestQuery, webhookQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { PageTitle } from "../shell/page-title.tsx";
@@ -43,7 +44,7 @@ export function WebhookPage() {
   const [deletedId, setDeletedId] = useState<string | null>(null);
   const isDeleting = deletedId === id;
   const { data: webhook, error, refetch } = useQuery({ ...webhookQuery(id), enabled: !isDeleting });
-  if (error)
+  if (isUnavailable(error, webhook))
     return (
       <ErrorState
         error={error}

@@ -5,6 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { environmentsQuery, type WebhookHealth, webhookHealthQuery, webhooksQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
+import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
 import { SHARED } from "../shell/environment-names.ts";
 import { CopyButton } from "../ui/copy.tsx";
@@ -55,7 +56,7 @@ export function WebhooksPage() {
 function WebhookList({ env }: { env: string }) {
   const { data, error, refetch } = useQuery(webhooksQuery(env));
   const { data: health = [] } = useQuery(webhookHealthQuery(env));
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isUnavailable(error, data)) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={4} height={64} />;
   if (data.length === 0) {
     return (
