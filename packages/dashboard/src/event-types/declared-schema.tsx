@@ -28,12 +28,18 @@ export function DeclaredSchema({ env, type }: { env: string; type: EventTypeDeta
   const text = draft ?? saved;
   const fault = text.trim() === "" ? null : jsonFault(text);
 
-  async function put(body: object, done: string) {
+  async function put(body: object, done: string): Promise<boolean> {
     const path = `/event-types/${encodeURIComponent(type.name)}`;
     const written = await withToast(call<object>(path, { method: "PUT", env, body }), () => done);
-    if (!written) return;
-    setDraft(null);
+    if (!written) return false;
     await reload(queries, eventTypeQuery(env, type.name).queryKey);
+    return true;
+  }
+
+  async function save() {
+    const isSaved = await put({ schema: text.trim() === "" ? null : JSON.parse(text) }, "The schema was saved.");
+    // What was typed meanwhile is not saved.
+    if (isSaved) setDraft((current) => (current === text ? null : current));
   }
 
   return (
@@ -53,12 +59,7 @@ export function DeclaredSchema({ env, type }: { env: string; type: EventTypeDeta
           </button>
         )}
         {mayChange && (
-          <button
-            type="button"
-            className="button small primary"
-            disabled={text === saved || fault !== null}
-            onClick={() => void put({ schema: text.trim() === "" ? null : JSON.parse(text) }, "The schema was saved.")}
-          >
+          <button type="button" className="button small primary" disabled={text === saved || fault !== null} onClick={() => void save()}>
             <Icon name="check" size={14} /> Save
           </button>
         )}

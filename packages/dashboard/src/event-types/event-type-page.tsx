@@ -73,7 +73,7 @@ function TypeDetails({ env, type }: { env: string; type: EventTypeDetails }) {
       <ChartCard title="Last 7 days" series={series} times={times} bars onRange={choose} label={plural(week, "event")} />
       <UsualRhythm query={eventRhythmQuery(env, name)} />
       <TypeSamples env={env} name={name} />
-      <DeclaredSchema env={env} type={type} />
+      <DeclaredSchema key={`${env} ${name}`} env={env} type={type} />
       <InferredShape env={env} type={type} />
     </>
   );

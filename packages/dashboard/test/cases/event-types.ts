@@ -35,6 +35,36 @@ export function eventTypeCases(browser: () => Browser): void {
     await untilPolled(schema.getByText("1 event did not match"));
   });
 
+  test("a schema that is being typed survives a change of the mode, and stays with its event type", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send([NAME, "shop/other"].map((name) => ({ name, data: {} })));
+    const page = await openPage(t, browser(), `${service.url}/env/dev/event-types/shop%2Fother`);
+    const schema = page.getByRole("region", { name: "Schema" });
+    const text = schema.getByLabel("JSON Schema of data");
+    await text.waitFor();
+    await visit(page, `/env/dev/event-types/${encodeURIComponent(NAME)}`);
+    await page.getByRole("heading", { level: 1, name: NAME }).waitFor();
+    const typed = '{ "required": ["orderId"] }';
+    await text.fill(typed);
+    const isReloaded = page.waitForResponse(
+      (response) => response.request().method() === "GET" && response.url().includes("order.created"),
+    );
+    await schema.getByLabel("Mode").selectOption("warn");
+    await page.getByText("The mode was changed.").waitFor();
+    await isReloaded;
+    assert.equal(await text.inputValue(), typed, "the mode alone was saved");
+
+    await visit(page, "/env/dev/event-types/shop%2Fother");
+    await page.getByRole("heading", { level: 1, name: "shop/other" }).waitFor();
+    assert.equal(await text.inputValue(), "", "another type has a text of its own");
+
+    await text.fill(typed);
+    await schema.getByRole("button", { name: "Save" }).click();
+    await schema.getByText("version 1").waitFor();
+    await schema.getByRole("button", { name: "Discard" }).waitFor({ state: "detached" });
+    assert.deepEqual(JSON.parse(await text.inputValue()), JSON.parse(typed));
+  });
+
   test("a webhook and an event type show their usual rhythm once it is known; the tester marks an event that would be refused", async (t) => {
     let aheadMs = -16 * DAY_MS;
     const service = await startTestService(t, { mode: "dev", now: () => Date.now() + aheadMs });
