@@ -2,7 +2,7 @@
 
 import { HANDSHAKE_PRESETS, VERIFY_SCHEMES } from "@inlet/protocol/webhook-settings";
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
@@ -10,18 +10,20 @@ import type { ShownSecret, Webhook } from "../api/types.ts";
 import { withToast } from "../ui/toasts.tsx";
 import { type ChecksDraft, CONTENT_TYPES, checksBody, draftOfChecks, SCHEME_FIELDS, STATUSES } from "./checks-draft.ts";
 import { Choice, Field, SecretsField } from "./form-fields.tsx";
+import { useFormDraft } from "./use-form-draft.ts";
 
 export function ChecksForm({ webhook }: { webhook: Webhook }) {
-  const [draft, setDraft] = useState<ChecksDraft>(() => draftOfChecks(webhook));
+  const { draft, change, reset } = useFormDraft(draftOfChecks(webhook));
   const queries = useQueryClient();
   const mayChange = useMayChange();
-  const change = (changes: Partial<ChecksDraft>) => setDraft({ ...draft, ...changes });
 
   async function save(event: FormEvent) {
     event.preventDefault();
     const path = `/webhooks/${encodeURIComponent(webhook.id)}`;
     const saved = await withToast(call<Webhook>(path, { method: "PUT", body: checksBody(draft) }), "Saved.");
-    if (saved) queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
+    if (!saved) return;
+    queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
+    reset();
   }
 
   return (

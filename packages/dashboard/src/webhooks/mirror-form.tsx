@@ -1,16 +1,17 @@
 /** The branch environments that get copies of a webhook's events, and the fraction that is copied. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { withToast } from "../ui/toasts.tsx";
+import { useFormDraft } from "./use-form-draft.ts";
 
 export function MirrorForm({ webhook }: { webhook: Webhook }) {
-  const [to, setTo] = useState(webhook.mirror?.to.join("\n") ?? "");
-  const [percent, setPercent] = useState(String((webhook.mirror?.sample ?? 1) * 100));
+  const { draft, change, reset } = useFormDraft(draftOfMirror(webhook));
+  const { to, percent } = draft;
   const queries = useQueryClient();
   const mayChange = useMayChange();
   const names = to
@@ -26,7 +27,9 @@ export function MirrorForm({ webhook }: { webhook: Webhook }) {
       call<Webhook>(path, { method: "PUT", body: { mirror } }),
       mirror ? "Mirroring is on." : "Mirroring is off.",
     );
-    if (saved) queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
+    if (!saved) return;
+    queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
+    reset();
   }
 
   return (
@@ -39,7 +42,7 @@ export function MirrorForm({ webhook }: { webhook: Webhook }) {
           spellCheck={false}
           placeholder="feature/*"
           value={to}
-          onChange={({ target }) => setTo(target.value)}
+          onChange={({ target }) => change({ to: target.value })}
         />
         <span className="quiet small">
           One name per line, which may end in *. Copies are marked and not counted as traffic. Empty: off.
@@ -56,7 +59,7 @@ export function MirrorForm({ webhook }: { webhook: Webhook }) {
             max={100}
             step="any"
             value={percent}
-            onChange={({ target }) => setPercent(target.value)}
+            onChange={({ target }) => change({ percent: target.value })}
           />
         </label>
       )}
@@ -69,4 +72,8 @@ export function MirrorForm({ webhook }: { webhook: Webhook }) {
       )}
     </form>
   );
+}
+
+function draftOfMirror({ mirror }: Webhook) {
+  return { to: mirror?.to.join("\n") ?? "", percent: String((mirror?.sample ?? 1) * 100) };
 }

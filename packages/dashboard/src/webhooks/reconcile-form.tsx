@@ -1,7 +1,7 @@
 /** Sets the reconciliation of a webhook: whose list is asked, how often, and how far back. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
@@ -9,12 +9,12 @@ import type { Webhook } from "../api/types.ts";
 import { withToast } from "../ui/toasts.tsx";
 import { Choice, Field, SecretsField } from "./form-fields.tsx";
 import { draftOfReconcile, OWN_SOURCE, optionsOf, RECONCILE_CHOICES, type ReconcileDraft, reconcileBody } from "./reconcile-draft.ts";
+import { useFormDraft } from "./use-form-draft.ts";
 
 export function ReconcileForm({ webhook }: { webhook: Webhook }) {
-  const [draft, setDraft] = useState<ReconcileDraft>(() => draftOfReconcile(webhook));
+  const { draft, change, reset } = useFormDraft(draftOfReconcile(webhook));
   const queries = useQueryClient();
   const mayChange = useMayChange();
-  const change = (changes: Partial<ReconcileDraft>) => setDraft({ ...draft, ...changes });
   if (!mayChange) return null;
 
   async function save(event: FormEvent) {
@@ -25,7 +25,7 @@ export function ReconcileForm({ webhook }: { webhook: Webhook }) {
     const saved = await withToast(call<Webhook>(path, { method: "PUT", body: { reconcile } }), said);
     if (!saved) return;
     queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
-    setDraft(draftOfReconcile(saved));
+    reset();
   }
 
   return (

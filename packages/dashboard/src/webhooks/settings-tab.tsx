@@ -1,7 +1,7 @@
 /** Settings of a webhook: name, lists, enabled or disabled, and the button that deletes it. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
@@ -12,12 +12,11 @@ import { Icon } from "../ui/icon.tsx";
 import { withToast } from "../ui/toasts.tsx";
 import { ChecksForm } from "./checks-form.tsx";
 import { MirrorForm } from "./mirror-form.tsx";
+import { useFormDraft } from "./use-form-draft.ts";
 
 export function SettingsTab({ webhook, onDelete }: { webhook: Webhook; onDelete: () => void }) {
-  const [name, setName] = useState(webhook.name);
-  const [enabled, setEnabled] = useState(webhook.enabled);
-  const [eventNames, setEventNames] = useState(draftOf(webhook.eventNames));
-  const [ips, setIps] = useState(draftOf(webhook.ips));
+  const { draft, change, reset } = useFormDraft(draftOfSettings(webhook));
+  const { name, enabled, eventNames, ips } = draft;
   const queries = useQueryClient();
   const mayChange = useMayChange();
 
@@ -27,6 +26,7 @@ export function SettingsTab({ webhook, onDelete }: { webhook: Webhook; onDelete:
     const saved = await withToast(call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "PUT", body }), "Saved.");
     if (!saved) return;
     queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
+    reset();
     await reload(queries, ["webhooks"]);
   }
 
@@ -35,18 +35,18 @@ export function SettingsTab({ webhook, onDelete }: { webhook: Webhook; onDelete:
       <form className="card card-body stack settings-form" onSubmit={save}>
         <label className="field">
           <span>Name</span>
-          <input className="input" required maxLength={128} value={name} onChange={({ target }) => setName(target.value)} />
+          <input className="input" required maxLength={128} value={name} onChange={({ target }) => change({ name: target.value })} />
         </label>
         <label className="switch">
-          <input type="checkbox" checked={enabled} onChange={({ target }) => setEnabled(target.checked)} /> Accept requests
+          <input type="checkbox" checked={enabled} onChange={({ target }) => change({ enabled: target.checked })} /> Accept requests
         </label>
         <AcceptListFields
           eventNames={eventNames}
-          onEventNames={setEventNames}
+          onEventNames={(eventNames) => change({ eventNames })}
           namesHint="One per line; a name may end in *. Applies to the event that the transform returns."
           namesPlaceholder="stripe/*"
           ips={ips}
-          onIps={setIps}
+          onIps={(ips) => change({ ips })}
         />
         {mayChange && (
           <div className="row">
@@ -64,4 +64,8 @@ export function SettingsTab({ webhook, onDelete }: { webhook: Webhook; onDelete:
       {webhook.environment !== "branch" && <MirrorForm webhook={webhook} />}
     </>
   );
+}
+
+function draftOfSettings({ name, enabled, eventNames, ips }: Webhook) {
+  return { name, enabled, eventNames: draftOf(eventNames), ips: draftOf(ips) };
 }

@@ -78,9 +78,9 @@ export function WebhookPage() {
       {tab === "transform" && <TransformTab key={webhook.id} webhook={webhook} />}
       {tab === "requests" && <RequestsTab env={env} webhook={webhook} />}
       {tab === "versions" && <VersionsTab webhook={webhook} />}
-      {tab === "reconcile" && <ReconcileTab env={env} webhook={webhook} />}
+      {tab === "reconcile" && <ReconcileTab key={webhook.id} env={env} webhook={webhook} />}
       {tab === "drill" && <DrillTab env={env} webhook={webhook} />}
-      {tab === "settings" && <SettingsTab key={webhook.updatedAt} webhook={webhook} onDelete={() => setDeletedId(id)} />}
+      {tab === "settings" && <SettingsTab key={webhook.id} webhook={webhook} onDelete={() => setDeletedId(id)} />}
       {isDeleting && <DeleteWebhook env={env} webhook={webhook} onClose={() => setDeletedId(null)} />}
     </div>
   );

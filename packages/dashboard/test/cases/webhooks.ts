@@ -184,6 +184,47 @@ export function webhookCases(browser: () => Browser): void {
     await result.getByText("c-1").waitFor();
   });
 
+  test("a form of a webhook's settings that is saved leaves what is typed in the others, and what others saved meanwhile", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const transform = "(evt) => ({ name: 'shop/sale', data: evt })";
+    const made = async (name: string) => (await service.rest("POST", "/webhooks", { body: { name, transform } })).body.data;
+    const [{ id }, other] = [await made("Hook"), await made("Other")];
+    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${other.id}?tab=settings`);
+    const name = page.getByRole("textbox", { name: "Name", exact: true });
+    const mirrored = page.getByLabel("Mirror events to branch environments");
+    const response = page.getByLabel("Response to accepted requests");
+    await name.waitFor();
+    await visit(page, `/env/dev/webhooks/${id}?tab=settings`);
+    await page.getByRole("heading", { level: 1, name: "Hook" }).waitFor();
+    await name.fill("Renamed");
+    await mirrored.fill("feature/*");
+    await service.rest("PUT", `/webhooks/${id}`, { body: { eventNames: { mode: "allow", list: ["shop/*"] } } });
+    await response.selectOption("204");
+    await page.getByRole("button", { name: "Update checks" }).click();
+    const eventNames = page.getByRole("combobox", { name: "Event names" });
+    await until("the settings that another user saved", async () => (await eventNames.inputValue()) === "allow");
+    assert.deepEqual([await name.inputValue(), await mirrored.inputValue(), await response.inputValue()], ["Renamed", "feature/*", "204"]);
+
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Renamed" }).waitFor();
+    assert.equal(await mirrored.inputValue(), "feature/*");
+    const { data } = (await service.rest("GET", `/webhooks/${id}`)).body;
+    assert.deepEqual([data.name, data.answer.status, data.eventNames.list], ["Renamed", 204, ["shop/*"]]);
+
+    for (const tab of ["settings", "reconcile"] as const) {
+      const typed = tab === "settings" ? mirrored : page.getByLabel("Compare with the list of");
+      await visit(page, `/env/dev/webhooks/${other.id}?tab=${tab}`);
+      await page.getByRole("heading", { level: 1, name: "Other" }).waitFor();
+      await typed.waitFor();
+      await visit(page, `/env/dev/webhooks/${id}?tab=${tab}`);
+      await page.getByRole("heading", { level: 1, name: "Renamed" }).waitFor();
+      await (tab === "settings" ? typed.fill("fix/*") : typed.selectOption("github"));
+      await visit(page, `/env/dev/webhooks/${other.id}?tab=${tab}`);
+      await page.getByRole("heading", { level: 1, name: "Other" }).waitFor();
+      assert.equal(await typed.inputValue(), "", `${tab} of another webhook`);
+    }
+  });
+
   test("a draft is run on recorded requests; versions are compared and restored; a request is replayed", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const first = 'function transform(evt) { return { name: "v/one", data: { n: evt.n } }; }';
