@@ -5,7 +5,7 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirro
 import { javascript } from "@codemirror/lang-javascript";
 import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
-import { EditorState } from "@codemirror/state";
+import { Annotation, EditorState } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -25,8 +25,12 @@ export interface EditorFault {
   column?: number;
 }
 
+/** Marks the transaction that shows a new `value`. */
+const isNewValue = Annotation.define<true>();
+
 interface CodeEditorProps {
   value: string;
+  /** Called for what the user changes, not for a new `value`. */
   onChange: (value: string) => void;
   label: string;
   faults?: readonly EditorFault[];
@@ -54,7 +58,10 @@ export function CodeEditor({ value, onChange, label, faults = [], sample, readOn
           ...editingExtensions(label, readOnly),
           autocompletion({ override: [(context) => completeTransform(context, samples.current)] }),
           hoverTooltip((shown, position) => describeParameter(shown, position)),
-          EditorView.updateListener.of((update) => update.docChanged && changed.current(update.state.doc.toString())),
+          EditorView.updateListener.of(({ docChanged, transactions, state }) => {
+            const isTyped = docChanged && !transactions.some((transaction) => transaction.annotation(isNewValue));
+            if (isTyped) changed.current(state.doc.toString());
+          }),
         ],
       }),
     });
@@ -65,7 +72,7 @@ export function CodeEditor({ value, onChange, label, faults = [], sample, readOn
   useEffect(() => {
     const shown = view.current;
     if (!shown || shown.state.doc.toString() === value) return;
-    shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: value } });
+    shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: value }, annotations: isNewValue.of(true) });
   }, [value]);
 
   useEffect(() => {

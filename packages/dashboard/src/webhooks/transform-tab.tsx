@@ -17,7 +17,8 @@ import { useDraftTest } from "./use-draft-test.ts";
 import { useKnownFields } from "./use-known-fields.ts";
 
 export function TransformTab({ webhook }: { webhook: Webhook }) {
-  const [draft, setDraft] = useDraft(webhook);
+  const [typed, setTyped] = useTyped(webhook);
+  const draft = typed ?? webhook.transform;
   const [request, setRequest] = useFirstRequest(webhook);
   const draftTest = useDraftTest(webhook.id, draft, request);
   const queries = useQueryClient();
@@ -44,7 +45,7 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
             Transform <span className="quiet">{isChanged ? "draft, not saved" : `version ${webhook.version}`}</span>
           </h2>
           {isChanged && (
-            <button type="button" className="button small bare" onClick={() => setDraft(webhook.transform)}>
+            <button type="button" className="button small bare" onClick={() => setTyped(null)}>
               Discard
             </button>
           )}
@@ -57,7 +58,7 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
         </div>
         <LazyEditor
           value={draft}
-          onChange={setDraft}
+          onChange={setTyped}
           label="Transform, JavaScript"
           readOnly={!mayChange}
           faults={error ? [error] : []}
@@ -73,15 +74,19 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** An unsaved draft survives navigation, reloads and the end of a session, but not closing the tab. */
-function useDraft({ id, transform }: Webhook): [string, (draft: string) => void] {
+/**
+ * What the user typed and has not saved. It survives navigation, reloads and the end of a session, but not closing the tab. Null: nothing, so
+ * that the editor follows the saved transform when a new version is deployed.
+ */
+function useTyped({ id, transform }: Webhook): [string | null, (typed: string | null) => void] {
   const storedAs = `inlet.draft.${id}`;
-  const [draft, setDraft] = useState(() => sessionStorage.getItem(storedAs) ?? transform);
+  const [typed, setTyped] = useState(() => sessionStorage.getItem(storedAs));
   useEffect(() => {
-    if (draft === transform) sessionStorage.removeItem(storedAs);
-    else sessionStorage.setItem(storedAs, draft);
-  }, [draft, transform, storedAs]);
-  return [draft, setDraft];
+    if (typed === transform) setTyped(null);
+    else if (typed === null) sessionStorage.removeItem(storedAs);
+    else sessionStorage.setItem(storedAs, typed);
+  }, [typed, transform, storedAs]);
+  return [typed, setTyped];
 }
 
 /** Starts with the newest accepted request; if none is recorded, with an example of the provider whose starter transform it has. */

@@ -264,6 +264,47 @@ export function webhookCases(browser: () => Browser): void {
     assert.equal((await service.rest("GET", `/webhooks/${id}/requests`)).body.data.length, 3);
   });
 
+  test("an editor in which nobody typed follows the deployed transform, and a draft stays", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const version = (n: number, end = "\n") => `function transform(evt) {${end}  return { name: "v/${n}", data: evt };${end}}`;
+    const { id } = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform: version(1) } })).body.data;
+    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${id}`, { allow: EDITING });
+    const editor = page.getByRole("textbox", { name: "Transform, JavaScript" });
+    const heading = page.getByRole("heading", { name: /^Transform/ });
+    const deploy = async (transform: string) => {
+      await visit(page, "/env/dev/keys");
+      await service.rest("PUT", `/webhooks/${id}`, { body: { transform } });
+      await visit(page, `/env/dev/webhooks/${id}`);
+    };
+    await editor.getByText("v/1").waitFor();
+    await deploy(version(2));
+    await until("the new version", async () => (await heading.innerText()) !== "Transform version 1");
+    assert.equal(await heading.innerText(), "Transform version 2");
+    await editor.getByText("v/2").waitFor();
+
+    // The editor shows it with other line ends.
+    await deploy(version(3, "\r\n"));
+    await editor.getByText("v/3").waitFor();
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    assert.equal(await heading.innerText(), "Transform version 3");
+
+    await write(page, version(9));
+    await page.getByText("draft, not saved").waitFor();
+    await deploy(version(4));
+    await editor.getByText("v/9").waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await editor.getByText("v/4").waitFor();
+    assert.equal(await heading.innerText(), "Transform version 4");
+
+    await write(page, version(9));
+    await page.getByText("draft, not saved").waitFor();
+    await write(page, version(4));
+    await page.getByText("draft, not saved").waitFor({ state: "detached" });
+    await deploy(version(5));
+    await until("the new version", async () => (await heading.innerText()) !== "Transform version 4");
+    assert.equal(await heading.innerText(), "Transform version 5");
+  });
+
   test("the URL is rotated; a webhook is disabled and deleted", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const made = await service.rest("POST", "/webhooks", {
