@@ -1,5 +1,6 @@
 /** Failures: runs that were rerun leave their group, and groups are resolved, ignored and found. */
 
+import assert from "node:assert/strict";
 import { before } from "node:test";
 import type { Browser } from "playwright-core";
 import { test } from "../../server/test/support/both-stores.ts";
@@ -67,4 +68,29 @@ test("a rerun run leaves its failure, and says what it was rerun as; failures ar
   await page.getByRole("searchbox", { name: "Text in the failure" }).fill("DECLINED");
   await page.getByRole("combobox", { name: "Function" }).selectOption("Charge card");
   await group.waitFor();
+});
+
+test("failures of one environment are not shown under the name of another", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  const app = await startShopApp(service.url);
+  onEnd(t, () => app.stop());
+  await service.rest("POST", "/apps", { body: { url: app.url } });
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  await service.send({ name: "shop/payment.due", data: { card: "tok_visa" } });
+  await until("a failure", async () => (await service.rest("GET", "/runs?status=failed")).body.data.length === 1);
+
+  const page = await openPage(t, browser, `${service.url}/env/dev/failures`);
+  const arrival = Promise.withResolvers<void>();
+  await page.route("**/v1/failures?*", async (route) => {
+    if (route.request().headers()["x-service-env"] === "staging") await arrival.promise;
+    await route.fallback();
+  });
+  const group = page.getByRole("row").filter({ hasText: "The card was declined" });
+  await group.waitFor();
+  await page.getByRole("button", { name: "Environment: dev" }).click();
+  await page.getByRole("menuitemradio", { name: "staging" }).click();
+  await page.getByRole("button", { name: "Environment: staging" }).waitFor();
+  assert.equal(await group.count(), 0, "the failures of dev have left the page before those of staging arrive");
+  arrival.resolve();
+  await page.getByText("No open failures in this time range").waitFor();
 });

@@ -2,6 +2,7 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import { call, callForAll } from "./client.ts";
+import { keepForSubject } from "./same-subject.ts";
 
 export const FAILURE_STATES = ["open", "resolved", "ignored"] as const;
 export type FailureState = (typeof FAILURE_STATES)[number];
@@ -39,7 +40,7 @@ export const failuresQuery = (env: string, filter: FailureFilter) =>
     queryKey: ["failures", env, filter],
     queryFn: () => callForAll<FailureGroup>("/failures", { env, query: { limit: 100, ...filter } }),
     refetchInterval: REFRESH_MS,
-    placeholderData: (before) => before,
+    placeholderData: keepForSubject(["failures", env, { state: filter.state, function: filter.function, q: filter.q }]),
   });
 
 export function decideFailure(env: string, { function: fn, error }: FailureGroup, state: FailureState): Promise<unknown> {

@@ -2,6 +2,7 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client.ts";
+import { keepForSubject } from "./same-subject.ts";
 import { intervalFor } from "./stats-bars.ts";
 
 export interface Percentiles {
@@ -66,6 +67,6 @@ export const functionStatsQuery = (env: string, id: string, from: number, to: nu
       const stats = await call<FunctionStats>(`/functions/${encodeURIComponent(id)}/stats`, { env, query });
       return { ...stats, runsMax: RUNS_MAX };
     },
-    placeholderData: (before) => before,
+    placeholderData: keepForSubject(["function-stats", env, id]),
     gcTime: 60_000,
   });

@@ -3,6 +3,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call, callForAll, callForPage, callForText, parsed } from "./client.ts";
 import { readEvent, readRun } from "./read-items.ts";
+import { keepForSubject } from "./same-subject.ts";
 import type { Stats } from "./stats.ts";
 import { BARS, intervalFor } from "./stats-bars.ts";
 import type {
@@ -145,7 +146,7 @@ export const webhookStatsQuery = (id: string, from: number, to: number) =>
   queryOptions({
     queryKey: ["webhook-stats", id, from, to],
     queryFn: () => call<WebhookStats>(`/webhooks/${encodeURIComponent(id)}/stats`, { query: { from, to, points: BARS } }),
-    placeholderData: (before) => before,
+    placeholderData: keepForSubject(["webhook-stats", id]),
     gcTime: 60_000,
   });
 
@@ -184,7 +185,7 @@ export const statsQuery = (env: string, from: number, to: number) =>
       const interval = intervalFor(from, to);
       return call<Stats>("/stats", { env, query: { from, to, interval, points: BARS } });
     },
-    placeholderData: (before) => before,
+    placeholderData: keepForSubject(["stats", env]),
     gcTime: 60_000,
   });
 
