@@ -62,8 +62,14 @@ export function RunRows({ env, list: { pages, runs }, search, chosen, onChoose }
             label="Runs"
             scroller={scroller}
             onSelect={toggle}
-            onEnd={pages.hasNextPage && !pages.isFetchingNextPage ? () => void pages.fetchNextPage() : undefined}
-            foot={<p className="list-foot quiet small">{pages.hasNextPage ? "Loading more…" : `${plural(runs.length, "run")} in total`}</p>}
+            onEnd={pages.hasNextPage && !pages.isFetchingNextPage && !pages.isError ? () => void pages.fetchNextPage() : undefined}
+            foot={
+              pages.isError ? (
+                <ErrorState error={pages.error} title="More runs could not be loaded" onRetry={() => void pages.fetchNextPage()} />
+              ) : (
+                <p className="list-foot quiet small">{pages.hasNextPage ? "Loading more…" : `${plural(runs.length, "run")} in total`}</p>
+              )
+            }
             row={(run) => (
               <div className={`run-item${chosen.has(run.id) ? " chosen" : ""}`}>
                 {mayRepair && (

@@ -12,6 +12,8 @@ import { dragOverChart } from "../support/chart.ts";
 import { until } from "../support/until.ts";
 
 const CUSTOMERS = ["ada", "grace", "edsger"];
+/** A page has 50. */
+const RUNS_OF_TWO_PAGES = 60;
 
 /** Three failed runs and one that waits. */
 async function startFailures(t: TestContext): Promise<TestService> {
@@ -51,6 +53,35 @@ export function listCases(browser: () => Browser): void {
     await filterRuns(page, service);
     await visit(page, "/env/dev/runs");
     await chooseRuns(page, service);
+  });
+
+  test("a next page of runs that fails is requested once, shown as an error, and loaded when asked for", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const app = await startShopApp(service.url);
+    onEnd(t, () => app.stop());
+    await service.rest("POST", "/apps", { body: { url: app.url } });
+    await service.send(Array.from({ length: RUNS_OF_TWO_PAGES }, (_, n) => ({ name: "shop/payment.due", data: { n } })));
+    const failed = async () => (await service.rest("GET", "/runs?status=failed&limit=100")).body.data.length;
+    await until("every run to end", async () => (await failed()) === RUNS_OF_TWO_PAGES);
+
+    const page = await openPage(t, browser(), `${service.url}/env/dev/runs`, { allow: /400/ });
+    let requests = 0;
+    let isBroken = true;
+    await page.route(/\/v1\/runs\?.*cursor=/, (route) => {
+      requests++;
+      return isBroken ? route.fulfill({ status: 400, json: { error: "Out of order.", code: "request_invalid" } }) : route.fallback();
+    });
+    await page.getByText("Loading more…").waitFor();
+    const error = page.getByRole("alert").filter({ hasText: "More runs could not be loaded" });
+    await until("an answer to the failure", async () => {
+      await page.evaluate("{ const list = document.querySelector('.list-scroll'); list.scrollTo(0, list.scrollHeight); }");
+      return requests > 1 || error.isVisible();
+    });
+    assert.equal(requests, 1);
+    await error.getByText("Out of order.").waitFor();
+    isBroken = false;
+    await error.getByRole("button", { name: "Try again" }).click();
+    await page.getByText(`${RUNS_OF_TWO_PAGES} runs in total`).waitFor();
   });
 }
 
