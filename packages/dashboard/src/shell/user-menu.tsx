@@ -13,7 +13,7 @@ export function UserMenu() {
   if (!session?.required) return null;
   return (
     <Menu label="Your session" className="button bare icon" align="right" button={<Icon name="shield" />}>
-      {() => (
+      {(close) => (
         <>
           <div className="menu-item" style={{ cursor: "default", display: "block" }}>
             <div className="strong">{session.name ?? "Signed in"}</div>
@@ -23,7 +23,12 @@ export function UserMenu() {
             </div>
           </div>
           <hr />
-          <MenuItem onSelect={() => void signOut()}>
+          <MenuItem
+            onSelect={() => {
+              close();
+              void signOut();
+            }}
+          >
             <Icon name="logOut" /> Sign out
           </MenuItem>
         </>

@@ -1,7 +1,7 @@
 /** Signing in to a service that requires keys. */
 
 import assert from "node:assert/strict";
-import type { Browser } from "playwright-core";
+import type { Browser, Route } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { startProvider } from "../../../server/test/support/oidc.ts";
@@ -89,6 +89,33 @@ export function signInCases(browser: () => Browser): void {
     await second.goto(`${home}/env/production/events`);
     await second.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
     assert.equal((await service.rest("GET", "/sessions")).body.data.length, 0);
+  });
+
+  test("a sign-out that fails leaves the page open and says that the session goes on", async (t) => {
+    const service = await startTestService(t);
+    const page = await openPage(t, browser(), `${service.url}/login`, { allow: /40[13]|500|ERR_CONNECTION_REFUSED/ });
+    await signIn(page, API_KEY);
+    await page.getByRole("heading", { name: "production" }).waitFor();
+    await page.getByRole("link", { name: "Settings" }).click();
+    const refuse = (route: Route) =>
+      route.request().method() === "DELETE"
+        ? route.fulfill({ status: 500, json: { error: "The store is busy.", code: "internal" } })
+        : route.fallback();
+    await page.route(/\/v1\/session(\?|$)/, refuse);
+    const stays = page.getByText("You are still signed in: The store is busy.");
+    const left = page.getByRole("heading", { name: "Sign in to Inlet" });
+    await page.getByRole("button", { name: "Sign out everywhere" }).click();
+    await stays.or(left).waitFor();
+    assert.equal(await left.count(), 0);
+    await page.getByRole("button", { name: "Your session" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await stays.nth(1).waitFor();
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+
+    await page.unroute(/\/v1\/session(\?|$)/, refuse);
+    await page.getByRole("button", { name: "Your session" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await left.waitFor();
   });
 
   test("a login link signs in once", async (t) => {
