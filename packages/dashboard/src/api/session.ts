@@ -6,8 +6,11 @@ import { call } from "./client.ts";
 import { environmentsQuery } from "./queries.ts";
 import type { Session } from "./types.ts";
 
-const SENDING_ROLES: ReadonlySet<string> = new Set(["owner", "admin"]);
-const CHANGING_ROLES: ReadonlySet<string> = new Set(["owner", "admin", "ingest-admin"]);
+const ADMINISTERING: ReadonlySet<string> = new Set(["owner", "admin"]);
+/** The roles that may call the routes marked `ingest`, `repair`, or both. */
+const INGESTING: ReadonlySet<string> = new Set([...ADMINISTERING, "ingest-admin"]);
+const REPAIRING: ReadonlySet<string> = new Set([...ADMINISTERING, "operator"]);
+const INGESTING_OR_REPAIRING: ReadonlySet<string> = new Set([...INGESTING, ...REPAIRING]);
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
@@ -40,27 +43,40 @@ function useRole(): string | undefined {
   return environments?.find(({ name }) => name === env)?.role ?? session.role ?? "";
 }
 
-/** Hides actions from read-only users. The service enforces the role. */
-export function useMayChange(): boolean {
+/** Hides actions from those who may not do them. The service enforces the role. */
+function useHasRole(roles: ReadonlySet<string>): boolean {
   const role = useRole();
-  return role === undefined || CHANGING_ROLES.has(role);
+  return role === undefined || roles.has(role);
+}
+
+/** Whether what only admins may change can be changed, such as keys and apps. */
+export function useMayAdminister(): boolean {
+  return useHasRole(ADMINISTERING);
 }
 
 /** Whether events can be erased: offered to admins only. */
 export function useMayErase(): boolean {
-  return SENDING_ROLES.has(useRole() ?? "");
+  return ADMINISTERING.has(useRole() ?? "");
 }
 
 /** Whether events can be sent and functions invoked. */
 export function useMaySend(): boolean {
-  const role = useRole();
-  return role === undefined || SENDING_ROLES.has(role);
+  return useHasRole(ADMINISTERING);
 }
 
-/** Whether runs can be cancelled and rerun, and requests replayed. */
+/** Whether webhooks and the schemas of event types can be changed. */
+export function useMayChangeIngestion(): boolean {
+  return useHasRole(INGESTING);
+}
+
+/** Whether runs can be cancelled and rerun, jobs created, and apps synced. */
 export function useMayRepair(): boolean {
-  const role = useRole();
-  return role === undefined || role === "operator" || CHANGING_ROLES.has(role);
+  return useHasRole(REPAIRING);
+}
+
+/** Whether requests of webhooks can be replayed, reconciled and drilled. */
+export function useMayRepairWebhooks(): boolean {
+  return useHasRole(INGESTING_OR_REPAIRING);
 }
 
 /** Whether the person has a role in every environment, as what concerns the installation requires. */
@@ -70,8 +86,8 @@ export function useIsUnrestricted(): boolean {
 
 /** Whether the person may create, change and archive environments, which concerns the installation. */
 export function useMayManage(): boolean {
-  const mayChange = useMayChange();
-  return useIsUnrestricted() && mayChange;
+  const mayAdminister = useMayAdminister();
+  return useIsUnrestricted() && mayAdminister;
 }
 
 /** Whether the person may see what all branch environments share. */

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { call } from "../api/client.ts";
 import { appsQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayAdminister, useMayRepair } from "../api/session.ts";
 import type { AppItem } from "../api/types.ts";
 import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
@@ -21,14 +21,14 @@ import { toast, withToast } from "../ui/toasts.tsx";
 export function AppsPage() {
   const { env } = useParams({ from: "/env/$env" });
   const [syncing, setSyncing] = useState(false);
-  const mayChange = useMayChange();
+  const mayRepair = useMayRepair();
   return (
     <div className="page">
       <div className="page-head">
         <h1>Apps</h1>
         <div className="actions">
           <ExportList env={env} path="/apps" query={{}} name={`apps-${env}`} />
-          {mayChange && (
+          {mayRepair && (
             <button type="button" className="button primary" onClick={() => setSyncing(true)}>
               <Icon name="plus" /> Sync an app
             </button>
@@ -80,7 +80,8 @@ function AppList({ env }: { env: string }) {
 function AppCard({ env, app }: { env: string; app: AppItem }) {
   const [removing, setRemoving] = useState(false);
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayRepair = useMayRepair();
+  const mayAdminister = useMayAdminister();
   async function sync() {
     await withToast(
       call<AppItem>("/apps", { method: "POST", env, body: { url: app.url } }),
@@ -102,15 +103,15 @@ function AppCard({ env, app }: { env: string; app: AppItem }) {
           </span>
         )}
         <span className="grow" />
-        {mayChange && (
-          <>
-            <button type="button" className="button small" onClick={() => void sync()}>
-              <Icon name="refresh" size={14} /> Sync again
-            </button>
-            <button type="button" className="button small danger" onClick={() => setRemoving(true)}>
-              <Icon name="trash" size={14} /> Remove
-            </button>
-          </>
+        {mayRepair && (
+          <button type="button" className="button small" onClick={() => void sync()}>
+            <Icon name="refresh" size={14} /> Sync again
+          </button>
+        )}
+        {mayAdminister && (
+          <button type="button" className="button small danger" onClick={() => setRemoving(true)}>
+            <Icon name="trash" size={14} /> Remove
+          </button>
         )}
       </div>
       <div className="card-body stack">

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { call } from "../api/client.ts";
 import { eventTypeQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayAdminister, useMayChangeIngestion } from "../api/session.ts";
 import type { EventTypeDetails, SchemaMode } from "../api/types.ts";
 import { Icon } from "../ui/icon.tsx";
 import { count } from "../ui/numbers.ts";
@@ -22,7 +22,10 @@ const MODES: readonly { mode: SchemaMode; label: string }[] = [
 
 export function DeclaredSchema({ env, type }: { env: string; type: EventTypeDetails }) {
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayChange = useMayChangeIngestion();
+  // Refusing events loses data: only admins set that mode, and change a schema that refuses.
+  const mayRefuse = useMayAdminister();
+  const mayChangeSchema = mayChange && (mayRefuse || type.mode !== "refuse");
   const saved = type.schema === null ? "" : JSON.stringify(type.schema, null, 2);
   const [draft, setDraft] = useState<string | null>(null);
   const text = draft ?? saved;
@@ -48,7 +51,7 @@ export function DeclaredSchema({ env, type }: { env: string; type: EventTypeDeta
         <h2 className="grow">
           Schema <span className="quiet">{type.schema === null ? "not declared" : `version ${type.version}`}</span>
         </h2>
-        {mayChange && type.schema === null && type.shape && (
+        {mayChangeSchema && type.schema === null && type.shape && (
           <button type="button" className="button small bare" onClick={() => setDraft(schemaOfShape(type.shape))}>
             Start from the shape
           </button>
@@ -58,7 +61,7 @@ export function DeclaredSchema({ env, type }: { env: string; type: EventTypeDeta
             Discard
           </button>
         )}
-        {mayChange && (
+        {mayChangeSchema && (
           <button type="button" className="button small primary" disabled={text === saved || fault !== null} onClick={() => void save()}>
             <Icon name="check" size={14} /> Save
           </button>
@@ -74,7 +77,7 @@ export function DeclaredSchema({ env, type }: { env: string; type: EventTypeDeta
             onChange={({ target }) => void put({ mode: target.value }, "The mode was changed.")}
           >
             {MODES.map(({ mode, label }) => (
-              <option key={mode} value={mode}>
+              <option key={mode} value={mode} disabled={mode === "refuse" && !mayRefuse}>
                 {label}
               </option>
             ))}
@@ -89,7 +92,7 @@ export function DeclaredSchema({ env, type }: { env: string; type: EventTypeDeta
           placeholder='{ "type": "object", "required": ["orderId"], "properties": { "orderId": { "type": "string" } } }'
           value={text}
           spellCheck={false}
-          readOnly={!mayChange}
+          readOnly={!mayChangeSchema}
           onChange={({ target }) => setDraft(target.value)}
         />
         {fault !== null && <p className="quiet small">{fault}</p>}

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { call } from "../api/client.ts";
 import { environmentsQuery, keysQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
-import { useIsDev, useMayChange } from "../api/session.ts";
+import { useIsDev, useMayAdminister } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
 import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
@@ -82,7 +82,7 @@ interface KeySectionProps {
 
 function KeySection({ env, kind, title, text, keys }: KeySectionProps) {
   const [creating, setCreating] = useState(false);
-  const mayChange = useMayChange();
+  const mayAdminister = useMayAdminister();
   return (
     <section className="card" aria-label={title}>
       <div className="card-head">
@@ -92,7 +92,7 @@ function KeySection({ env, kind, title, text, keys }: KeySectionProps) {
           </h2>
           <p className="quiet small">{text}</p>
         </div>
-        {mayChange && (
+        {mayAdminister && (
           <button type="button" className="button small" onClick={() => setCreating(true)}>
             <Icon name="plus" size={14} /> New {kind === "api" ? "API" : kind} key
           </button>
@@ -128,7 +128,7 @@ const COLUMNS: Record<Key["kind"], (string | Column)[]> = {
 function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: Key[] }) {
   const [revoking, setRevoking] = useState<Key | null>(null);
   const [changing, setChanging] = useState<Key | null>(null);
-  const mayChange = useMayChange();
+  const mayAdminister = useMayAdminister();
   return (
     <>
       <Table columns={COLUMNS[kind]} isFramed isStacked>
@@ -162,7 +162,7 @@ function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: K
               </td>
             )}
             <td className="right">
-              {mayChange && (
+              {mayAdminister && (
                 <div className="row row-actions">
                   <button type="button" className="button small" onClick={() => setChanging(key)}>
                     Change<span className="visually-hidden"> {key.name}</span>

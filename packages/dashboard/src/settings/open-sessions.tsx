@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, callForAll } from "../api/client.ts";
 import { reload } from "../api/reload.ts";
-import { sessionQuery, useMayChange } from "../api/session.ts";
+import { sessionQuery, useMayAdminister } from "../api/session.ts";
 import type { OpenSession } from "../api/types.ts";
 import { isUnavailable } from "../api/unavailable.ts";
 import { useSignOut } from "../shell/use-sign-out.ts";
@@ -53,7 +53,7 @@ function SessionTable() {
 
 function SessionRow({ session }: { session: OpenSession }) {
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayAdminister = useMayAdminister();
   async function end() {
     await withToast(call(`/sessions/${encodeURIComponent(session.id)}`, { method: "DELETE" }), "Session ended.");
     await reload(queries, ["sessions"]);
@@ -76,7 +76,7 @@ function SessionRow({ session }: { session: OpenSession }) {
         <Time at={session.lastSeenAt} relative />
       </td>
       <td className="right">
-        {mayChange && !session.current && (
+        {mayAdminister && !session.current && (
           <button type="button" className="button small danger" onClick={() => void end()}>
             End
           </button>

@@ -5,7 +5,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayChangeIngestion } from "../api/session.ts";
 import type { ShownSecret, Webhook } from "../api/types.ts";
 import { withToast } from "../ui/toasts.tsx";
 import { type ChecksDraft, CONTENT_TYPES, checksBody, draftOfChecks, SCHEME_FIELDS, STATUSES } from "./checks-draft.ts";
@@ -15,7 +15,7 @@ import { useFormDraft } from "./use-form-draft.ts";
 export function ChecksForm({ webhook }: { webhook: Webhook }) {
   const { draft, change, reset } = useFormDraft(draftOfChecks(webhook));
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayChange = useMayChangeIngestion();
 
   async function save(event: FormEvent) {
     event.preventDefault();

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { jobQuery, lastDrillQuery, startDrill } from "../api/jobs.ts";
 import { environmentsQuery } from "../api/queries.ts";
-import { useMayRepair } from "../api/session.ts";
+import { useMayRepairWebhooks } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { isUnavailable } from "../api/unavailable.ts";
 import { DrillReport } from "../jobs/drill-report.tsx";
@@ -68,7 +68,7 @@ function NoBranches({ env }: { env: string }) {
 function StartDrill({ webhook, branch }: { webhook: Webhook; branch: string }) {
   const queries = useQueryClient();
   const [isStarting, setStarting] = useState(false);
-  const mayRepair = useMayRepair();
+  const mayRepair = useMayRepairWebhooks();
   async function start() {
     setStarting(true);
     const job = await withToast(startDrill(webhook.id, branch), "Drill started.");

@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayChangeIngestion } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { withToast } from "../ui/toasts.tsx";
 import { useFormDraft } from "./use-form-draft.ts";
@@ -13,7 +13,7 @@ export function MirrorForm({ webhook }: { webhook: Webhook }) {
   const { draft, change, reset } = useFormDraft(draftOfMirror(webhook));
   const { to, percent } = draft;
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayChange = useMayChangeIngestion();
   const names = to
     .split("\n")
     .map((line) => line.trim())

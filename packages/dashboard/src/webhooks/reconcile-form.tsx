@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayChangeIngestion } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { withToast } from "../ui/toasts.tsx";
 import { Choice, Field, SecretsField } from "./form-fields.tsx";
@@ -14,7 +14,7 @@ import { useFormDraft } from "./use-form-draft.ts";
 export function ReconcileForm({ webhook }: { webhook: Webhook }) {
   const { draft, change, reset } = useFormDraft(draftOfReconcile(webhook));
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayChange = useMayChangeIngestion();
   if (!mayChange) return null;
 
   async function save(event: FormEvent) {

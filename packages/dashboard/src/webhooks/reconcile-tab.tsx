@@ -13,7 +13,7 @@ import {
   startReconciliation,
 } from "../api/reconciliations.ts";
 import { reload } from "../api/reload.ts";
-import { useMayRepair } from "../api/session.ts";
+import { useMayRepairWebhooks } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { isUnavailable } from "../api/unavailable.ts";
 import { JobProgress } from "../jobs/job-progress.tsx";
@@ -74,7 +74,7 @@ function NotSet() {
 
 function CheckNow({ env, webhook, reconcile }: { env: string; webhook: Webhook; reconcile: NonNullable<Webhook["reconcile"]> }) {
   const queries = useQueryClient();
-  const mayRepair = useMayRepair();
+  const mayRepair = useMayRepairWebhooks();
   const [started, setStarted] = useState<string | null>(null);
   const [found, setFound] = useState<ReconciliationPreview | null>(null);
   const job = useQuery({ ...jobQuery(env, started ?? ""), enabled: started !== null });

@@ -9,7 +9,7 @@ import { readJsonText } from "../api/json-text.ts";
 import { requestsQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
 import { webhookRhythmQuery } from "../api/rhythm.ts";
-import { useMayRepair } from "../api/session.ts";
+import { useMayRepairWebhooks } from "../api/session.ts";
 import type { Webhook, WebhookRequest } from "../api/types.ts";
 import { isUnavailable } from "../api/unavailable.ts";
 import { CodeBlock } from "../ui/copy.tsx";
@@ -120,7 +120,7 @@ function RequestItem({ env, webhook, request, isOpen, onOpen }: RequestItemProps
 
 function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpen" | "onOpen">) {
   const queries = useQueryClient();
-  const mayRepair = useMayRepair();
+  const mayRepair = useMayRepairWebhooks();
   async function replay() {
     await withToast(
       call<{ ids: string[] }>(`/webhooks/${encodeURIComponent(webhook.id)}/requests/${encodeURIComponent(request.id)}/replay`, {

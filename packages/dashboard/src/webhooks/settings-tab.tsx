@@ -5,7 +5,7 @@ import type { FormEvent } from "react";
 import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayChangeIngestion } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { AcceptListFields, draftOf, listOf } from "../keys/accept-list-field.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -18,7 +18,7 @@ export function SettingsTab({ webhook, onDelete }: { webhook: Webhook; onDelete:
   const { draft, change, reset } = useFormDraft(draftOfSettings(webhook));
   const { name, enabled, eventNames, ips } = draft;
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayChange = useMayChangeIngestion();
 
   async function save(event: FormEvent) {
     event.preventDefault();

@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { call } from "../api/client.ts";
 import { lastRequestQuery, providersQuery, versionsQuery, webhookQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayChangeIngestion } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { LazyEditor } from "../editor/lazy-editor.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -22,7 +22,7 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
   const [request, setRequest] = useFirstRequest(webhook);
   const draftTest = useDraftTest(webhook.id, draft, request);
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayChange = useMayChangeIngestion();
   const known = useKnownFields(webhook.environment, draft);
   const isChanged = draft !== webhook.transform;
 

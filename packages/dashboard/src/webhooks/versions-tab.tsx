@@ -5,7 +5,7 @@ import { useState } from "react";
 import { call } from "../api/client.ts";
 import { versionsQuery, webhookQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayChangeIngestion } from "../api/session.ts";
 import type { Webhook, WebhookVersion } from "../api/types.ts";
 import { isUnavailable } from "../api/unavailable.ts";
 import { LazyDiff } from "../editor/lazy-editor.tsx";
@@ -51,7 +51,7 @@ export function VersionsTab({ webhook }: { webhook: Webhook }) {
 function VersionCard({ webhook, shown, older }: { webhook: Webhook; shown: WebhookVersion; older: WebhookVersion | undefined }) {
   const [against, setAgainst] = useState<"older" | "current">("older");
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayChange = useMayChangeIngestion();
   const before = against === "older" ? (older?.transform ?? "") : shown.transform;
   const after = against === "older" ? shown.transform : webhook.transform;
   async function restore() {

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { call } from "../api/client.ts";
 import { lastRequestQuery, webhookQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayChangeIngestion } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { isUnavailable } from "../api/unavailable.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
@@ -89,7 +89,7 @@ export function WebhookPage() {
 function WebhookHead({ webhook, isDeleting }: { webhook: Webhook; isDeleting: boolean }) {
   const [rotating, setRotating] = useState(false);
   const { data: requests } = useQuery({ ...lastRequestQuery(webhook.id), enabled: !isDeleting });
-  const mayChange = useMayChange();
+  const mayChange = useMayChangeIngestion();
   return (
     <>
       <div className="page-head">

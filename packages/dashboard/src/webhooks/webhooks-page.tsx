@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { environmentsQuery, type WebhookHealth, webhookHealthQuery, webhooksQuery } from "../api/queries.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayChangeIngestion } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { isUnavailable } from "../api/unavailable.ts";
 import { ExportList } from "../lists/export-list.tsx";
@@ -18,7 +18,7 @@ import { UnroutedEvents } from "./unrouted-events.tsx";
 export function WebhooksPage() {
   const { env } = useParams({ from: "/env/$env" });
   const { data: environments } = useQuery(environmentsQuery);
-  const mayChange = useMayChange();
+  const mayChange = useMayChangeIngestion();
   const isBranch = environments?.find(({ name }) => name === env)?.kind === "branch";
   return (
     <div className="page">

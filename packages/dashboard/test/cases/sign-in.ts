@@ -1,12 +1,16 @@
 /** Signing in to a service that requires keys. */
 
 import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
 import type { Browser, Route } from "playwright-core";
 import { test } from "../../../server/test/support/both-stores.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { startProvider } from "../../../server/test/support/oidc.ts";
-import { API_KEY, startTestService } from "../../../server/test/support/service.ts";
-import { openPage } from "../support/browser.ts";
+import { onEnd } from "../../../server/test/support/on-end.ts";
+import { API_KEY, SIGNING_KEY, startTestService, type TestService } from "../../../server/test/support/service.ts";
+import { makeWebhook, post } from "../../../server/test/support/webhooks.ts";
+import { startShopApp } from "../support/app.ts";
+import { openPage, visit } from "../support/browser.ts";
 import { delayNext } from "../support/delay-next.ts";
 import { signIn } from "../support/sign-in.ts";
 import { until } from "../support/until.ts";
@@ -131,9 +135,8 @@ export function signInCases(browser: () => Browser): void {
   test("a read-only key gets no buttons for changes; a key restricted to an environment opens that environment", async (t) => {
     const service = await startTestService(t);
     await service.rest("POST", "/environments", { body: { name: "staging" } });
-    const makeKey = async (body: object) => (await service.rest("POST", "/keys", { body: { kind: "api", ...body } })).body.data.key;
     const page = await openPage(t, browser(), `${service.url}/login`, REFUSED);
-    await signIn(page, await makeKey({ name: "Looker", role: "read" }));
+    await signIn(page, await makeApiKey(service, { name: "Looker", role: "read" }));
     await page.getByRole("heading", { name: "production" }).waitFor();
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByRole("cell", { name: "Looker" }).waitFor();
@@ -141,9 +144,77 @@ export function signInCases(browser: () => Browser): void {
 
     await page.getByRole("button", { name: "Your session" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
-    await signIn(page, await makeKey({ name: "Staging only", environments: ["staging"] }));
+    await signIn(page, await makeApiKey(service, { name: "Staging only", environments: ["staging"] }));
     await page.waitForURL("**/env/staging");
     await page.getByRole("link", { name: "Events", exact: true }).click();
     await page.getByText("No events yet").waitFor();
   });
+
+  test("an ingest-admin is offered webhooks and schemas, and nothing that only other roles may do", async (t) => {
+    const { service, webhook } = await startWithObjects(t);
+    const page = await openPage(t, browser(), `${service.url}/login`, REFUSED);
+    await signIn(page, await makeApiKey(service, { name: "Ingest", role: "ingest-admin" }));
+    await page.getByRole("link", { name: "Environments", exact: true }).click();
+    await page.getByRole("button", { name: "Usage of staging" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /^Settings of|environment$|^More actions|Add database/ }).count(), 0);
+    await page.getByRole("button", { name: "Usage of staging" }).click();
+    await page.getByRole("dialog").getByText("Events").first().waitFor();
+    assert.equal(await page.getByRole("dialog").getByRole("button", { name: "Save" }).count(), 0);
+
+    await visit(page, "/env/production/events");
+    await page.getByRole("listitem").filter({ hasText: "shop/order.created" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "All of this list" }).count(), 0);
+
+    await visit(page, "/env/production/event-types/shop%2Forder.created");
+    const schema = page.getByRole("region", { name: "Schema" });
+    const mode = schema.getByLabel("Mode");
+    await schema.getByRole("button", { name: "Save" }).waitFor();
+    assert.equal(await schema.getByRole("option", { name: "Refuse them" }).isDisabled(), true);
+    await mode.selectOption("warn");
+    await page.getByText("The mode was changed.").waitFor();
+    await service.rest("PUT", "/event-types/shop%2Forder.created", { body: { mode: "refuse" } });
+    await visit(page, "/env/production/event-types");
+    await visit(page, "/env/production/event-types/shop%2Forder.created");
+    await until("the mode of the admin", async () => (await mode.inputValue()) === "refuse");
+    assert.equal(await schema.getByRole("button", { name: "Save" }).count(), 0);
+
+    await visit(page, `/env/production/webhooks/${webhook.id}?tab=requests`);
+    await page.getByRole("button", { name: "Rotate" }).waitFor();
+    await page.getByRole("button", { name: /200 accepted/ }).click();
+    await page.getByRole("button", { name: "Replay" }).click();
+    await page.getByText("Replayed through the current transform").waitFor();
+  });
+
+  test("an operator is offered to sync apps and replay requests, not to remove apps or change webhooks", async (t) => {
+    const { service, webhook } = await startWithObjects(t);
+    const app = await startShopApp(service.url, SIGNING_KEY);
+    onEnd(t, () => app.stop());
+    await service.rest("POST", "/apps", { body: { url: app.url } });
+    const page = await openPage(t, browser(), `${service.url}/login`, REFUSED);
+    await signIn(page, await makeApiKey(service, { name: "On call", role: "operator" }));
+    await page.getByRole("link", { name: "Apps", exact: true }).click();
+    await page.getByRole("region", { name: "shop" }).waitFor();
+    assert.deepEqual(await page.getByRole("button", { name: /Sync|Remove/ }).allInnerTexts(), ["Sync an app", "Sync again"]);
+    await page.getByRole("button", { name: "Sync again" }).click();
+    await page.getByText(/^shop synced/).waitFor();
+
+    await visit(page, `/env/production/webhooks/${webhook.id}?tab=requests`);
+    await page.getByRole("button", { name: /200 accepted/ }).click();
+    await page.getByRole("button", { name: "Replay" }).click();
+    await page.getByText("Replayed through the current transform").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Rotate" }).count(), 0);
+  });
+}
+
+const makeApiKey = async (service: TestService, body: object): Promise<string> =>
+  (await service.rest("POST", "/keys", { body: { kind: "api", ...body } })).body.data.key;
+
+/** A service with an event, and a webhook that received a request. */
+async function startWithObjects(t: TestContext) {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  await service.send({ name: "shop/order.created", data: { orderId: "o_1" } });
+  const webhook = await makeWebhook(service);
+  await post(webhook.url, { n: 1 });
+  return { service, webhook };
 }

@@ -16,10 +16,11 @@ const NAP = "1s";
 /** Any other is declined. */
 export const VALID_CARD = "tok_valid";
 
-export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
+/** For a dev server, unless it has a key. */
+export async function startShopApp(serviceUrl: string, signingKey?: string): Promise<ShopApp> {
   let open = () => {};
   const gate = new Promise<void>((resolve) => (open = resolve));
-  const inlet = new Inlet({ id: "shop", baseUrl: serviceUrl, isDev: true, logger: QUIET });
+  const inlet = new Inlet({ id: "shop", baseUrl: serviceUrl, isDev: signingKey === undefined, signingKey, logger: QUIET });
   const functions = [
     inlet.createFunction({ id: "fulfil", name: "Fulfil order" }, { event: "shop/order.created" }, async ({ event, step, logger }) => {
       logger.info("Order", event.data.orderId);
