@@ -163,11 +163,9 @@ async function chooseRuns(page: Page, service: TestService): Promise<void> {
   // It ends while it is asked for: the job stays about it alone.
   const [waiting] = (await service.rest("GET", "/runs?function=shop-remind")).body.data;
   assert.equal((await service.rest("POST", `/runs/${waiting.id}/cancel`)).status, 200);
-  await page
-    .getByRole("listitem")
-    .filter({ hasText: /Cancelled\s*Remind/ })
-    .waitFor();
-  await cancelling.getByText("Filter: 1 selected run").waitFor();
+  // Behind a dialog, nothing has a role.
+  await page.locator(".list-scroll").getByText("Cancelled", { exact: true }).first().waitFor();
+  await cancelling.getByText(`Filter: run ${waiting.id}`).waitFor();
   await cancelling.getByRole("button", { name: "Cancel 1 run" }).click();
   await page.waitForURL("**/jobs/*");
   // Until the page of the job is shown, that of the runs is still there, with what was selected.
