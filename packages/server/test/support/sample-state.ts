@@ -50,6 +50,7 @@ export const DISCOVERY_ENTRY: EntryRecord = {
   attempt: 0,
   claims: 1,
   leaseId: "01LEASE" as LeaseId,
+  rank: 0,
   rediscovers: false,
   eventSequence: null,
 };

@@ -12,6 +12,7 @@ const call = (stepId: string | null, no = 1, attempt = 0): EntryRecord => ({
   attempt,
   claims: 1,
   leaseId: "01LEASE" as LeaseId,
+  rank: 0,
   rediscovers: false,
   eventSequence: null,
 });

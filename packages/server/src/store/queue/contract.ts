@@ -137,9 +137,6 @@ export interface HeldRuns {
 /** How far a priority, or the job that starts it, moves a run ahead of its time or behind it. */
 export const RANK_SHIFT_MAX_MS = 43_200_000;
 
-/** How far behind its time a run stands that a job starts: runs that events start within this time after it go first. */
-export const BEHIND_LIVE_MS = 600_000;
-
 /** For a store that only one process can use: leases end with the process. */
 export const LEASE_WITHOUT_END = Number.MAX_SAFE_INTEGER;
 

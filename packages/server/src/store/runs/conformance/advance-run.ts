@@ -16,7 +16,7 @@ import {
   stepId,
 } from "../../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../../conformance/samples.ts";
-import type { RunChange } from "../../contract/index.ts";
+import type { ClaimedEntry, RunChange } from "../../contract/index.ts";
 
 const DISCOVERY = { kind: "call", stepId: null } as const;
 
@@ -188,6 +188,27 @@ export function runAdvanceConformance(engine: Engine): void {
     const { leased } = await advance(scene, begun, { steps: [doneStep("a")], entries: [DISCOVERY] }, { lease: NO_ROOM });
     assert.deepEqual([leased, announced], [[], ["app:1"]]);
     assert.equal((await claimAll(scene, 2_000, NODE))[0]?.claims, 1);
+  });
+
+  test(`${engine.name}: all calls of a run stand where its first one stood, after waits and retries too`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene, { rank: 601_000 });
+    const sleep = sampleStep("nap", { kind: "sleep", status: "sleeping" });
+    const wake = { kind: "wake", stepId: sleep.id, dueAt: 2_500 } as const;
+    await advance(scene, begun, { steps: [sleep], entries: [wake] }, { lease: NO_ROOM });
+    const there = { ...scene, store: await reopen() };
+    const [timer] = await claimAll(there, 2_500);
+    assert.equal(timer?.kind, "wake");
+    const next = { steps: [doneStep("nap")], entries: [DISCOVERY] };
+    await advance(there, { ...begun, entry: timer as ClaimedEntry }, next, { lease: NO_ROOM });
+    const [call] = await claimAll(there, 2_600);
+    assert.deepEqual([call?.kind, call?.rank], ["call", 601_000]);
+    await advance(there, { ...begun, entry: call as ClaimedEntry }, { entry: { retryAt: 3_000, attempt: 1 } }, { lease: NO_ROOM });
+    assert.deepEqual(
+      (await claimAll(there, 3_000)).map(({ rank }) => rank),
+      [601_000],
+    );
   });
 
   test(`${engine.name}: a run that has ended never changes, and leaves no entry`, async (t) => {

@@ -78,6 +78,8 @@ export interface EntryRecord {
   claims: number;
   /** The id of its lease; null if it is not leased. */
   leaseId: LeaseId | null;
+  /** Its place among the due calls of its lane: the same for all calls of a run. */
+  rank: number;
   /** One more discovery is requested after the one in progress. */
   rediscovers: boolean;
   /** The event that ends the wait of its step, if one arrived, even while the entry is leased because it timed out. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EntryNo, EnvironmentId, FunctionNo, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EntryRecord, Lease, NewEntry, RunChange, RunRecord, RunState, StepRecord, StepWrite } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import { planRunWrites } from "./plan-run-writes.ts";
@@ -36,6 +36,7 @@ function entry(no: number, changes: Partial<EntryRecord> = {}): EntryRecord {
     attempt: 0,
     claims: 1,
     leaseId: `l${no}` as LeaseId,
+    rank: RUN.createdAt,
     rediscovers: false,
     eventSequence: null,
     ...changes,
@@ -153,7 +154,13 @@ test("an end takes all entries with it but calls that are under way, and resumes
 test("without room entries wait in their lane, by the age of their run", () => {
   const { writes } = plan({}, entry(1), { entries: [{ kind: "call", stepId: "a" as StepId }] }, 0);
   assert.deepEqual(writes.entriesAdded[0]?.position, { lane: "app:1", rank: 1_000, dueAt: NOW, lease: null });
-  const ofJob = { run: { ...RUN, jobId: "j" as JobId } };
-  const [later] = plan(ofJob, entry(1), { entries: [{ kind: "call", stepId: "a" as StepId }] }, 0).writes.entriesAdded;
-  assert.equal(later?.position.rank, 601_000, "behind live runs");
+  const later: RunChange = { entries: [{ kind: "call", stepId: "a" as StepId }] };
+  const rankAfter = (worked: EntryRecord | null, entries: EntryRecord[]) =>
+    plan({ entries }, worked, later, 0).writes.entriesAdded[0]?.position.rank;
+  const moved = entry(1, { rank: 601_000 });
+  assert.equal(rankAfter(moved, [moved]), 601_000, "by its priority, or because a job started it");
+  assert.equal(rankAfter(null, [moved]), 601_000);
+  assert.equal(rankAfter(null, []), 1_000);
+  const { writes: retried } = plan({}, moved, { entry: { retryAt: NOW + 1, attempt: 1 } }, 0);
+  assert.equal(retried.entriesRenewed[0]?.write.rank, 601_000);
 });

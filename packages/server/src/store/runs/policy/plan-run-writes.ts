@@ -12,19 +12,18 @@
  */
 
 import { type EntryNo, type EventId, type RunNo, type StepId, shownRequest } from "@inlet/protocol";
-import {
-  BEHIND_LIVE_MS,
-  type EntryRecord,
-  type Invoker,
-  type NewApproval,
-  type NewEntry,
-  type NewWait,
-  type RunChange,
-  type RunEnd,
-  type RunRecord,
-  type RunState,
-  type RunStatus,
-  type StepWrite,
+import type {
+  EntryRecord,
+  Invoker,
+  NewApproval,
+  NewEntry,
+  NewWait,
+  RunChange,
+  RunEnd,
+  RunRecord,
+  RunState,
+  RunStatus,
+  StepWrite,
 } from "../../contract/index.ts";
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 
@@ -170,7 +169,7 @@ function settleOpen(steps: readonly StepRowWrite[], { endedAt }: RunEnd): StepRo
 type EntryWrites = Pick<RunWrites, "entriesRenewed" | "entriesAdded" | "entriesRemoved" | "entriesAgain" | "entriesReset" | "slotsFreed">;
 
 function planEntries(state: ReadState, entry: EntryRecord | null, change: RunChange, allocation: LeaseAllocation): EntryWrites {
-  const { run } = state;
+  const placed = { run: state.run, rank: (entry ?? state.entries[0])?.rank ?? state.run.createdAt };
   const settled = new Set(change.settled ?? []);
   const isSettled = ({ kind, stepId }: EntryRecord) => kind !== "call" && stepId !== null && settled.has(stepId);
   const added = [...(change.entries ?? [])];
@@ -185,8 +184,8 @@ function planEntries(state: ReadState, entry: EntryRecord | null, change: RunCha
   }
   const isDone = entry !== null && next === null && !isKept(change);
   return {
-    entriesRenewed: next && entry ? [{ no: entry.no, ...positioned(run, next, allocation) }] : [],
-    entriesAdded: fresh.map((wanted) => positioned(run, wanted, allocation)),
+    entriesRenewed: next && entry ? [{ no: entry.no, ...positioned(placed, next, allocation) }] : [],
+    entriesAdded: fresh.map((wanted) => positioned(placed, wanted, allocation)),
     entriesRemoved: [...state.entries.filter((other) => isSettled(other) && other.no !== entry?.no), ...(isDone ? [entry] : [])].map(
       ({ no }) => no,
     ),
@@ -219,15 +218,20 @@ function nextOf(entry: EntryRecord, change: RunChange, added: NewEntry[]): NewEn
   return entry.rediscovers ? { kind: "call", stepId: entry.stepId } : null;
 }
 
-function positioned(run: RunRecord, { kind, stepId, attempt = 0, dueAt }: NewEntry, allocation: LeaseAllocation) {
-  const { environmentId, lane, functionNo, no, createdAt, jobId } = run;
+interface PlacedRun {
+  run: RunRecord;
+  /** That of its first call: its age, moved by its priority, or behind live traffic if a job started it. */
+  rank: number;
+}
+
+function positioned({ run, rank }: PlacedRun, { kind, stepId, attempt = 0, dueAt }: NewEntry, allocation: LeaseAllocation) {
+  const { environmentId, lane, functionNo, no } = run;
   const write: EntryWrite = {
     environmentId,
     lane,
     functionNo,
     runNo: no,
-    // By the age of its run. Those of a job yield to live traffic with each call.
-    rank: jobId === null ? createdAt : createdAt + BEHIND_LIVE_MS,
+    rank,
     dueAt: dueAt ?? allocation.now,
     kind,
     stepId,

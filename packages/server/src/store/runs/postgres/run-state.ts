@@ -27,7 +27,7 @@ const LOCK_ENTRIES = `
   SELECT 1 FROM queue WHERE environment_id = $1 AND (run_no = ANY ($2::bigint[]) AND kind <> 'resume' OR entry_no = ANY ($3::bigint[]))
   ORDER BY entry_no FOR UPDATE`;
 const ENTRIES = `
-  SELECT run_no, entry_no, kind, step_id, attempt, claims, lease_id, again, event_no FROM queue
+  SELECT run_no, entry_no, kind, step_id, attempt, claims, lease_id, home_rank, again, event_no FROM queue
   WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
 
 interface EntryRow {
@@ -38,6 +38,7 @@ interface EntryRow {
   attempt: number;
   claims: number;
   lease_id: LeaseId | null;
+  home_rank: number;
   again: number;
   event_no: number | null;
 }
@@ -121,7 +122,8 @@ export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key
   return groups;
 }
 
-function toEntry({ entry_no, kind, step_id, attempt, claims, lease_id, again, event_no }: EntryRow): EntryRecord {
+function toEntry({ entry_no, kind, step_id, attempt, claims, lease_id, home_rank, again, event_no }: EntryRow): EntryRecord {
   const stepId = (step_id || null) as StepId | null;
-  return { no: entry_no, kind, stepId, attempt, claims, leaseId: lease_id, rediscovers: again === 1, eventSequence: event_no };
+  const [rank, rediscovers] = [home_rank, again === 1];
+  return { no: entry_no, kind, stepId, attempt, claims, leaseId: lease_id, rank, rediscovers, eventSequence: event_no };
 }

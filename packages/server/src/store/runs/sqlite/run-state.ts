@@ -44,7 +44,9 @@ export class RunStates {
     this.#steps = db.prepare(`
       SELECT ${STEP_COLUMNS.join(", ")} FROM steps WHERE run_no = ? ORDER BY position`);
     this.#values = db.prepare("SELECT step_id, value FROM steps WHERE run_no = ? AND done_position IS NOT NULL ORDER BY done_position");
-    this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, lease_id, again, event_no FROM queue WHERE run_no = ?");
+    this.#entries = db.prepare(
+      "SELECT entry_no, kind, step_id, attempt, claims, lease_id, home_rank, again, event_no FROM queue WHERE run_no = ?",
+    );
     const ofName = `
       ${selectEvents("events_by_name")} WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?)`;
     this.#newestEvents = db.prepare(`${ofName} AND received_at >= ? ORDER BY received_at DESC, sequence DESC LIMIT ?`);
@@ -125,6 +127,7 @@ export class RunStates {
       attempt: row.attempt as unknown as number,
       claims: row.claims as unknown as number,
       leaseId: row.lease_id as unknown as LeaseId | null,
+      rank: row.home_rank as unknown as number,
       rediscovers: (row.again as unknown as number) === 1,
       eventSequence: row.event_no as unknown as number | null,
     }));
