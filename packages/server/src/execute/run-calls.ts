@@ -71,7 +71,7 @@ export class RunCalls {
     // The run has ended. The entry was kept while another node called the app for it.
     if (!context) return untilWritten(() => store.queueRemove(entry));
     const target = functionOf(entry.functionNo);
-    if (isGone(target)) {
+    if (!target || isGone(target)) {
       // Another node may have registered it before this one has read of it: then it was claimed without its limits.
       await refreshFunctions();
       return isGone(functionOf(entry.functionNo)) ? runs.fail(entry, runNo, "Its app was removed.") : release([entry]);
@@ -137,6 +137,6 @@ export class RunCalls {
   }
 }
 
-function isGone(target: ExecutedFunction | undefined): target is undefined {
+function isGone(target: ExecutedFunction | undefined): boolean {
   return !target || target.app.removedAt !== null;
 }

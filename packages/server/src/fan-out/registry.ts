@@ -70,9 +70,9 @@ export class Registry {
 
   /** Null if it is archived, or unknown: another node may have registered it before this one has read of it. */
   async livingFunction(no: FunctionNo): Promise<RegisteredFunction | null> {
-    const living = () => [this.#functions.get(no)].find((known) => known?.isArchived === false) ?? null;
-    if (living() === null) await this.refresh();
-    return living();
+    if (this.#functions.get(no)?.isArchived !== false) await this.refresh();
+    const known = this.#functions.get(no);
+    return known && !known.isArchived ? known : null;
   }
 
   functionWithId(environmentId: EnvironmentId, id: string): RegisteredFunction | undefined {
