@@ -41,6 +41,8 @@ export interface FunctionCallsParts {
     sleepUntil(operation: Operation, now: number): number | string;
     wait(operation: Operation, state: RunState, since: number, now: number): ReturnType<CallFacts["wait"]>;
     invoke(operation: Operation, state: RunState, now: number): ReturnType<CallFacts["invoke"]>;
+    /** Whether the function to invoke is unknown. */
+    invokesUnknown(operation: Operation, environmentId: EnvironmentId): boolean;
     ask(operation: Operation, state: RunState, now: number): ReturnType<CallFacts["ask"]>;
   };
   clock: Clock;
@@ -73,6 +75,8 @@ export type CallResult = "ok" | "error" | "unreachable";
 
 export interface FunctionCallOutcome {
   result: CallResult;
+  /** It asks for a function that is unknown. */
+  invokesUnknown: boolean;
   /** What the response changes in the current state of the run. */
   decide(state: RunState): RunChange;
   /** What is recorded if the run has ended in the meantime. */
@@ -131,7 +135,7 @@ export class FunctionCalls {
 
   /** Interprets the response. */
   read(call: MadeCall): FunctionCallOutcome {
-    const { target, received, endedAt } = call;
+    const { entry, target, received, endedAt } = call;
     const read: ReadResponse =
       received instanceof NoResponse
         ? { answer: failed("NoResponse", received.message, null, true), requestVersion: null }
@@ -139,7 +143,10 @@ export class FunctionCalls {
     const { answer } = read;
     const record = callRecord(call, answer);
     const { hasResponse } = call;
+    const { steps } = this.#parts;
     return {
+      invokesUnknown:
+        answer.kind === "operations" && answer.operations.some((operation) => steps.invokesUnknown(operation, entry.environmentId)),
       result: hasResponse ? (errorIn(answer) ? "error" : "ok") : "unreachable",
       decide: (state) => {
         const change = decideResponse(state, answer, this.#facts(call, read));

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunNo } from "@inlet/protocol";
-import { DISCOVERY_ENTRY } from "../../test/support/sample-state.ts";
+import { DISCOVERY_ENTRY, sampleState } from "../../test/support/sample-state.ts";
 import type { ClaimedEntry } from "../store/contract/index.ts";
+import { HEADER_NAMES } from "./call/header-names.ts";
 import { type CallingNode, RunCalls, type RunCallsParts } from "./run-calls.ts";
 
 const ENTRY = DISCOVERY_ENTRY as unknown as ClaimedEntry;
@@ -30,5 +31,42 @@ test("a run of a function that this node does not know yet is given back; only o
     } as unknown as CallingNode;
     await new RunCalls(parts, node).work({ ...ENTRY, stepId: null }, 1 as RunNo, new AbortController().signal);
     assert.deepEqual(outcomes, [outcome]);
+  }
+});
+
+test("a function to invoke that this node does not know yet is read about before the response is decided on", async () => {
+  for (const [isKnown, expected] of [
+    [false, ["refreshed", "decided"]],
+    [true, ["decided"]],
+  ] as const) {
+    const happened: string[] = [];
+    const operation = { op: "InvokeFunction", id: "other", opts: { function_id: "shop-other", payload: { data: {} } } };
+    const target = {
+      app: { removedAt: null, url: "http://app.test", headers: "service" },
+      url: "http://app.test",
+      timeouts: {},
+      retries: 3,
+    };
+    const parts = {
+      store: { runContext: async () => ({ run: { ...sampleState().run, startedAt: 1 }, steps: [], events: [] }) },
+      functionOf: () => target,
+      refreshFunctions: async () => void happened.push("refreshed"),
+      limitedLane: () => null,
+      signing: () => ({ kind: "unsigned" }),
+      steps: { invokesUnknown: () => !isKnown },
+      caller: {
+        call: async () => ({ status: 206, headers: { [HEADER_NAMES.service.sdk]: "js:test" }, body: JSON.stringify([operation]) }),
+      },
+      clock: { now: () => 5 },
+      onCall: () => {},
+    } as unknown as RunCallsParts;
+    const node = {
+      runs: { advance: async () => happened.push("decided") > 0 },
+      poison: { guard: (_entry: ClaimedEntry, _phase: string, work: () => Promise<unknown>) => work() },
+      untilWritten: (write: () => Promise<unknown>) => write(),
+      isStopping: () => false,
+    } as unknown as CallingNode;
+    await new RunCalls(parts, node).work({ ...ENTRY, stepId: null }, 1 as RunNo, new AbortController().signal);
+    assert.deepEqual(happened, expected);
   }
 });

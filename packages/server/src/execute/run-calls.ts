@@ -123,10 +123,12 @@ export class RunCalls {
   }
 
   async #conclude(entry: ClaimedEntry, runNo: RunNo, call: AskedCall): Promise<void> {
-    const { store, onCall } = this.#parts;
+    const { store, onCall, refreshFunctions } = this.#parts;
     const { runs, untilWritten } = this.#node;
     const { environmentId } = entry;
     const outcome = call.read();
+    // Another node may have registered it before this one has read of it.
+    if (outcome.invokesUnknown) await untilWritten(refreshFunctions);
     call.span?.end(call.endedAt, outcome.result === "ok" ? undefined : outcome.result);
     const isApplied = await runs.advance({ environmentId, runNo, entry, decide: outcome.decide }, call.span?.traceparent);
     onCall(entry, outcome.result);

@@ -3,7 +3,7 @@
 import { createEventIdGenerator, type EventIdGenerator, type FunctionNo } from "@inlet/protocol";
 import { Executor, type ExecutorParts } from "../execute/executor.ts";
 import { createBackoff } from "../execute/queue/backoff.ts";
-import { readInvocation, readSleep, readWait } from "../execute/steps/step-parameters.ts";
+import { invokedFunction, readInvocation, readSleep, readWait } from "../execute/steps/step-parameters.ts";
 import { type FanOut, once } from "../fan-out/fan-out.ts";
 import { environmentOfLane, gateOfLane, limitedLane, rulesOfLane } from "../fan-out/lanes.ts";
 import type { Registry } from "../fan-out/registry.ts";
@@ -78,6 +78,10 @@ function stepReaders({ registry, fanOut, eventIds, functionId, ask }: FunctionEx
       if (typeof fields === "string") return fields;
       const runEvent = once(() => eventValue(state.events()[0] as NewEvent));
       return newWait({ kind: "event", stepId: operation.id, since, ...fields }, runEvent);
+    },
+    invokesUnknown(operation, environmentId) {
+      const id = invokedFunction(operation);
+      return id !== null && !registry.functionWithId(environmentId, id);
     },
     invoke: (operation, state, at) => readInvocation(invokeParts, operation, state, at),
     ask,

@@ -66,7 +66,7 @@ export class GatewayCalls {
     const { stepId, attempt, httpStatus } = record;
     const failure = isError ? { stepId, attempt, startedAt, endedAt, httpStatus, error: outcome.error } : null;
     const result = received instanceof NoResponse ? "unreachable" : isError ? "error" : "ok";
-    return { result, decide, late: () => ({ call: record, failure }) };
+    return { result, invokesUnknown: false, decide, late: () => ({ call: record, failure }) };
   }
 }
 

@@ -42,7 +42,7 @@ test("an invocation starts the other function with the caller's data as it was w
       return id === "app-other" ? { run: { id: "01CHILD", functionNo: 2 as FunctionNo } as unknown as NewRun } : null;
     },
   };
-  const invoke = (opts: object) => readInvocation(parts, operation({ opts }), sampleState(), NOW);
+  const invoke = (opts: object) => readInvocation(parts, operation({ op: "InvokeFunction", opts }), sampleState(), NOW);
   const started = invoke({ function_id: "app-other", payload: { data: { big: 12345678901234, _inngest: "forged" } }, timeout: "1m" });
   assert.ok(typeof started !== "string");
   const [event] = started.events[0]?.events ?? [];

@@ -110,11 +110,16 @@ export interface InvokeParts {
   functionId(no: FunctionNo): string;
 }
 
+/** The id of the function that the operation invokes. */
+export function invokedFunction({ op, opts }: Operation): string | null {
+  return op === "invokefunction" && typeof opts.function_id === "string" ? opts.function_id : null;
+}
+
 /** Starts the other function with an event, in the transaction that stores the wait of this step. */
 export function readInvocation(parts: InvokeParts, operation: Operation, state: RunState, now: number): Invocation | string {
   const { run } = state;
   const { opts } = operation;
-  const functionId = typeof opts.function_id === "string" ? opts.function_id : "";
+  const functionId = invokedFunction(operation) ?? "";
   const timeout = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : now + INVOKE_TIMEOUT_MS;
   if (timeout === null) return `the timeout ${JSON.stringify(opts.timeout)} is neither a duration nor a date.`;
   const origin = { fn_id: functionId, correlation_id: `${run.id}.${operation.id}`, source_fn_id: parts.functionId(run.functionNo) };
