@@ -5,9 +5,10 @@ import { useEffect, useState } from "react";
 import { call } from "../api/client.ts";
 import { lastRequestQuery, providersQuery, versionsQuery, webhookQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
-import { useMayChangeIngestion } from "../api/session.ts";
+import { useMayChangeIngestion, useMayRepairWebhooks } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { LazyEditor } from "../editor/lazy-editor.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { withToast } from "../ui/toasts.tsx";
 import { BacktestButton } from "./backtest.tsx";
@@ -18,15 +19,20 @@ import { useKnownFields } from "./use-known-fields.ts";
 
 export function TransformTab({ webhook }: { webhook: Webhook }) {
   const [typed, setTyped] = useTyped(webhook);
-  const draft = typed ?? webhook.transform;
+  const [replacing, setReplacing] = useState(false);
+  const draft = typed?.text ?? webhook.transform;
+  const base = typed?.version ?? webhook.version;
+  const isOutdated = base !== webhook.version;
   const [request, setRequest] = useFirstRequest(webhook);
-  const draftTest = useDraftTest(webhook.id, draft, request);
+  const mayTest = useMayRepairWebhooks();
+  const draftTest = useDraftTest(webhook.id, draft, request, mayTest);
   const queries = useQueryClient();
   const mayChange = useMayChangeIngestion();
   const known = useKnownFields(webhook.environment, draft);
   const isChanged = draft !== webhook.transform;
 
   async function save() {
+    setReplacing(false);
     const saved = await withToast(
       call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "PUT", body: { transform: draft } }),
       ({ version }) => `Saved as version ${version}, which is now current.`,
@@ -42,23 +48,31 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
       <section className="card editor-card" aria-label="Transform">
         <div className="card-head">
           <h2 className="grow">
-            Transform <span className="quiet">{isChanged ? "draft, not saved" : `version ${webhook.version}`}</span>
+            Transform{" "}
+            <span className="quiet">
+              {isChanged ? `draft${isOutdated ? ` of version ${base}` : ""}, not saved` : `version ${webhook.version}`}
+            </span>
           </h2>
           {isChanged && (
             <button type="button" className="button small bare" onClick={() => setTyped(null)}>
               Discard
             </button>
           )}
-          <BacktestButton webhook={webhook} draft={draft} />
+          {mayTest && <BacktestButton webhook={webhook} draft={draft} />}
           {mayChange && (
-            <button type="button" className="button small primary" disabled={!isChanged} onClick={() => void save()}>
+            <button
+              type="button"
+              className="button small primary"
+              disabled={!isChanged}
+              onClick={() => (isOutdated ? setReplacing(true) : void save())}
+            >
               <Icon name="check" size={14} /> Save
             </button>
           )}
         </div>
         <LazyEditor
           value={draft}
-          onChange={setTyped}
+          onChange={(text) => setTyped({ text, version: base })}
           label="Transform, JavaScript"
           readOnly={!mayChange}
           faults={error ? [error] : []}
@@ -69,22 +83,36 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
           <code>id</code> and <code>ts</code> are optional.
         </p>
       </section>
-      <Tester webhook={webhook} request={request} onRequest={setRequest} draftTest={draftTest} />
+      {mayTest && <Tester webhook={webhook} request={request} onRequest={setRequest} draftTest={draftTest} />}
+      {replacing && (
+        <FormDialog title={`Replace version ${webhook.version}?`} submit="Save" danger onClose={() => setReplacing(false)} onSubmit={save}>
+          <p className="second">
+            Your draft began with version {base}. Version {webhook.version} became current since then; its changes are not in your draft.
+          </p>
+        </FormDialog>
+      )}
     </div>
   );
 }
 
+/** What the user typed and has not saved. */
+interface Typed {
+  text: string;
+  /** The version that was current when the user began. */
+  version: number;
+}
+
 /**
- * What the user typed and has not saved. It survives navigation, reloads and the end of a session, but not closing the tab. Null: nothing, so
- * that the editor follows the saved transform when a new version is deployed.
+ * It survives navigation, reloads and the end of a session, but not closing the tab. Null: nothing, so that the editor follows the saved
+ * transform when a new version is deployed.
  */
-function useTyped({ id, transform }: Webhook): [string | null, (typed: string | null) => void] {
-  const storedAs = `inlet.draft.${id}`;
-  const [typed, setTyped] = useState(() => sessionStorage.getItem(storedAs));
+function useTyped({ id, transform }: Webhook): [Typed | null, (typed: Typed | null) => void] {
+  const storedAs = `inlet.typed.${id}`;
+  const [typed, setTyped] = useState<Typed | null>(() => JSON.parse(sessionStorage.getItem(storedAs) ?? "null"));
   useEffect(() => {
-    if (typed === transform) setTyped(null);
+    if (typed?.text === transform) setTyped(null);
     else if (typed === null) sessionStorage.removeItem(storedAs);
-    else sessionStorage.setItem(storedAs, typed);
+    else sessionStorage.setItem(storedAs, JSON.stringify(typed));
   }, [typed, transform, storedAs]);
   return [typed, setTyped];
 }

@@ -8,7 +8,7 @@ import { canonicalHeaders, queryLists, type TestRequest } from "./test-request.t
 
 const DEBOUNCE_MS = 350;
 
-export function useDraftTest(webhookId: string, draft: string, request: TestRequest) {
+export function useDraftTest(webhookId: string, draft: string, request: TestRequest, mayTest: boolean) {
   const [debounced, setDebounced] = useState({ draft, request });
   useEffect(() => {
     const timer = setTimeout(() => setDebounced({ draft, request }), DEBOUNCE_MS);
@@ -18,7 +18,7 @@ export function useDraftTest(webhookId: string, draft: string, request: TestRequ
     queryKey: ["draft-test", webhookId, debounced.draft, debounced.request],
     queryFn: ({ signal }) => testDraft(webhookId, debounced.draft, debounced.request, signal),
     placeholderData: keepPreviousData,
-    enabled: debounced.draft.trim() !== "",
+    enabled: mayTest && debounced.draft.trim() !== "",
     gcTime: 10_000,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -7,6 +7,7 @@ import { test } from "../../../server/test/support/both-stores.ts";
 import { pagesOf, sourceOf, startProvider } from "../../../server/test/support/provider.ts";
 import { call, startTestService } from "../../../server/test/support/service.ts";
 import { openPage, visit } from "../support/browser.ts";
+import { signIn } from "../support/sign-in.ts";
 import { until } from "../support/until.ts";
 
 /** Chromium adds style attributes to edited content. The content policy blocks them, and the editor does not need them. */
@@ -303,6 +304,41 @@ export function webhookCases(browser: () => Browser): void {
     await deploy(version(5));
     await until("the new version", async () => (await heading.innerText()) !== "Transform version 4");
     assert.equal(await heading.innerText(), "Transform version 5");
+  });
+
+  test("a draft that began with an older version replaces a newer one only when that is confirmed", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const version = (n: number) => `transform = () => ({ name: "v/${n}", data: {} })`;
+    const { id } = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform: version(1) } })).body.data;
+    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${id}`, { allow: EDITING });
+    const stored = async () => (await service.rest("GET", `/webhooks/${id}`)).body.data.transform;
+    await write(page, version(9));
+    await page.getByText("draft, not saved").waitFor();
+    await service.rest("PUT", `/webhooks/${id}`, { body: { transform: version(2) } });
+    await page.reload();
+    await page.getByText("draft of version 1, not saved").waitFor();
+    const save = page.getByRole("button", { name: "Save" });
+    const dialog = page.getByRole("dialog", { name: "Replace version 2?" });
+    await save.click();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    assert.equal(await stored(), version(2));
+    await save.click();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved as version 3").waitFor();
+    assert.equal(await stored(), version(9));
+  });
+
+  test("a viewer sees the transform and is offered nothing that the service refuses", async (t) => {
+    const service = await startTestService(t, { mode: "production" });
+    const transform = 'transform = () => ({ name: "v/1", data: {} })';
+    const { id } = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform } })).body.data;
+    const { key } = (await service.rest("POST", "/keys", { body: { kind: "api", name: "viewer", role: "viewer" } })).body.data;
+    const path = `/env/production/webhooks/${id}`;
+    const page = await openPage(t, browser(), `${service.url}/login?next=${encodeURIComponent(path)}`, { allow: /40[13]/ });
+    await signIn(page, key);
+    await page.getByRole("textbox", { name: "Transform, JavaScript" }).getByText("v/1").waitFor();
+    await page.getByRole("region", { name: "Test request" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Run on recent requests" }).waitFor({ state: "detached" });
   });
 
   test("the URL is rotated; a webhook is disabled and deleted", async (t) => {
