@@ -329,7 +329,7 @@ export function webhookCases(browser: () => Browser): void {
   });
 
   test("a viewer sees the transform and is offered nothing that the service refuses", async (t) => {
-    const service = await startTestService(t, { mode: "production" });
+    const service = await startTestService(t);
     const transform = 'transform = () => ({ name: "v/1", data: {} })';
     const { id } = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform } })).body.data;
     const { key } = (await service.rest("POST", "/keys", { body: { kind: "api", name: "viewer", role: "viewer" } })).body.data;

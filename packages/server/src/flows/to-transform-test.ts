@@ -3,7 +3,7 @@
 import type { TrialParams } from "../api/webhooks/transforms-routes.ts";
 import { targetOf } from "../receive/connections/target.ts";
 import type { Directory } from "../receive/senders/directory.ts";
-import type { TrialRequest } from "../transform/index.ts";
+import type { TransformOwner, TrialRequest } from "../transform/index.ts";
 
 export interface TrialParts {
   directory: Directory;
@@ -15,13 +15,14 @@ export function toTransformTest(
   { webhook, method = "POST", sign = false, receipt, ...request }: TrialParams,
   parts: TrialParts,
 ): TrialRequest {
-  if (!webhook || (!webhook.verify && !webhook.handshake)) return request;
+  const trial = { ...request, owner: ownerOf(webhook) };
+  if (!webhook || (!webhook.verify && !webhook.handshake)) return trial;
   const query = request.query ?? queryText(request.queryParams);
   const host = Object.entries(request.headers).find(([name]) => name.toLowerCase() === "host")?.[1] ?? "localhost";
   const bases = parts.publicUrl === null ? [`https://${host}`, `http://${host}`] : [parts.publicUrl];
   const tokens = receipt ? parts.directory.tokensOf(webhook.id) : [webhook.token];
   return {
-    ...request,
+    ...trial,
     authentication: {
       rules: webhook,
       method,
@@ -31,6 +32,12 @@ export function toTransformTest(
       receipt: receipt ?? { at: parts.now(), wasVerified: null },
     },
   };
+}
+
+/** What people try takes its time from what their environment is due, and shares it: each draft is a version of its own. */
+function ownerOf(webhook: TrialParams["webhook"]): TransformOwner {
+  const environment = webhook ? String(webhook.environmentId) : "trials";
+  return { webhook: `trials of ${environment}`, environment };
 }
 
 function queryText(queryParams: TrialParams["queryParams"]): string {

@@ -66,8 +66,7 @@ async function serve(parts: HttpEdgeParts, request: IncomingMessage, response: S
   const share = parts.budget.enter();
   if (!share) return write(request, response, refusedResponse(overloaded()));
   const inbound = new EdgeRequest(request, share, parts.clientIp);
-  const answer = await answerTo(parts, inbound);
-  share.release();
+  const answer = await answerTo(parts, inbound).finally(() => share.release());
   const delayMs = answer?.isOverQuota ? parts.pacer.delayOf(inbound.keyText) : 0;
   if (delayMs > 0) await delay(delayMs);
   if (answer) write(request, response, answer, parts.isDraining() ? CLOSE : []);

@@ -8,11 +8,13 @@ import { canonicalName, MASK, Refusal } from "@inlet/protocol";
 import { type AuthenticateParams, type AuthenticationRules, authenticateRequest, type Receipt } from "./authenticate-request.ts";
 import type { HandshakeResponse } from "./handshake/handshake-response.ts";
 import type { TransformRunner } from "./threads/transform-runner.ts";
+import type { TransformOwner } from "./transform-outcome.ts";
 import { resultOf, type TransformedRequest, transformRequest } from "./transform-request.ts";
 import { signRequest } from "./verify/sign-request.ts";
 import { credentialHeader, type VerifyFault } from "./verify/verify-request.ts";
 
 export interface TrialRequest {
+  owner: TransformOwner;
   transform: string;
   /** The parsed body as JSON text; without it, `bytes` are parsed by their content type. */
   bodyJson?: string;
@@ -67,6 +69,7 @@ export async function tryTransform(runner: TransformRunner, request: TrialReques
   const headers = authentication.signs ? { ...unsigned, ...signatureOf(authentication, bytes, unsigned) } : unsigned;
   const { refused, answer, fault, isVerified, logs, durationMs } = await authenticateRequest(runner, {
     ...authentication,
+    owner: request.owner,
     bytes,
     headers,
     bytesMax: limits.bytesMax,
@@ -101,15 +104,16 @@ async function runTransform(runner: TransformRunner, request: TrialRequest, { by
   const headers = withContentType(canonical(request.headers), request.contentType);
   const params = {
     versionKey: `trial:${createHash("sha256").update(request.transform).digest("hex")}`,
+    owner: request.owner,
     transform: request.transform,
     headers,
     queryParams: request.queryParams,
   };
   if (request.bodyJson !== undefined) {
-    const { versionKey, transform: source, queryParams } = params;
+    const { versionKey, owner, transform: source, queryParams } = params;
     const raw = request.bytes.length > 0 ? request.bytes.toString() : request.bodyJson;
     const evtJson = request.bodyJson;
-    const outcome = await runner.run({ versionKey, source, headers, queryParams, evtJson, raw, resultBytesMax: bytesMax });
+    const outcome = await runner.run({ versionKey, owner, source, headers, queryParams, evtJson, raw, resultBytesMax: bytesMax });
     return asTrial(
       { ...resultOf(outcome), logs: outcome.logs, durationMs: outcome.durationMs },
       outcome.ok ? outcome.eventJson : undefined,

@@ -38,5 +38,7 @@ async function parse(bytes: Buffer, contentType: string): Promise<FieldLists> {
   busboy.on("error", reject);
   busboy.on("finish", () => resolve(fields));
   busboy.end(bytes);
+  // All is in memory: busboy never ends if it has not by now, as with a part whose headers have no end.
+  setImmediate(() => reject(new Error("a part has no end of its headers")));
   return promise;
 }

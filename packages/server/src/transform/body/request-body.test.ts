@@ -143,8 +143,35 @@ describe("multipart", () => {
       (await refused(`--XX\r\nContent-Disposition: form-data; name="a"; filename="b"\r\n\r\nhalf a file`, type))[0],
       "body_invalid",
     );
+    for (const odd of ["foo", "", 'Content-Disposition: form-data; name="a"', "f".repeat(500_000)])
+      assert.match((await refused(`${field("a", "1")}--XX\r\n${odd}\r\n${end}`, type))[1], /no end of its headers/, odd.slice(0, 20));
     const parts = Array.from({ length: 10_001 }, () => field("a", "")).join("");
     assert.match((await refused(parts + end, type, { bytesMax: 10_000_000 }))[1], /more than 10000 parts/);
+  });
+});
+
+describe("a body of any kind", () => {
+  const pieces = [
+    "--XX",
+    "--",
+    "\r\n",
+    "\r\n\r\n",
+    "Content-Disposition: form-data",
+    '; name="a"',
+    '; filename="b"',
+    "Content-Type: x",
+    "v",
+    "\u0000",
+  ];
+
+  it("comes to an end, in whatever order its pieces come", async () => {
+    const pick = () => pieces[Math.trunc(Math.random() * pieces.length)];
+    for (let n = 0; n < 2_000; n++) {
+      const body = `--XX\r\n${Array.from({ length: 1 + (n % 20) }, pick).join("")}${n % 2 ? "\r\n--XX--\r\n" : ""}`;
+      const ending = readRequestBody({ bytes: Buffer.from(body), contentType: "multipart/form-data; boundary=XX", bytesMax: 1_000 });
+      const never = new Promise<null>((resolve) => setTimeout(resolve, 10_000, null).unref());
+      assert.ok(await Promise.race([ending, never]), JSON.stringify(body));
+    }
   });
 });
 

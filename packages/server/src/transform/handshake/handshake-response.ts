@@ -31,6 +31,7 @@ export function readHandshakeResponse(given: unknown): HandshakeResponse | strin
   if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return "headers must be an object";
   const text = typeof body === "string" ? body : JSON.stringify(body);
   if (isTooLarge(text)) return TOO_LARGE;
+  if (Object.values(headers).some((value) => typeof value === "object" && value !== null)) return "headers must hold texts";
   const entries = Object.entries(headers as Record<string, unknown>).map(([name, value]): [string, string] => [name, String(value)]);
   const contentType = entries.find(([name]) => name.toLowerCase() === "content-type")?.[1];
   const isJson = contentType === undefined ? typeof body !== "string" : /^application\/json\s*(?:;|$)/i.test(contentType);

@@ -3,7 +3,7 @@
  *
  * Guarantees: every run ends in an outcome, within the limits; a version that loops or is slow delays others of its kind, not the
  * quick ones (see version-speeds.ts); waiting runs are scheduled fairly by environment and webhook (see waiting-work.ts) and bounded, and
- * beyond the bound the outcome is `overloaded` at once; a thread that is stuck or dies is replaced, and another runs the jobs it had not
+ * beyond the bound the outcome is `overloaded`; a thread that is stuck or dies is replaced, and another runs the jobs it had not
  * begun.
  *
  * A quick thread stops a run as soon as it is slow. The run then starts over on the other thread, with its full time limit: a run is
@@ -101,6 +101,7 @@ class Runner implements TransformRunner {
   readonly #waiting: WaitingWork;
   readonly #quickThreads = new Set<SandboxThread>();
   #slowThread: SandboxThread | null = null;
+  #isTurnOfSlow = false;
   /** Compiled by the first thread of the process, used by all. */
   static #module: WebAssembly.Module | null = null;
   #running = 0;
@@ -189,13 +190,20 @@ class Runner implements TransformRunner {
   #dispatch(): void {
     if (this.#waiting.has("new") || this.#waiting.has("slow")) {
       this.#slowThread ??= this.#addSlowThread();
-      if (this.#slowThread.load === 0) this.#send(this.#slowThread, this.#take("new") ?? this.#take("slow"));
+      if (this.#slowThread.load === 0) this.#send(this.#slowThread, this.#takeInTurn());
     }
     while (this.#waiting.has("quick")) {
       const thread = this.#quickThread();
       if (!thread) break;
       this.#send(thread, this.#take("quick"));
     }
+  }
+
+  /** New and slow versions in turn, so that neither waits for all of the other. */
+  #takeInTurn(): Work | undefined {
+    const [first, second] = this.#isTurnOfSlow ? (["slow", "new"] as const) : (["new", "slow"] as const);
+    this.#isTurnOfSlow = !this.#isTurnOfSlow;
+    return this.#take(first) ?? this.#take(second);
   }
 
   /** The next work of this speed. Work whose version has changed its speed while it waited goes where it belongs. */
@@ -209,9 +217,8 @@ class Runner implements TransformRunner {
   }
 
   #enqueue(speed: Speed, work: Work): void {
-    if (this.#waiting.isFull(speed, work.owner))
-      work.settle({ code: "overloaded", message: "too many transforms are waiting: try again in a moment" });
-    else this.#waiting.add(speed, work);
+    const dropped = this.#waiting.add(speed, work);
+    dropped?.settle({ code: "overloaded", message: "too many transforms are waiting: try again in a moment" });
   }
 
   /** The first quick thread with room, or a new one if allowed. */
@@ -304,7 +311,7 @@ class Runner implements TransformRunner {
 
   #retry(work: Work): void {
     work.attempts++;
-    if (work.attempts < ATTEMPTS_MAX && !this.#stopping) this.#waiting.add(this.#speedOf(work.versionKey), work);
+    if (work.attempts < ATTEMPTS_MAX && !this.#stopping) this.#enqueue(this.#speedOf(work.versionKey), work);
     else work.settle({ code: "overloaded", message: "the code could not be run: try again in a moment" });
     this.#endOne();
   }

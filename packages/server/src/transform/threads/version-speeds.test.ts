@@ -89,11 +89,26 @@ describe("waiting work", () => {
     assert.equal(waiting.size, 0);
   });
 
-  it("leaves room for others when one webhook has much waiting", () => {
-    const waiting = new WaitingWork({ waitingMax: 100, waitingSlowMax: 10, now: () => 0 });
-    for (let n = 0; n < 50; n++) waiting.add("quick", work(n, "greedy"));
-    const isFull = (webhook: string) => waiting.isFull("quick", { webhook, environment: "one" });
-    assert.deepEqual([isFull("greedy"), isFull("other")], [true, false]);
+  it("lets whoever has the most waiting give way when a queue is full: the environment, and in it the webhook", () => {
+    for (const [speed, count] of [
+      ["quick", 100],
+      ["new", 100],
+      ["slow", 10],
+    ] as const) {
+      const waiting = new WaitingWork({ waitingMax: 100, waitingSlowMax: 10, now: () => 0 });
+      const dropped = (id: number, webhook: string, environment: string) => waiting.add(speed, work(id, webhook, environment))?.job.id;
+      for (let n = 0; n < count; n++) assert.equal(dropped(n, n % 10 === 0 ? "b" : "a", "greedy"), undefined);
+      assert.equal(dropped(200, "c", "other"), count - 1, "the newest of the webhook that has the most");
+      assert.equal(dropped(201, "a", "greedy"), 201, "not another that has less");
+      assert.equal(waiting.size, count);
+    }
+  });
+
+  it("bounds each speed for itself", () => {
+    const waiting = new WaitingWork({ waitingMax: 10, waitingSlowMax: 10, now: () => 0 });
+    for (const speed of ["new", "slow"] as const) for (let n = 0; n < 20; n++) waiting.add(speed, work(n, `${n}`, `${n}`));
+    assert.equal(waiting.add("quick", work(1, "a")), undefined);
+    assert.equal(waiting.size, 21);
   });
 });
 
@@ -154,6 +169,36 @@ describe("the runner", () => {
     const outcomes = await Promise.all([run(slow), run(slow), run(slow), run("() => ({ a: 1 })")]);
     const codes = outcomes.map((outcome) => (outcome.ok ? "ok" : outcome.code));
     assert.deepEqual(codes, ["ok", "ok", "overloaded", "ok"]);
+  });
+
+  it("serves another environment's slow webhook while one has filled the queue", async (t) => {
+    const { runner, run } = testRunner({ waitingSlowMax: 4, slowMs: ALWAYS_SLOW });
+    t.after(() => runner.stop());
+    const codeOf = async (name: string) => {
+      const request = { versionKey: `${name}@1`, owner: { webhook: name, environment: name }, evtJson: '{"loop":0}' };
+      const outcome = await run(LOOPING, request);
+      return outcome.ok ? "ok" : outcome.code;
+    };
+    for (const name of ["attacker", "victim"]) assert.equal(await codeOf(name), "ok");
+    const attack = Array.from({ length: 10 }, () => codeOf("attacker"));
+    assert.equal(await codeOf("victim"), "ok");
+    // One ran, and of the four that waited one gave way.
+    assert.equal((await Promise.all(attack)).filter((code) => code === "overloaded").length, 6);
+  });
+
+  it("serves slow versions while new ones come without end", async (t) => {
+    const { runner, event } = testRunner({ slowMs: ALWAYS_SLOW });
+    t.after(() => runner.stop());
+    const slow = "() => ({ slow: 1 })";
+    await event(slow);
+    let isOver = false;
+    let count = 0;
+    const flood = Array.from({ length: 3 }, async () => {
+      while (!isOver) await event(`() => ({ n: ${count++} })`);
+    });
+    for (let n = 0; n < 5; n++) assert.deepEqual(await event(slow), { slow: 1 });
+    isOver = true;
+    await Promise.all(flood);
   });
 
   it("replaces a stuck thread, and runs what it had not begun elsewhere", async (t) => {

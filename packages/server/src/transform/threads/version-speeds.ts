@@ -4,7 +4,7 @@
  *   new ──quick run──▶ quick ◀──quick run, slow run──▶ slow
  *    └───slow run─────────────────────────────────────▶ slow
  *
- * `quick` versions share the fast threads. `new` and `slow` ones share one other thread, new ones first: an endless loop
+ * `quick` versions share the fast threads. `new` and `slow` ones share one other thread, in turn: an endless loop
  * never reaches the fast threads before it has been caught once, and a new version waits for at most one slow run.
  */
 

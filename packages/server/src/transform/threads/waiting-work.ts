@@ -1,7 +1,7 @@
 /**
- * Work that waits for a sandbox thread, one bounded queue per speed. Within a queue, the environment that
- * has used the least CPU time goes first, and within it the webhook that has: no webhook waits behind all requests of another. Use is
- * counted for ten seconds at a time.
+ * Work that waits for a sandbox thread, one bounded queue per speed. Within a queue, the environment that has used the least CPU time goes
+ * first, and within it the webhook that has: no webhook waits behind all requests of another. Use is counted for ten seconds at a time.
+ * When a queue is full, whoever has the most waiting gives way, so that nobody can keep others out.
  */
 
 import type { TransformFault, TransformOwner } from "../transform-outcome.ts";
@@ -29,8 +29,6 @@ export interface WaitingBounds {
 }
 
 const PERIOD_MS = 10_000;
-/** When half of the capacity is used, a webhook has at most this fraction of it. */
-const PART_OF_ONE = 1 / 4;
 
 /** The work of each webhook, oldest first. */
 type Webhooks = Map<string, Work[]>;
@@ -53,18 +51,22 @@ export class WaitingWork {
     return this.#counts.quick + this.#counts.new + this.#counts.slow;
   }
 
-  isFull(speed: Speed, { environment, webhook }: TransformOwner): boolean {
-    const { waitingMax, waitingSlowMax } = this.#bounds;
-    if (this.size >= waitingMax || (speed === "slow" && this.#counts.slow >= waitingSlowMax)) return true;
-    const own = this.#queues[speed].get(environment)?.get(webhook)?.length ?? 0;
-    return this.size >= waitingMax / 2 && own >= waitingMax * PART_OF_ONE;
-  }
-
-  add(speed: Speed, work: Work): void {
+  /** Returns what gives way if it is more than may wait: the newest work of the environment, and in it of the webhook, that has the most. */
+  add(speed: Speed, work: Work): Work | undefined {
     const { environment, webhook } = work.owner;
     const webhooks = getOrSet(this.#queues[speed], environment, () => new Map());
     getOrSet(webhooks, webhook, () => []).push(work);
     this.#counts[speed]++;
+    const { waitingMax, waitingSlowMax } = this.#bounds;
+    return this.#counts[speed] > (speed === "slow" ? waitingSlowMax : waitingMax) ? this.#takeNewestOfMost(speed) : undefined;
+  }
+
+  #takeNewestOfMost(speed: Speed): Work | undefined {
+    const [environment, webhooks] = greatest(this.#queues[speed], lengthOf) ?? [];
+    const [webhook, works] = (webhooks && greatest(webhooks, (waiting) => waiting.length)) ?? [];
+    const newest = works?.pop();
+    if (environment !== undefined && webhook !== undefined) this.#taken(speed, environment, webhook);
+    return newest;
   }
 
   has(speed: Speed): boolean {
@@ -75,11 +77,17 @@ export class WaitingWork {
     const [environment, webhooks] = leastUsed(this.#queues[speed], this.#usedByEnvironment) ?? [];
     const [webhook, works] = (webhooks && leastUsed(webhooks, this.#usedByWebhook)) ?? [];
     if (environment === undefined || webhook === undefined) return undefined;
-    const work = works?.shift();
-    if (works?.length === 0) webhooks?.delete(webhook);
+    const oldest = works?.shift();
+    this.#taken(speed, environment, webhook);
+    return oldest;
+  }
+
+  /** One less waits of this webhook. */
+  #taken(speed: Speed, environment: string, webhook: string): void {
+    const webhooks = this.#queues[speed].get(environment);
+    if (webhooks?.get(webhook)?.length === 0) webhooks.delete(webhook);
     if (webhooks?.size === 0) this.#queues[speed].delete(environment);
     this.#counts[speed]--;
-    return work;
   }
 
   /** The CPU time of a run counts for its webhook and its environment. */
@@ -103,13 +111,23 @@ function getOrSet<Value>(map: Map<string, Value>, key: string, create: () => Val
   return value;
 }
 
-/** The first of those that have used the least. */
+function lengthOf(webhooks: Webhooks): number {
+  let length = 0;
+  for (const works of webhooks.values()) length += works.length;
+  return length;
+}
+
 function leastUsed<Value>(map: ReadonlyMap<string, Value>, used: ReadonlyMap<string, number>): [string, Value] | undefined {
+  return greatest(map, (_, key) => -(used.get(key) ?? 0));
+}
+
+/** The first of those with the greatest size. */
+function greatest<Value>(map: ReadonlyMap<string, Value>, sizeOf: (value: Value, key: string) => number): [string, Value] | undefined {
   let best: [string, Value] | undefined;
-  let bestMs = Number.POSITIVE_INFINITY;
+  let bestSize = Number.NEGATIVE_INFINITY;
   for (const entry of map) {
-    const ms = used.get(entry[0]) ?? 0;
-    if (ms < bestMs) [best, bestMs] = [entry, ms];
+    const size = sizeOf(entry[1], entry[0]);
+    if (size > bestSize) [best, bestSize] = [entry, size];
   }
   return best;
 }
