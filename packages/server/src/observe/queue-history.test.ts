@@ -72,3 +72,31 @@ test("what this node has taken and not begun waits as well", async () => {
     [10_000, 60_000],
   );
 });
+
+test("a sample that took long delays the next one; one that failed does not", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const world = { clock: 0, takesMs: 30_000, fails: true, queries: 0 };
+  t.mock.method(performance, "now", () => world.clock);
+  const queueDepths = async () => {
+    world.queries++;
+    world.clock += world.takesMs;
+    if (world.fails) throw new Error("the query took too long");
+    return [];
+  };
+  const log = pino({ level: "silent" });
+  const history = new QueueHistory({ views: { queueDepths }, waitingSince: () => new Map(), log, now: () => 0 });
+  t.after(() => history.stop());
+  const queriesAfter = async (ms: number) => {
+    t.mock.timers.tick(ms);
+    // The sample ends, and the timer of the next one is set.
+    await new Promise(setImmediate);
+    return world.queries;
+  };
+  history.start();
+  assert.equal(await queriesAfter(1), 1);
+  Object.assign(world, { takesMs: 1_000, fails: false });
+  assert.equal(await queriesAfter(9_999), 1);
+  assert.equal(await queriesAfter(1), 2, "the usual interval after the failure");
+  assert.equal(await queriesAfter(99_999), 2);
+  assert.equal(await queriesAfter(1), 3, "100 times its duration after a success");
+});

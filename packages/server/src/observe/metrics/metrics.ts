@@ -25,7 +25,7 @@ import { setReplicas } from "./set-replicas.ts";
 import { setUsage } from "./set-usage.ts";
 
 const POLL_INTERVAL_MS = 5_000;
-/** A query that takes long, because a million calls wait, delays the next one. */
+/** A query that takes long, because a million calls wait, delays the next one. One that failed does not: the store may be back soon. */
 const REST_PER_POLL = 100;
 
 /** `unreachable`: the app did not respond. */
@@ -144,13 +144,16 @@ export class Metrics {
   #poll(): Promise<void> {
     const begun = performance.now();
     if (!this.#polled || begun >= this.#polled.until) {
-      const done = this.#read().catch(() => undefined);
-      const polled = { until: Number.POSITIVE_INFINITY, done };
+      const polled = { until: Number.POSITIVE_INFINITY, done: Promise.resolve() };
+      const rest = (perPoll: number) => {
+        const ended = performance.now();
+        polled.until = ended + Math.max(POLL_INTERVAL_MS, (ended - begun) * perPoll);
+      };
+      polled.done = this.#read().then(
+        () => rest(REST_PER_POLL),
+        () => rest(0),
+      );
       this.#polled = polled;
-      void done.then(() => {
-        const took = performance.now() - begun;
-        polled.until = begun + took + Math.max(POLL_INTERVAL_MS, took * REST_PER_POLL);
-      });
     }
     return this.#polled.done;
   }
