@@ -5,11 +5,29 @@ import { temporaryFolder } from "../../test/support/service.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../store/conformance/samples.ts";
 import { type ActivityStore, type ActivitySubject, type AlertRule, PARTS_PER_HOUR } from "../store/contract/index.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { makeWebhook, sampleRequest } from "../store/webhooks/conformance.ts";
 import { Silences } from "./silence.ts";
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 168 * HOUR_MS;
 const START = Date.UTC(2026, 0, 5);
+const RULE = {
+  id: "alr_1",
+  name: "quiet",
+  kind: "silence",
+  functionId: null,
+  webhookId: null,
+  eventName: null,
+  threshold: null,
+  quietHours: null,
+  isEnabled: true,
+  createdAt: START,
+  updatedAt: START,
+  raisedAt: null,
+  lastRaisedAt: null,
+  value: null,
+  changes: 0,
+} as const;
 
 /** Notes activity, and writes it when it is asked to. */
 function noted(store: ActivityStore, now: () => number) {
@@ -31,25 +49,7 @@ test("a silence is measured from the last activity, and from the rule's creation
   const now = () => at;
   const activity = noted(store, now);
   const silences = new Silences({ store, activity, functionNos: () => [] as FunctionNo[], now });
-  const rule: AlertRule = {
-    id: "alr_1",
-    environmentId: environment.id,
-    name: "quiet",
-    kind: "silence",
-    functionId: null,
-    webhookId: null,
-    eventName: "shop/*",
-    threshold: null,
-    windowMs: 60_000,
-    quietHours: null,
-    isEnabled: true,
-    createdAt: START,
-    updatedAt: START,
-    raisedAt: null,
-    lastRaisedAt: null,
-    value: null,
-    changes: 0,
-  };
+  const rule: AlertRule = { ...RULE, environmentId: environment.id, eventName: "shop/*", windowMs: 60_000 };
   const subject = { environmentId: environment.id, kind: "event", subject: "shop/paid" } as const;
 
   at = START + 59_000;
@@ -84,25 +84,7 @@ test("without a window the rhythm of the last weeks decides", async (t) => {
   const activity = noted(store, now);
   const silences = new Silences({ store, activity, functionNos: () => [] as FunctionNo[], now });
   const subject = { environmentId: environment.id, kind: "webhook", subject: "whk_1" } as const;
-  const rule: AlertRule = {
-    id: "alr_1",
-    environmentId: environment.id,
-    name: "usual",
-    kind: "silence",
-    functionId: null,
-    webhookId: "whk_1",
-    eventName: null,
-    threshold: null,
-    windowMs: null,
-    quietHours: null,
-    isEnabled: true,
-    createdAt: START,
-    updatedAt: START,
-    raisedAt: null,
-    lastRaisedAt: null,
-    value: null,
-    changes: 0,
-  };
+  const rule: AlertRule = { ...RULE, environmentId: environment.id, webhookId: "whk_1", windowMs: null };
   // From 8:00 to 12:00 every day, every ten minutes.
   for (let day = 0; day < 21; day++) {
     for (let n = 0; n < 24; n++) activity.note(subject, START + day * 24 * HOUR_MS + 8 * HOUR_MS + n * 600_000);
@@ -114,4 +96,25 @@ test("without a window the rhythm of the last weeks decides", async (t) => {
   assert.equal((await silences.measure(rule)).isOver, false, "nights are quiet");
   at += 5 * HOUR_MS;
   assert.equal((await silences.measure(rule)).isOver, true, "a morning is not");
+});
+
+test("requests that reconciliation recovered do not end the silence of a webhook", async (t) => {
+  const store = openSqliteStore({ folder: temporaryFolder(t), onFault: () => undefined, onRecovery: () => undefined });
+  t.after(() => store.stop());
+  const environment = await makeEnvironment(store);
+  const webhook = await makeWebhook(store, environment);
+  let at = START;
+  const now = () => at;
+  const silences = new Silences({ store, activity: noted(store, now), functionNos: () => [] as FunctionNo[], now });
+  const rule: AlertRule = { ...RULE, environmentId: environment.id, webhookId: webhook.id, windowMs: 60_000 };
+  const accept = (n: number, isReconciled: boolean) => {
+    const webhookRequest = sampleRequest(webhook, n, { outcome: "accepted", receivedAt: at, isReconciled });
+    return store.eventAppend(sampleBatch(environment, [sampleEvent()], { receivedAt: at, webhookRequest }));
+  };
+  at += 60_000;
+  await accept(1, true);
+  assert.deepEqual(await silences.measure(rule), { value: 60, isOver: true });
+  await accept(2, false);
+  await accept(3, true);
+  assert.deepEqual(await silences.measure(rule), { value: 0, isOver: false }, "one was received, and a killed node noted nothing");
 });

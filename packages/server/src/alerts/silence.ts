@@ -100,7 +100,8 @@ export class Silences {
     const { store, functionNos, now } = this.#parts;
     const from = last + 1;
     if (webhookId !== null) {
-      const params = { environmentId, webhookId: webhookId as WebhookId, outcome: "accepted", from, limit: 1 };
+      // What was found in a list shows no activity of its provider.
+      const params = { environmentId, webhookId: webhookId as WebhookId, outcome: "accepted", isReceived: true, from, limit: 1 };
       const [request] = (await store.webhookRequestList(params)).requests;
       return request ? { subject: webhookId, at: request.receivedAt } : null;
     }

@@ -56,6 +56,8 @@ export interface WebhookRequestListParams {
   from?: number;
   to?: number;
   outcome?: string;
+  /** True: only those that were received, not found in a list. */
+  isReceived?: boolean;
   /** In the body, whatever its case. */
   text?: string;
   /** No body in which this is found is found by its text: a search finds out nothing that is hidden from the reader. */

@@ -14,7 +14,7 @@ import {
   type WebhookRequest,
 } from "../contract/index.ts";
 
-function makeWebhook(store: Store, environment: Environment, id = "wh_1"): Promise<Webhook> {
+export function makeWebhook(store: Store, environment: Environment, id = "wh_1"): Promise<Webhook> {
   return store.webhookInsert({
     id: id as WebhookId,
     environmentId: environment.id,
@@ -34,7 +34,7 @@ function makeWebhook(store: Store, environment: Environment, id = "wh_1"): Promi
   });
 }
 
-function sampleRequest(webhook: Webhook, n: number, changes: Partial<NewWebhookRequest> = {}): NewWebhookRequest {
+export function sampleRequest(webhook: Webhook, n: number, changes: Partial<NewWebhookRequest> = {}): NewWebhookRequest {
   return {
     id: `req_${n}` as WebhookRequestId,
     webhookId: webhook.id,
@@ -140,6 +140,10 @@ export function webhookConformance(engine: Engine): void {
       requests.map(({ isReconciled }) => isReconciled),
       [true, true, false],
     );
+    const received = await store.webhookRequestList({ ...key, isReceived: true, limit: 1 });
+    assert.deepEqual([received.requests.map(({ id }) => id), received.next], [["req_1"], null]);
+    const refused = await store.webhookRequestList({ ...key, isReceived: true, outcome: "transform_failed", limit: 1 });
+    assert.deepEqual(refused, { requests: [], next: null });
   });
 
   test(`${engine.name}: a webhook is kept with its lists, changed field by field, and read back`, async (t) => {

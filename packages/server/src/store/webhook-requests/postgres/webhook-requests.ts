@@ -218,6 +218,7 @@ function listRequests(database: Database, params: WebhookRequestListParams): Pro
     if (after) where.add("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
     if (params.from !== undefined) where.add("received_at >= ?", params.from);
     if (params.to !== undefined) where.add("received_at < ?", params.to);
+    if (params.isReceived) where.add("reconciled = 0");
     const order = "received_at DESC, sequence DESC";
     const newest = `(SELECT * FROM webhook_requests WHERE ${where.text} ORDER BY ${order} LIMIT ${rows})`;
     const found = await database.read<RequestRow & { rows_found: number }>(

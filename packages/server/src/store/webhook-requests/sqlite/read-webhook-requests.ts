@@ -83,6 +83,7 @@ function readRows(db: DatabaseSync, params: WebhookRequestListParams, after: Eve
   if (after) require("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
   if (params.from !== undefined) require("received_at >= ?", params.from);
   if (params.to !== undefined) require("received_at < ?", params.to);
+  if (params.isReceived) require("reconciled = 0");
   return db
     .prepare(`
       SELECT * FROM webhook_requests INDEXED BY webhook_requests_by_time
