@@ -118,6 +118,11 @@ test("an alert is raised once, starts functions, shows, and is resolved", async 
   assert.equal((await service.rest("DELETE", `/alert-rules/${failures.id}`)).status, 200);
   assert.equal((await service.rest("PUT", `/alert-rules/${failures.id}`, { body: {} })).body.code, "alert_rule_not_found");
   assert.equal((await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "mood", threshold: 1 } })).status, 400);
+  for (const [kind, countedMax] of [["failure_count", 10_000]] as const) {
+    const refused = await service.rest("POST", "/alert-rules", { body: { name: "x", kind, threshold: countedMax + 1 } });
+    assert.deepEqual([refused.status, refused.body.details?.[0]?.field], [400, "threshold"], kind);
+    await rule({ name: "x", kind, threshold: countedMax });
+  }
   for (const quietHours of [
     { from: "22:00", to: "06:00", timeZone: "Mars/Base" },
     { from: "22:00", to: "22:00" },

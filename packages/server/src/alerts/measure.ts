@@ -2,12 +2,14 @@
 
 import type { FunctionNo } from "@inlet/protocol";
 import type {
+  AlertKind,
   AlertRule,
   EventCursor,
   EventListParams,
   EventStore,
   QueueStore,
   ReconciliationStore,
+  RunEndCount,
   RunStore,
   Webhook,
   WebhookRequestStore,
@@ -32,10 +34,13 @@ export interface MeasureParts {
   now(): number;
 }
 
+/** Of a function's runs with one status, looked at for those that ended in the window. */
 const RUNS_MAX = 10_000;
 const PAGE = 500;
 /** Pages read for one rule, to bound its cost. */
 const PAGES_MAX = 40;
+/** What is counted at most: no threshold can be higher. */
+export const COUNTED_MAX: Partial<Record<AlertKind, number>> = { failure_count: RUNS_MAX };
 const NOT_REFUSED: ReadonlySet<string> = new Set(["accepted", "handshake"]);
 
 export interface Measured {
@@ -75,19 +80,39 @@ function figureOf(parts: MeasureParts, rule: WindowRule): Promise<number> {
   }
 }
 
-/** By when runs ended: a run that fails after its retries may have been created long before. */
-async function failures({ store, functionNos, now }: MeasureParts, rule: WindowRule): Promise<number> {
-  const { environmentId, functionId, windowMs, kind } = rule;
-  const since = now() - windowMs;
-  const ends = async (status: "failed" | "completed") => {
-    const counts = functionNos(environmentId, functionId).map((functionNo) =>
+/**
+ * By when runs ended: a run that fails after its retries may have been created long before. If more runs ended in the window than are
+ * looked at, the rate is that of the last part of the window, of which all are: both counts are of the same time.
+ */
+async function failures(parts: MeasureParts, rule: WindowRule): Promise<number> {
+  const since = parts.now() - rule.windowMs;
+  const failed = await ends(parts, rule, "failed", since);
+  if (rule.kind === "failure_count" || failed.count === 0) return failed.count;
+  const completed = await ends(parts, rule, "completed", since);
+  const countedFrom = Math.max(failed.countedFrom, completed.countedFrom);
+  if (countedFrom === since) return rate(failed, completed);
+  return rate(await ends(parts, rule, "failed", countedFrom), await ends(parts, rule, "completed", countedFrom));
+}
+
+function rate(failed: RunEndCount, completed: RunEndCount): number {
+  return (failed.count / (failed.count + completed.count)) * 100;
+}
+
+async function ends(
+  { store, functionNos }: MeasureParts,
+  { environmentId, functionId }: WindowRule,
+  status: "failed" | "completed",
+  since: number,
+): Promise<RunEndCount> {
+  const counts = await Promise.all(
+    functionNos(environmentId, functionId).map((functionNo) =>
       store.runEndCount({ environmentId, functionNo, status, since, limit: RUNS_MAX }),
-    );
-    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    ),
+  );
+  return {
+    count: counts.reduce((sum, { count }) => sum + count, 0),
+    countedFrom: Math.max(since, ...counts.map(({ countedFrom }) => countedFrom)),
   };
-  const failed = await ends("failed");
-  if (kind === "failure_count" || failed === 0) return failed;
-  return (failed / (failed + (await ends("completed")))) * 100;
 }
 
 async function queueAge({ store, functionNos, now }: MeasureParts, { environmentId, functionId }: WindowRule): Promise<number> {

@@ -112,7 +112,7 @@ export class Silences {
     const ends = functionNos(environmentId, functionId).map((functionNo) =>
       store.runEndCount({ environmentId, functionNo, status: "completed", since: from, limit: RUNS_MAX }),
     );
-    const hasEnded = (await Promise.all(ends)).some((count) => count > 0);
+    const hasEnded = (await Promise.all(ends)).some(({ count }) => count > 0);
     return hasEnded ? { subject: functionId ?? "", at: now() } : null;
   }
 }

@@ -9,6 +9,7 @@ import type {
   FailureListParams,
   RunCounts,
   RunDetails,
+  RunEndCount,
   RunEndCountParams,
   RunListParams,
   RunSummary,
@@ -43,7 +44,7 @@ export interface RunStore {
   /** When runs of functions were created, started and ended: the newest `limit` of them, in no particular order. */
   runTimings(params: RunTimingsParams): Promise<RunTiming[]>;
   /** How many runs of a function ended with a status: of those with that status, the `limit` created last are looked at. */
-  runEndCount(params: RunEndCountParams): Promise<number>;
+  runEndCount(params: RunEndCountParams): Promise<RunEndCount>;
   /** How many unfinished steps wait for an event of this name, by function. At most `limit` waits are counted. */
   waitCountByFunction(params: {
     environmentId: EnvironmentId;

@@ -128,3 +128,9 @@ export interface RunEndCountParams {
   since: number;
   limit: number;
 }
+
+export interface RunEndCount {
+  count: number;
+  /** From when on ends are counted: `since`, or when the first one ended of `limit` runs that were looked at. */
+  countedFrom: number;
+}

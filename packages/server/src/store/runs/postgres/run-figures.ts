@@ -1,7 +1,14 @@
 /** Figures about a function's runs: when its newest runs were created, started and ended, its ends, and its waits. */
 
 import { type FunctionNo, firstIdAt, type RunNo } from "@inlet/protocol";
-import { RUN_STATUSES, type RunEndCountParams, type RunStore, type RunTiming, type RunTimingsParams } from "../../contract/index.ts";
+import {
+  RUN_STATUSES,
+  type RunEndCount,
+  type RunEndCountParams,
+  type RunStore,
+  type RunTiming,
+  type RunTimingsParams,
+} from "../../contract/index.ts";
 import type { Database } from "../../postgres/database.ts";
 
 const IN_TIME = "environment_id = $1 AND runs.function_no = f.function_no AND run_id >= $3 AND run_id < $4";
@@ -40,18 +47,18 @@ export async function timeRuns(
 
 /** The status is part of the text: only then are the partial indexes used. */
 const endsOf = (status: string) => `
-  SELECT count(*)::integer AS count FROM (
+  SELECT count(*) FILTER (WHERE ended_at >= $4)::integer AS count, CASE WHEN count(*) = $3 THEN min(ended_at) END AS first FROM (
     SELECT ended_at FROM runs
-    WHERE environment_id = $1 AND function_no = $2 AND status = '${status}' ORDER BY run_id DESC LIMIT $3) AS newest
-  WHERE ended_at >= $4`;
+    WHERE environment_id = $1 AND function_no = $2 AND status = '${status}' ORDER BY run_id DESC LIMIT $3) AS newest`;
 const ENDS = { completed: endsOf("completed"), failed: endsOf("failed") };
 
 export async function countEnds(
   database: Database,
   { environmentId, functionNo, status, since, limit }: RunEndCountParams,
-): Promise<number> {
-  const [row] = await database.read<{ count: number }>(ENDS[status], [environmentId, functionNo, limit, since]);
-  return row?.count ?? 0;
+): Promise<RunEndCount> {
+  const bound = [environmentId, functionNo, limit, since];
+  const [row] = await database.read<{ count: number; first: number | null }>(ENDS[status], bound);
+  return { count: row?.count ?? 0, countedFrom: Math.max(since, row?.first ?? since) };
 }
 
 /** Runs are looked up separately, by constant numbers: with a join, PostgreSQL tends to read every partition. */

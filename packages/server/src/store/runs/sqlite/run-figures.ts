@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { FunctionNo } from "@inlet/protocol";
 import { firstIdAt } from "@inlet/protocol/event-id";
-import type { RunEndCountParams, RunStore, RunTiming, RunTimingsParams } from "../../contract/index.ts";
+import type { RunEndCount, RunEndCountParams, RunStore, RunTiming, RunTimingsParams } from "../../contract/index.ts";
 import { RUN_STATUSES } from "../contract/runs.ts";
 
 const COLUMNS = "run_id, status, created_at, started_at, ended_at";
@@ -40,17 +40,18 @@ export function timeRuns(db: DatabaseSync, { environmentId, functionNos, from, t
 }
 
 const endsOf = (index: string, isStatus: string) => `
-  SELECT count(*) AS count FROM (
+  SELECT count(*) FILTER (WHERE ended_at >= ?4) AS count, CASE WHEN count(*) = ?3 THEN min(ended_at) END AS first FROM (
     SELECT ended_at FROM runs INDEXED BY ${index}
-    WHERE environment_id = ? AND function_no = ? AND ${isStatus} ORDER BY run_id DESC LIMIT ?)
-  WHERE ended_at >= ?`;
+    WHERE environment_id = ?1 AND function_no = ?2 AND ${isStatus} ORDER BY run_id DESC LIMIT ?3)`;
 const ENDS = {
   completed: endsOf("runs_completed_by_function", "status = 'completed'"),
   failed: endsOf("runs_by_function_and_status", "status = 'failed' AND status <> 'completed'"),
 };
 
-export function countEnds(db: DatabaseSync, { environmentId, functionNo, status, since, limit }: RunEndCountParams): number {
-  return (db.prepare(ENDS[status]).get(environmentId, functionNo, limit, since) as { count: number }).count;
+export function countEnds(db: DatabaseSync, { environmentId, functionNo, status, since, limit }: RunEndCountParams): RunEndCount {
+  const row = db.prepare(ENDS[status]).get(environmentId, functionNo, limit, since);
+  const { count, first } = row as { count: number; first: number | null };
+  return { count, countedFrom: Math.max(since, first ?? since) };
 }
 
 const WAITS = `
