@@ -4,10 +4,11 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { type EnvironmentId, type FunctionNo, firstIdAt } from "@inlet/protocol";
 import { temporaryFolder } from "../../test/support/service.ts";
-import { makeEnvironment } from "../store/conformance/samples.ts";
+import { makeEnvironment, sampleBatch, sampleEvent } from "../store/conformance/samples.ts";
 import type { AlertRule, Store } from "../store/contract/index.ts";
 import { DATABASE_FILE } from "../store/sqlite/database.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { makeWebhook, sampleRequest } from "../store/webhooks/conformance.ts";
 import { type MeasureParts, measure } from "./measure.ts";
 
 const NOW = Date.UTC(2026, 0, 5);
@@ -46,7 +47,13 @@ async function open(t: TestContext) {
   const environment = await makeEnvironment(store);
   const db = new DatabaseSync(join(folder, DATABASE_FILE));
   t.after(() => db.close());
-  return { store, environmentId: environment.id, insert: (runs: readonly Ended[]) => insertRuns(db, environment.id, runs) };
+  return {
+    store,
+    environment,
+    environmentId: environment.id,
+    db,
+    insert: (runs: readonly Ended[]) => insertRuns(db, environment.id, runs),
+  };
 }
 
 /** Tens of thousands, which would take long to run. */
@@ -59,6 +66,16 @@ function insertRuns(db: DatabaseSync, environmentId: EnvironmentId, runs: readon
   db.exec("COMMIT");
 }
 
+/** Adds `count` copies of each row that the condition holds for, with ids of their own. */
+function copyTimes(db: DatabaseSync, count: number, table: string, id: string, condition: string): void {
+  const names = (db.prepare(`PRAGMA table_info(${table})`).all() as { name: string }[]).map(({ name }) => name);
+  const kept = names.filter((name) => name !== "sequence" && name !== id);
+  db.exec(`
+    INSERT INTO ${table} (${id}, ${kept.join(", ")})
+    WITH RECURSIVE copies (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copies WHERE n < ${count})
+    SELECT ${id} || '_' || n, ${kept.join(", ")} FROM copies, ${table} WHERE ${condition}`);
+}
+
 /** `count` of them, which ended evenly over twice the window, each `tookMs` after it was created. */
 function ended(functionNo: FunctionNo, status: Ended["status"], count: number, tookMs: number): Ended[] {
   return Array.from({ length: count }, (_, n) => {
@@ -67,9 +84,10 @@ function ended(functionNo: FunctionNo, status: Ended["status"], count: number, t
   });
 }
 
-function measured(store: Store, environmentId: EnvironmentId, changes: Partial<AlertRule> = {}) {
+function measured(store: Store, environmentId: EnvironmentId, changes: Partial<AlertRule> = {}, others: Partial<MeasureParts> = {}) {
   const functionNos = (_: EnvironmentId, id: string | null) => (id === null ? [BUSY, QUIET] : [id === "busy" ? BUSY : QUIET]);
-  return measure({ store, functionNos, now: () => NOW } as unknown as MeasureParts, { ...RULE, environmentId, ...changes });
+  const parts = { store, functionNos, now: () => NOW, ...others } as unknown as MeasureParts;
+  return measure(parts, { ...RULE, environmentId, ...changes });
 }
 
 test("the rate of failed runs is right however many runs end in the window, and however long those that fail take", async (t) => {
@@ -95,4 +113,32 @@ test("more failed runs than are counted are compared with runs that completed in
   insert([...ended(BUSY, "completed", 10_000, 50), ...ended(BUSY, "failed", 40_000, 50)]);
   const { value } = await measured(store, environmentId, { functionId: "busy" });
   assert.ok(Math.abs(value - 80) < 0.5, `${value} %`);
+});
+
+test("all refused requests of the window are counted", async (t) => {
+  const { store, environment, environmentId, db } = await open(t);
+  const webhook = await makeWebhook(store, environment);
+  const webhooks = () => [webhook];
+  const outcomes = ["transform_failed", "ip_denied", "accepted", "handshake"];
+  for (const [n, outcome] of outcomes.entries())
+    await store.webhookRequestInsert(sampleRequest(webhook, n, { outcome, receivedAt: NOW - n }));
+  await store.webhookRequestInsert(sampleRequest(webhook, 9, { receivedAt: NOW - WINDOW_MS - 1 }));
+  const refused = () => measured(store, environmentId, { kind: "refused_requests" }, { webhooks });
+  assert.equal((await refused()).value, 2);
+  copyTimes(db, 12_499, "webhook_requests", "request_id", `received_at > ${NOW - WINDOW_MS}`);
+  assert.equal((await refused()).value, 25_000);
+});
+
+test("all events of the window that nobody waited for are counted, however large they are", async (t) => {
+  const { store, environment, environmentId, db } = await open(t);
+  const at = (receivedAt: number, kind: "key" | "internal" = "key") => ({ receivedAt, source: { kind, id: "one" } });
+  const data = JSON.stringify("x".repeat(32 * 1024));
+  await store.eventAppend(sampleBatch(environment, [sampleEvent({ data }), sampleEvent({ data })], at(NOW)));
+  await store.eventAppend(sampleBatch(environment, [sampleEvent({ data })], at(NOW - WINDOW_MS - 1)));
+  await store.eventAppend(sampleBatch(environment, [sampleEvent({ data })], at(NOW, "internal")));
+  db.exec("UPDATE events SET matched = 1 WHERE sequence = 1");
+  const unmatched = () => measured(store, environmentId, { kind: "unmatched_events" });
+  assert.equal((await unmatched()).value, 1);
+  copyTimes(db, 5_999, "events", "event_id", "sequence = 2");
+  assert.equal((await unmatched()).value, 6_000);
 });

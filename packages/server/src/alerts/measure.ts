@@ -1,26 +1,27 @@
 /** The measurement of a rule, from the store's figures for the last minutes. */
 
 import type { FunctionNo } from "@inlet/protocol";
-import type {
-  AlertKind,
-  AlertRule,
-  EventCursor,
-  EventListParams,
-  EventStore,
-  QueueStore,
-  ReconciliationStore,
-  RunEndCount,
-  RunStore,
-  Webhook,
-  WebhookRequestStore,
+import {
+  type AlertKind,
+  type AlertRule,
+  type EventCursor,
+  type EventPage,
+  type EventStore,
+  type QueueStore,
+  REQUESTS_COUNTED_MAX,
+  type ReconciliationStore,
+  type RunEndCount,
+  type RunStore,
+  type Webhook,
+  type WebhookRequestStore,
 } from "../store/contract/index.ts";
 import type { Silences } from "./silence.ts";
 
 export interface MeasureParts {
   store: Pick<RunStore, "runEndCount"> &
-    Pick<EventStore, "eventList"> &
+    Pick<EventStore, "eventList" | "eventCountUnmatched"> &
     Pick<QueueStore, "queueDepths" | "queueFunctionDepths"> &
-    Pick<WebhookRequestStore, "webhookRequestList"> &
+    Pick<WebhookRequestStore, "webhookRequestCounts"> &
     Pick<ReconciliationStore, "reconciliationRecovered">;
   functionNos(environmentId: AlertRule["environmentId"], functionId: string | null): readonly FunctionNo[];
   webhooks(): readonly Webhook[];
@@ -36,11 +37,18 @@ export interface MeasureParts {
 
 /** Of a function's runs with one status, looked at for those that ended in the window. */
 const RUNS_MAX = 10_000;
+/** Of an environment's events, looked at for those that nothing waited for. */
+const EVENTS_MAX = 100_000;
 const PAGE = 500;
 /** Pages read for one rule, to bound its cost. */
 const PAGES_MAX = 40;
 /** What is counted at most: no threshold can be higher. */
-export const COUNTED_MAX: Partial<Record<AlertKind, number>> = { failure_count: RUNS_MAX };
+export const COUNTED_MAX: Partial<Record<AlertKind, number>> = {
+  failure_count: RUNS_MAX,
+  refused_requests: REQUESTS_COUNTED_MAX,
+  unmatched_events: EVENTS_MAX,
+  schema_drift: PAGE * PAGES_MAX,
+};
 const NOT_REFUSED: ReadonlySet<string> = new Set(["accepted", "handshake"]);
 
 export interface Measured {
@@ -126,26 +134,34 @@ async function queueAge({ store, functionNos, now }: MeasureParts, { environment
   return Math.max(0, ...depths.map(({ oldestDueAt }) => age(oldestDueAt)));
 }
 
-async function refusedRequests({ store, webhooks, now }: MeasureParts, rule: WindowRule): Promise<number> {
-  const { environmentId, windowMs } = rule;
+async function refusedRequests({ store, webhooks, now }: MeasureParts, { environmentId, windowMs }: WindowRule): Promise<number> {
+  const to = now() + 1;
+  const window = { environmentId, from: to - windowMs, to, intervalMs: windowMs };
+  const ofEnvironment = webhooks().filter((one) => one.environmentId === environmentId && one.deletedAt === null);
+  let refused = 0;
+  for (const { id: webhookId } of ofEnvironment) {
+    const counts = await store.webhookRequestCounts({ ...window, webhookId });
+    for (const { outcome, count } of counts) if (!NOT_REFUSED.has(outcome)) refused += count;
+  }
+  return refused;
+}
+
+function unmatchedEvents({ store, now }: MeasureParts, { environmentId, windowMs }: WindowRule): Promise<number> {
+  return store.eventCountUnmatched({ environmentId, from: now() - windowMs, limit: EVENTS_MAX });
+}
+
+/** Fields and types that events had for the first time: each is reported once in 24 hours, in a small event. */
+async function schemaDrift({ store, driftEvent, now }: MeasureParts, { environmentId, windowMs }: WindowRule): Promise<number> {
+  const params = { environmentId, name: driftEvent, from: now() - windowMs, limit: PAGE };
   let count = 0;
-  for (const webhook of webhooks().filter((one) => one.environmentId === environmentId && one.deletedAt === null)) {
-    const params = { environmentId, webhookId: webhook.id, from: now() - windowMs, limit: PAGE };
-    count += await counted(async (after) => {
-      const { requests, next } = await store.webhookRequestList({ ...params, ...(after && { after }) });
-      return { found: requests.filter(({ outcome }) => !NOT_REFUSED.has(outcome)).length, next };
-    });
+  let after: EventCursor | null = null;
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const { events, next }: EventPage = await store.eventList({ ...params, ...(after && { after }) });
+    count += events.length;
+    if (next === null) break;
+    after = next;
   }
   return count;
-}
-
-function unmatchedEvents(parts: MeasureParts, rule: WindowRule): Promise<number> {
-  return countedEvents(parts, rule, { matched: false, internal: false });
-}
-
-/** Fields and types that events had for the first time: each is reported once in 24 hours. */
-function schemaDrift(parts: MeasureParts, rule: WindowRule): Promise<number> {
-  return countedEvents(parts, rule, { name: parts.driftEvent });
 }
 
 /** Items that passes of reconciliation recovered. */
@@ -156,28 +172,4 @@ function missedWebhooks({ store, now }: MeasureParts, { environmentId, windowMs 
 async function archiveFailing({ archiveFailingSince, now }: MeasureParts, { environmentId }: WindowRule): Promise<number> {
   const since = await archiveFailingSince(environmentId);
   return since === null ? 0 : Math.max(0, (now() - since) / 1_000);
-}
-
-function countedEvents(
-  { store, now }: MeasureParts,
-  { environmentId, windowMs }: WindowRule,
-  filter: Partial<EventListParams>,
-): Promise<number> {
-  const params = { ...filter, environmentId, from: now() - windowMs, limit: PAGE };
-  return counted(async (after) => {
-    const { events, next } = await store.eventList({ ...params, ...(after && { after }) });
-    return { found: events.length, next };
-  });
-}
-
-async function counted(page: (after: EventCursor | null) => Promise<{ found: number; next: EventCursor | null }>): Promise<number> {
-  let count = 0;
-  let after: EventCursor | null = null;
-  for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const { found, next } = await page(after);
-    count += found;
-    if (next === null) break;
-    after = next;
-  }
-  return count;
 }

@@ -104,6 +104,12 @@ export interface EventListParams {
   hidden?: RegExp;
 }
 
+export interface EventUnmatchedParams {
+  environmentId: EnvironmentId;
+  from: number;
+  limit: number;
+}
+
 export interface EventPage {
   events: StoredEvent[];
   /**
@@ -120,6 +126,11 @@ export interface EventStore {
   eventCountNew(batch: EventBatch): Promise<number>;
   eventGet(params: { environmentId: EnvironmentId; id: EventId }): Promise<StoredEvent | null>;
   eventList(params: EventListParams): Promise<EventPage>;
+  /**
+   * How many events received at or after a time started no function and resumed no run, without those that the service itself created: of
+   * the newest `limit` events.
+   */
+  eventCountUnmatched(params: EventUnmatchedParams): Promise<number>;
   /** Events committed after a sequence number, oldest first. `reached` is where to continue, even if nothing matched. */
   eventFollow(params: EventFollowParams): Promise<{ events: StoredEvent[]; reached: number }>;
   /** The highest sequence number in use where the environment is, 0 in an empty store. */

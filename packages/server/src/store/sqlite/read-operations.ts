@@ -6,6 +6,7 @@ import type { CheckpointResult } from "./checkpointer.ts";
 
 type ContractReads =
   | "eventList"
+  | "eventCountUnmatched"
   | "eventFollow"
   | "eventGet"
   | "eventSequence"

@@ -12,6 +12,7 @@ import type { CompileWhere } from "../contract/index.ts";
 import { sampleEvents } from "../event-shapes/sqlite.ts";
 import { countRange, getEventType, listEventTypes } from "../event-types/sqlite.ts";
 import { noWhere } from "../events/rows/event-pages.ts";
+import { countUnmatched } from "../events/sqlite/count-unmatched.ts";
 import { followEvents, getEvent, lastSequence, sequenceBefore } from "../events/sqlite/follow-events.ts";
 import { listEvents } from "../events/sqlite/list-events.ts";
 import { queueDepths, queueFunctionDepths } from "../queue/sqlite/queue-depths.ts";
@@ -69,6 +70,7 @@ const operations: {
   [Name in keyof Operations]: (file: OpenFile, params: ReadParams<Name>) => ReadResult<Name> | Promise<ReadResult<Name>>;
 } = {
   eventList: async (file, params) => listEvents(file.db, params, await file.where(params)),
+  eventCountUnmatched: ({ db }, params) => countUnmatched(db, params),
   eventFollow: ({ db }, params) => followEvents(db, params),
   eventGet: ({ db }, params) => getEvent(db, params),
   eventSequence: ({ db }) => lastSequence(db),

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../../conformance/engine.ts";
+import { makeScene, sampleLease, sampleRun } from "../../conformance/run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../../conformance/samples.ts";
-import type { Environment, EventCursor, EventListParams, Store } from "../../contract/index.ts";
+import type { Environment, EventBatch, EventCursor, EventListParams, Store } from "../../contract/index.ts";
 
 type Filters = Omit<EventListParams, "environmentId" | "limit" | "after">;
 
@@ -154,5 +155,23 @@ export function eventReadConformance(engine: Engine): void {
     const event = sampleEvent();
     await store.eventAppend(sampleBatch(here, [event]));
     assert.equal(await store.eventGet({ environmentId: there.id, id: event.id }), null);
+  });
+
+  test(`${engine.name}: events that started and resumed nothing are counted since a time, without those of the service`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { environment } = scene;
+    const other = await makeEnvironment(store, "staging");
+    const append = (receivedAt: number, event = sampleEvent(), changes: Partial<EventBatch> = {}) =>
+      store.eventAppend(sampleBatch(environment, [event], { receivedAt, lease: sampleLease(), ...changes }));
+    for (const receivedAt of [1_000, 1_001, 1_002]) await append(receivedAt);
+    await append(1_002, sampleEvent({ runs: [sampleRun(scene.functions[0])] }));
+    await append(1_002, sampleEvent(), { source: { kind: "internal", id: "" } });
+    await append(1_002, sampleEvent(), { environmentId: other.id });
+    const count = (from: number, limit = 10, { id: environmentId } = environment) =>
+      store.eventCountUnmatched({ environmentId, from, limit });
+    assert.deepEqual([await count(1_000), await count(1_001), await count(1_003), await count(0, 10, other)], [3, 2, 0, 1]);
+    assert.equal(await count(1_000, 2), 0, "only the newest are looked at");
+    assert.equal(await count(1_000, 4), 2);
   });
 }

@@ -4,6 +4,7 @@ import type { CompileWhere, EventAppendResult, EventBatch, EventStore } from "..
 import type { Database } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
 import { countNew } from "./count-new.ts";
+import { countUnmatched } from "./count-unmatched.ts";
 import { followEvents, getEvent, sequenceBefore } from "./follow-events.ts";
 import { listEvents } from "./list-events.ts";
 import { settledSequence } from "./settled-sequence.ts";
@@ -21,6 +22,7 @@ export function eventStore({ database, writer, watch, compileWhere }: EventStore
     eventCountNew: (batch) => countNew(database, batch),
     eventGet: (params) => getEvent(database, params),
     eventList: (params) => listEvents(database, params, compileWhere),
+    eventCountUnmatched: (params) => countUnmatched(database, params),
     eventFollow: (params) => followEvents(database, params),
     eventSequence: () => settledSequence(database),
     eventSequenceBefore: (params) => sequenceBefore(database, params),

@@ -25,6 +25,7 @@ export function eventStore({ events, writer, reader, effects }: EventStoreParts)
     eventCountNew: (batch) => writer.submit(() => events.countNew(batch)),
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
+    eventCountUnmatched: (params) => reader.read("eventCountUnmatched", params),
     eventFollow: (params) => reader.read("eventFollow", params),
     eventSequence: (params) => reader.read("eventSequence", params),
     eventSequenceBefore: (params) => reader.read("eventSequenceBefore", params),

@@ -32,6 +32,7 @@ export const EVENT_ROUTES: Routes<
   eventCountNew: inEnvironment,
   eventGet: inEnvironment,
   eventList: inEnvironment,
+  eventCountUnmatched: inEnvironment,
   eventFollow: inEnvironment,
   eventSequence: inEnvironment,
   eventSequenceBefore: inEnvironment,
