@@ -144,6 +144,7 @@ test("an address to which no attempt can succeed is tried once", async (t) => {
 test("outside dev a missing key or address is an error that names the variable; in dev neither is needed", async () => {
   const production = { id: "shop", variables: {}, isDev: false };
   assert.match((await refusal(new Inlet({ ...production, baseUrl: "http://127.0.0.1:1" }).send(order))).message, /SERVICE_EVENT_KEY/);
+  assert.match((await refusal(new Inlet(production).send(order))).message, /SERVICE_EVENT_KEY/);
   const noAddress = await refusal(new Inlet({ ...production, eventKey: "k" }).send(order));
   assert.deepEqual([noAddress.code, /INLET_BASE_URL/.test(noAddress.message)], ["base_url_missing", true]);
   const urls: string[] = [];

@@ -134,6 +134,7 @@ test("an approval over REST answers a signal, before or after the run waits, wit
   for (const [body, field] of [
     [{ signal: "x", timeout: "never" }, "timeout"],
     [{ signal: "x", timeout: "2001-01-01" }, "timeout"],
+    [{ signal: "x", timeout: new Date(Date.now() + 86_400_000 * 30).toDateString() }, "timeout"],
     [{ signal: "", timeout: "1h" }, "signal"],
     [{ signal: "x", prompt: " " }, "prompt"],
     [{ signal: "x", prompt: "x".repeat(2_001) }, "prompt"],

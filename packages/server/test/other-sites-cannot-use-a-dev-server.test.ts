@@ -15,7 +15,7 @@ const ROUTES: readonly (readonly [method: string, path: string])[] = [
   ["GET", `/v0/runs/${RUN}/batch`],
   ["GET", "/dev"],
   ["POST", "/e/any"],
-  ["OPTIONS", "/e/any"],
+  ["OPTIONS", "/v1/events"],
   ["GET", "/v1/events"],
   ["GET", "/v1/events/stream"],
   ["POST", "/v1/session"],
@@ -74,6 +74,7 @@ test("a page of another site is refused on every route", async (t) => {
       assert.match(text, /"origin_forbidden"/);
     }
   }
+  for (const headers of PAGES) assert.equal((await ask(service, "OPTIONS", "/e/any", headers)).status, 204, "a preflight does nothing");
   assert.deepEqual((await service.rest("GET", "/events")).body.data, [], "nothing was stored");
   assert.deepEqual((await service.rest("GET", "/apps")).body.data, [], "nothing was registered");
 });

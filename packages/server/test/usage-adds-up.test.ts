@@ -106,6 +106,14 @@ test("usage is exact at once, by environment, key, webhook and function, as JSON
   assert.equal(await statusOf("by=person", {}), 400);
   assert.equal(await statusOf("from=2000-01-01T00:00:00Z", {}), 400);
   assert.deepEqual(await usageOf(service, "from=2001-01-01T00:00:00Z&to=2001-02-01T00:00:00Z"), []);
+
+  const shared = await makeWebhook(service, undefined, {}, { "x-service-env": "branch" });
+  assert.equal((await post(shared.url, "{}")).status, 200);
+  const [undelivered] = await usageOf(service, "by=webhook", { "x-service-env": "branch" });
+  assert.deepEqual([undelivered?.webhook, undelivered?.environment, undelivered?.eventsAccepted], [shared.id, "branch", 1]);
+  assert.equal((await usageOf(service)).filter(({ environment }) => environment === "branch").length, 1);
+  const seen = (await usageOf(service, "", { authorization })).map(({ environment }) => environment);
+  assert.deepEqual(seen, ["staging"], "what branches share is not for a key of one environment");
   const own = await service.rest("GET", "/environments/staging", { headers: { authorization } });
   assert.equal(own.body.data.usage.eventsPerDay, 1, "an environment's admin sees its usage");
   const set = await service.rest("PUT", "/environments/staging", { headers: { authorization }, body: { quotas: { eventsPerDay: 1 } } });

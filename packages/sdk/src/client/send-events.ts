@@ -83,19 +83,19 @@ function withoutKey(text: string, { eventKey = "" }: Settings): string {
 }
 
 function sendUrl({ baseUrl, eventKey, isDev }: Settings): string {
-  if (!baseUrl)
-    throw new SendError(
-      "The address of the service is not set. Set INLET_BASE_URL or pass baseUrl; with a local dev server set INLET_DEV=1 instead",
-      {
-        code: "base_url_missing",
-      },
-    );
   const key = eventKey ?? (isDev ? "dev" : undefined);
   if (!key)
     throw new SendError(
       "No event key. Set SERVICE_EVENT_KEY (or INLET_EVENT_KEY) or pass eventKey; with a local dev server set INLET_DEV=1 instead",
       {
         code: "event_key_missing",
+      },
+    );
+  if (!baseUrl)
+    throw new SendError(
+      "The address of the service is not set. Set INLET_BASE_URL or pass baseUrl; with a local dev server set INLET_DEV=1 instead",
+      {
+        code: "base_url_missing",
       },
     );
   return `${baseUrl}/e/${encodeURIComponent(key)}`;

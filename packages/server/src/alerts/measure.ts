@@ -2,13 +2,12 @@
 
 import type { FunctionNo } from "@inlet/protocol";
 import {
-  type AlertKind,
+  ALERT_COUNTED_MAX,
   type AlertRule,
   type EventCursor,
   type EventPage,
   type EventStore,
   type QueueStore,
-  REQUESTS_COUNTED_MAX,
   type ReconciliationStore,
   type RunEndCount,
   type RunStore,
@@ -36,19 +35,11 @@ export interface MeasureParts {
 }
 
 /** Of a function's runs with one status, looked at for those that ended in the window. */
-const RUNS_MAX = 10_000;
+const RUNS_MAX = ALERT_COUNTED_MAX.failure_count;
 /** Of an environment's events, looked at for those that nothing waited for. */
-const EVENTS_MAX = 100_000;
+const EVENTS_MAX = ALERT_COUNTED_MAX.unmatched_events;
 const PAGE = 500;
-/** Pages read for one rule, to bound its cost. */
-const PAGES_MAX = 40;
-/** What is counted at most: no threshold can be higher. */
-export const COUNTED_MAX: Partial<Record<AlertKind, number>> = {
-  failure_count: RUNS_MAX,
-  refused_requests: REQUESTS_COUNTED_MAX,
-  unmatched_events: EVENTS_MAX,
-  schema_drift: PAGE * PAGES_MAX,
-};
+const PAGES_MAX = ALERT_COUNTED_MAX.schema_drift / PAGE;
 const NOT_REFUSED: ReadonlySet<string> = new Set(["accepted", "handshake"]);
 
 export interface Measured {

@@ -8,11 +8,15 @@ const ISO_8601 = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-
 const INSTANT_MAX = 8.64e15;
 
 export function readInstant(field: string, text: string): number {
-  const isNumber = /^\d{1,16}$/.test(text);
-  const instant = isNumber ? Number(text) : isCalendarTime(text) ? Date.parse(withZone(text)) : Number.NaN;
+  const instant = /^\d{1,16}$/.test(text) ? Number(text) : parseTime(text);
   if (Number.isNaN(instant) || instant > INSTANT_MAX)
     throw invalid(field, `must be ISO 8601, such as 2026-01-31T12:00:00Z, or milliseconds since 1970, not "${text}"`);
   return instant;
+}
+
+/** A time in ISO 8601; NaN if it is none. */
+export function parseTime(text: string): number {
+  return isCalendarTime(text) ? Date.parse(withZone(text)) : Number.NaN;
 }
 
 /** Date.parse takes the 30th of February for the 2nd of March. */

@@ -90,7 +90,7 @@ export function registerUsageRoute(app: FastifyInstance, parts: UsageRouteParts)
     description:
       "Covers all environments that the caller may see, or the one that `x-service-env` names. Intervals without usage are left out. Accepted events, duplicates, bytes and runs are exact at once; the others are shown within 10 s. With `Accept: text/csv`, the same as CSV.",
     querystring: PARAMETERS,
-    headers: namedEnvironment("Environment; default: all that the caller may see."),
+    headers: namedEnvironment("Environment, or `branch` for what all branch environments share; default: all that the caller may see."),
     response: { 200: shape({ data: listOf(ENTRY), page: shape({ unreachable: UNREACHABLE }) }) },
     errors: ["environment_not_found"] as const,
   };
@@ -144,9 +144,7 @@ function readRange(query: UsageQuery, now: number): { from: number; to: number; 
 
 function visibleEnvironments({ directory }: UsageRouteParts, request: FastifyRequest): Environment[] {
   const allowed = environmentsAllowed(request);
-  const visible = directory
-    .environments()
-    .filter((environment) => environment.kind !== "shared" && includesEnvironment(allowed, environment));
+  const visible = directory.environments().filter((environment) => includesEnvironment(allowed, environment));
   const named = environmentNamed(request.headers);
   if (named === null) return visible;
   const chosen = visible.filter(({ name }) => name === named);

@@ -36,6 +36,11 @@ export function isForEdge({ url = "" }: IncomingMessage): boolean {
   return url.startsWith(TARGET_START);
 }
 
+/** It changes nothing, and pages of any origin get the same response. */
+export function isPreflightForEdge(request: IncomingMessage): boolean {
+  return request.method === "OPTIONS" && isForEdge(request);
+}
+
 export function createHttpEdge(parts: HttpEdgeParts): HttpHandler {
   return (request, response) => {
     if (request.method === "POST") serveContained(parts, request, response);

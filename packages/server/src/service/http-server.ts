@@ -12,7 +12,7 @@ import { BadRequests } from "../receive/connections/bad-requests.ts";
 import { dropForwardedPorts } from "../receive/connections/client-ip.ts";
 import { type ConnectionRules, guardConnections } from "../receive/connections/guard-connections.ts";
 import { SilentConnections } from "../receive/connections/silent-connections.ts";
-import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "../receive/http-edge.ts";
+import { createHttpEdge, type HttpEdgeParts, isForEdge, isPreflightForEdge, writeRefusal } from "../receive/http-edge.ts";
 import { registerBodyBudget, registerResponseBudget } from "./framework-bodies.ts";
 
 /** A client must deliver its whole request within this time. */
@@ -32,7 +32,7 @@ export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | s
   function route(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
     badRequests.note(request, response);
     if (trustProxy !== false) dropForwardedPorts(request);
-    const refused = holdsRealtimeToken(request) ? null : parts.guard?.(request);
+    const refused = holdsRealtimeToken(request) || isPreflightForEdge(request) ? null : parts.guard?.(request);
     if (refused) writeRefusal(request, response, refused);
     else if (isForEdge(request)) edge(request, response);
     else framework(request, response);

@@ -22,6 +22,7 @@ import type { AuditTrail } from "../access/audit-trail.ts";
 import { principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { wrongCursor } from "../cursors.ts";
+import { parseTime } from "../instant.ts";
 import { ownAddress } from "../own-address.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -208,7 +209,7 @@ function notFound(id: string, { name }: Environment): RestRefusal {
 
 function readTimeout(text: string, now: number): number {
   const duration = parseDuration(text);
-  const at = duration === null ? Date.parse(text) : now + duration;
+  const at = duration === null ? parseTime(text) : now + duration;
   if (Number.isNaN(at)) throw invalid("timeout", "must be a duration such as 3d, or a time in ISO 8601");
   if (at <= now) throw invalid("timeout", "must be in the future");
   if (at > now + YEAR_MS) throw invalid("timeout", "must be within 366 days");

@@ -39,7 +39,7 @@ export function decodeContent(
   bytesMax: number,
   memory: DecodeMemory,
 ): Decoded | Promise<Decoded> {
-  if (bytes.length > bytesMax) return tooLarge(bytesMax);
+  if (bytes.length > bytesMax) return tooLarge(bytesMax, `it has ${bytes.length} bytes`);
   return encoding && bytes.length > 0 ? decode(bytes, encoding, bytesMax, memory) : bytes;
 }
 
@@ -66,19 +66,22 @@ async function undo(bytes: Buffer, applied: string[], bytesMax: number): Promise
     try {
       decoded = await decoder(decoded, { maxOutputLength: bytesMax });
     } catch (error) {
-      return decodeFault(error as NodeJS.ErrnoException, layer, bytesMax);
+      return decodeFault(error as NodeJS.ErrnoException, { layer, bytes: decoded.length, bytesMax });
     }
   }
   return decoded;
 }
 
-function decodeFault(error: NodeJS.ErrnoException, layer: string, bytesMax: number): Refusal {
-  if (error.code === "ERR_BUFFER_TOO_LARGE") return tooLarge(bytesMax);
+function decodeFault(
+  error: NodeJS.ErrnoException,
+  { layer, bytes, bytesMax }: { layer: string; bytes: number; bytesMax: number },
+): Refusal {
+  if (error.code === "ERR_BUFFER_TOO_LARGE") return tooLarge(bytesMax, `${bytes} bytes of ${layer} decode to more`);
   return new Refusal("body_invalid", `The body is not valid ${layer}: ${error.message}`);
 }
 
-function tooLarge(bytesMax: number): Refusal {
-  return new Refusal("body_too_large", `The body is larger than the limit of ${bytesMax} bytes.`);
+function tooLarge(bytesMax: number, what: string): Refusal {
+  return new Refusal("body_too_large", `The body is larger than the limit of ${bytesMax} bytes: ${what}.`);
 }
 
 /** "deflate" means a zlib stream, but some clients send a raw deflate stream. */

@@ -226,7 +226,7 @@ describe("content encodings", () => {
     const before = process.memoryUsage().arrayBuffers;
     const [code, message] = await refused(bomb, "application/json", { contentEncoding: "gzip" });
     assert.equal(code, "body_too_large");
-    assert.match(message, /524288 bytes/);
+    assert.match(message, new RegExp(`524288 bytes: ${bomb.length} bytes of gzip decode to more`));
     assert.ok(process.memoryUsage().arrayBuffers - before < 50_000_000);
     const twice = brotliCompressSync(gzipSync(Buffer.alloc(50_000_000)));
     assert.equal((await refused(twice, "application/json", { contentEncoding: "gzip, br" }))[0], "body_too_large");
@@ -236,7 +236,7 @@ describe("content encodings", () => {
     const zeros = Buffer.alloc(1_000, "a");
     assert.equal((await read(gzipSync(zeros), "text/plain", { contentEncoding: "gzip", bytesMax: 1_000 })).raw.length, 1_000);
     assert.equal((await refused(gzipSync(zeros), "text/plain", { contentEncoding: "gzip", bytesMax: 999 }))[0], "body_too_large");
-    assert.equal((await refused(zeros, "text/plain", { bytesMax: 999 }))[0], "body_too_large");
+    assert.match((await refused(zeros, "text/plain", { bytesMax: 999 }))[1], /999 bytes: it has 1000 bytes/);
   });
 
   it("what is broken, cut off or unknown is refused", async () => {
