@@ -39,7 +39,7 @@ export interface MoveScene {
   /** Everything that the environment has in a database, by table. */
   rowsIn(no: number, environmentId?: EnvironmentId): Promise<Record<string, string[]>>;
   placeOf(): Promise<number>;
-  begin(to: number): Promise<JobId>;
+  begin(to: number, parts?: Partial<EnvironmentMoveStoreParts>): Promise<JobId>;
   /** Works until there is nothing to do, or a step is the last one asked for. Time passes as fast as it must. */
   finish(parts?: Partial<EnvironmentMoveStoreParts>, isLast?: (progress: MoveProgress) => boolean): Promise<MoveProgress[]>;
   jobIn(no: number, id: JobId): Promise<{ status: string; done: number; total: number; errors: string } | undefined>;
@@ -77,9 +77,9 @@ export async function makeMoveScene(t: TestContext): Promise<MoveScene> {
       const rows = await directory.query<{ no: number }>("SELECT database_no AS no FROM environments WHERE environment_id = $1", [MOVED]);
       return rows[0]?.no as number;
     },
-    async begin(to) {
+    async begin(to, parts) {
       const jobId = randomUUID() as string as JobId;
-      const store = moveStore(databases[0], urls);
+      const store = moveStore(databases[0], urls, parts);
       assert.equal(await store.environmentMoveInsert({ environmentId: MOVED, jobId, to, filter: "{}", now: directory.now() }), true);
       await store.stop();
       return jobId;

@@ -25,12 +25,23 @@ const INSERT = `
   INSERT INTO environment_moves (environment_id, job_id, from_no, to_no, state, filter, began_at, next_at)
   SELECT environment_id, $2, database_no, $3, 'moving', $4, $5, 0 FROM environments WHERE environment_id = $1 AND database_no <> $3
   ON CONFLICT DO NOTHING RETURNING *`;
+/** After a switch, a node that sends heartbeats reads of it within this time. */
+const HEARD_MS = 10_000;
+/**
+ * A move back waits for nodes that may still mean to write in the old place: the arrival ends that it refuses them. They could not reach the
+ * directory since the switch, and have no older placement than one from before its refusal began.
+ */
+const MUST_WAIT = `
+  EXISTS (SELECT FROM environment_moves AS earlier
+    JOIN nodes ON last_seen_at BETWEEN earlier.switched_at - $4::bigint AND earlier.switched_at + ${HEARD_MS}
+    WHERE earlier.environment_id = m.environment_id AND earlier.from_no = m.to_no AND earlier.switched_at > $2 - $4::bigint)`;
 /** Nodes that claim at the same moment each get a different one. */
 const CLAIM = `
   UPDATE environment_moves SET leased_by = $1, leased_until = $3, epoch = epoch + CASE WHEN leased_by = $1 THEN 0 ELSE 1 END
   WHERE (environment_id, job_id) = (
-    SELECT environment_id, job_id FROM environment_moves
+    SELECT environment_id, job_id FROM environment_moves AS m
     WHERE state <> 'ended' AND next_at <= $2 AND (leased_by IS NULL OR leased_by = $1 OR leased_until <= $2)
+      AND NOT (state = 'moving' AND ${MUST_WAIT})
     ORDER BY next_at, job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING *`;
 const OWN = "environment_id = $1 AND job_id = $2 AND epoch = $3";
@@ -40,24 +51,23 @@ export async function insertMove(directory: Database, params: EnvironmentMoveIns
   return (await directory.query<MoveRow>(INSERT, [environmentId, jobId, to, filter, now]))[0] ?? null;
 }
 
-/** A move whose job could not be stored: nothing was begun. */
-export async function withdrawMove(directory: Database, { environment_id, job_id, epoch }: MoveRow): Promise<void> {
-  await directory.query(`DELETE FROM environment_moves WHERE ${OWN}`, [environment_id, job_id, epoch]);
-}
-
 export async function listMoves(directory: Database): Promise<EnvironmentMove[]> {
   return (await directory.query<MoveRow>("SELECT * FROM environment_moves WHERE state <> 'ended' ORDER BY job_id")).map(toMove);
 }
 
-export async function claimMove(directory: Database, params: { node: string; now: number; until: number }): Promise<MoveRow | null> {
-  return (await directory.query<MoveRow>(CLAIM, [params.node, params.now, params.until]))[0] ?? null;
+/** `fenceMs`: how long after a switch writes in the old place are refused. */
+export async function claimMove(
+  directory: Database,
+  { node, now, until, fenceMs }: { node: string; now: number; until: number; fenceMs: number },
+): Promise<MoveRow | null> {
+  return (await directory.query<MoveRow>(CLAIM, [node, now, until, fenceMs]))[0] ?? null;
 }
 
 export async function renewMove(directory: Database, { environment_id, job_id, epoch }: MoveRow, until: number): Promise<void> {
   await directory.query(`UPDATE environment_moves SET leased_until = $4 WHERE ${OWN}`, [environment_id, job_id, epoch, until]);
 }
 
-/** Throws MoveLost if another node took over. */
+/** Throws MoveLost if another node took over, or if a move that has switched is to be aborted: the response to the switch may have been lost. */
 export async function noteMove(
   directory: Database,
   { environment_id, job_id, epoch }: MoveRow,
@@ -66,8 +76,9 @@ export async function noteMove(
   const columns = Object.entries(changes);
   const sets = columns.map(([name], n) => `${name} = $${n + 4}`).join(", ");
   const values = [environment_id, job_id, epoch, ...columns.map(([, value]) => value)];
-  const [row] = await directory.query<MoveRow>(`UPDATE environment_moves SET ${sets} WHERE ${OWN} RETURNING *`, values);
-  if (!row) throw new MoveLost("another node works on the move");
+  const condition = changes.state === "aborting" ? `${OWN} AND switched_at IS NULL` : OWN;
+  const [row] = await directory.query<MoveRow>(`UPDATE environment_moves SET ${sets} WHERE ${condition} RETURNING *`, values);
+  if (!row) throw new MoveLost("another node works on the move, or it has switched");
   return row;
 }
 
@@ -89,6 +100,12 @@ export function switchEnvironment(directory: Database, { environment_id, job_id,
 export async function readMove(directory: Database, { environment_id, job_id }: MoveRow): Promise<MoveRow | null> {
   const text = "SELECT * FROM environment_moves WHERE environment_id = $1 AND job_id = $2";
   return (await directory.query<MoveRow>(text, [environment_id, job_id]))[0] ?? null;
+}
+
+/** The number of the database where an environment is. */
+export async function readPlace(directory: Database, environmentId: EnvironmentId): Promise<number | undefined> {
+  const text = "SELECT database_no AS no FROM environments WHERE environment_id = $1";
+  return (await directory.query<{ no: number }>(text, [environmentId]))[0]?.no;
 }
 
 export function toMove(row: MoveRow): EnvironmentMove {

@@ -1,8 +1,9 @@
 /** What follows the switch of a move, or its end without one. Each can be repeated after a crash anywhere. */
 
-import type { MoveRow } from "./directory.ts";
+import assert from "node:assert/strict";
+import { type MoveRow, readPlace } from "./directory.ts";
 import type { MoveParts } from "./move-environment.ts";
-import { failMoveJob } from "./move-job.ts";
+import { failMoveJob, insertMoveJob } from "./move-job.ts";
 import { MoveLost, type MoveSide } from "./move-parts.ts";
 import { movedTables } from "./moved-tables.ts";
 import { removeSome } from "./remove-rows.ts";
@@ -30,16 +31,23 @@ export async function forget({ source, timing, atPoint }: MoveParts, row: MoveRo
   return null;
 }
 
-/** Writes go on in the old place before anything else. */
-export async function abort({ source }: MoveParts): Promise<void> {
+/** Writes go on in the old place before anything else. The job has failed before another move can begin. */
+export async function abort({ source }: MoveParts, row: MoveRow): Promise<void> {
   if (await adoptSide(source)) await releaseSource(source);
+  if (row.error !== null) await storeFailure(source, row, row.error);
   await endSource(source);
 }
 
-/** Returns whether copied rows are left. The job has failed from the moment on at which another move can begin, however long this takes. */
-export async function clear({ source, target, timing }: MoveParts, { error }: MoveRow): Promise<boolean> {
-  if (error !== null) await failMoveJob(source, error);
+/** An attempt to store the job that PostgreSQL still executes has no effect after this. */
+async function storeFailure(source: MoveSide, { filter, began_at: beganAt }: MoveRow, error: string): Promise<void> {
+  await insertMoveJob(source.database, { ...source, filter, beganAt });
+  await failMoveJob(source, error);
+}
+
+/** Returns whether copied rows are left. */
+export async function clear({ directory, target, timing }: MoveParts, { to_no }: MoveRow): Promise<boolean> {
   if (!(await adoptSide(target))) return false;
+  assert.notEqual(await readPlace(directory, target.environmentId), to_no, "the environment is where its copied rows are to be removed");
   if (await removeWithin(target, "arriving", timing.workMs)) return true;
   await endTarget(target);
   return false;

@@ -158,8 +158,10 @@ async function holdAndSwitch(parts: MoveParts, row: MoveRow, tables: readonly Mo
       await releaseSource(source);
       return outcome;
     }
+    // Before the numbers of the target move on: those that it gives to later events are above these, and are counted as usual.
+    const counted = await uncounted(source);
     await moveSequences(source.database, target.database);
-    await prepareArrival(target, await uncounted(source));
+    await prepareArrival(target, counted);
     if (!(await sealSource(source, SEAL_MARGIN_MS))) throw new Error(TOO_LONG);
     await atPoint("sealed");
     await switchEnvironment(directory, row);

@@ -2,7 +2,7 @@
 
 import type { EnvironmentId, JobId } from "@inlet/protocol";
 import type { EnvironmentMoveStore, MoveProgress } from "../../contract/index.ts";
-import { claimMove, insertMove, listMoves, type MoveRow, noteMove, renewMove, toMove, withdrawMove } from "./directory.ts";
+import { claimMove, insertMove, listMoves, type MoveRow, noteMove, renewMove, toMove } from "./directory.ts";
 import { abort, clear, finishSwitch, forget } from "./end-move.ts";
 import { MoveDatabases, type MoveDatabasesParts } from "./move-databases.ts";
 import { type MoveParts, type MoveTiming, moveEnvironment } from "./move-environment.ts";
@@ -29,6 +29,7 @@ type Changes = Parameters<typeof noteMove>[2];
 export function environmentMoveStore(parts: EnvironmentMoveStoreParts): EnvironmentMoveStore & { stop(): Promise<void> } {
   const { directory, node } = parts;
   const databases = new MoveDatabases(parts);
+  const { fenceMs } = { ...TIMING, ...parts.timing };
   return {
     async environmentMoveInsert(params) {
       const row = await insertMove(directory, params);
@@ -37,14 +38,16 @@ export function environmentMoveStore(parts: EnvironmentMoveStoreParts): Environm
         const { environmentId, jobId, filter, now: beganAt } = params;
         await insertMoveJob(await databases.open(row.from_no), { environmentId, jobId, filter, beganAt });
       } catch (error) {
-        await withdrawMove(directory, row).catch(() => undefined);
+        // The job may have been stored without a response: it is ended when its database can be reached.
+        const reason = `The move did not begin: ${(error as Error).message}.`;
+        await noteMove(directory, row, { state: "aborting", error: reason }).catch(() => undefined);
         throw error;
       }
       return true;
     },
     environmentMoveList: () => listMoves(directory),
     async environmentMoveAdvance({ now, leaseMs }) {
-      const row = await claimMove(directory, { node, now, until: now + leaseMs });
+      const row = await claimMove(directory, { node, now, until: now + leaseMs, fenceMs });
       if (row) return advance(parts, databases, row, { now, leaseMs });
       await databases.closeAll();
       return null;
@@ -62,16 +65,25 @@ async function advance(
   const { directory } = parts;
   const renewing = setInterval(() => void renewMove(directory, row, directory.now() + leaseMs).catch(() => undefined), leaseMs / RENEWALS);
   try {
+    return await attempt(parts, databases, row, now);
+  } catch (error) {
+    if (error instanceof MoveLost) return null;
+    throw error;
+  } finally {
+    clearInterval(renewing);
+  }
+}
+
+async function attempt(parts: EnvironmentMoveStoreParts, databases: MoveDatabases, row: MoveRow, now: number): Promise<MoveProgress> {
+  const { directory } = parts;
+  try {
     const changes = await step(await movePartsOf(parts, databases, row), row, now);
     const noted = await noteMove(directory, row, { failures: 0, ...changes });
     return { move: toMove(noted), nextAt: noted.next_at, failure: null };
   } catch (error) {
-    if (error instanceof MoveLost) return null;
-    const failure = (error as Error).message;
+    if (error instanceof MoveLost) throw error;
     const noted = await noteMove(directory, row, afterFailure(row, error as Error, now));
-    return { move: toMove(noted), nextAt: noted.next_at, failure };
-  } finally {
-    clearInterval(renewing);
+    return { move: toMove(noted), nextAt: noted.next_at, failure: (error as Error).message };
   }
 }
 
@@ -99,7 +111,7 @@ async function step(parts: MoveParts, row: MoveRow, now: number): Promise<Change
       return nextAt === null ? { state: "ended" } : { next_at: nextAt };
     }
     case "aborting":
-      await abort(parts);
+      await abort(parts, row);
       return { state: "clearing" };
     default:
       return (await clear(parts, row)) ? {} : { state: "ended" };

@@ -4,9 +4,13 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import type { EnvironmentId, JobId } from "@inlet/protocol";
+import { accompanied } from "../../../../test/support/accompanied-database.ts";
 import { MOVED, type MoveScene, makeMoveScene, moveStore } from "../../../../test/support/move-scene.ts";
 import { startWriters } from "../../../../test/support/move-writers.ts";
 import { whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { EnvironmentMoved } from "../../contract/index.ts";
+import { COUNTED_HERE } from "../../postgres/fenced.ts";
+import type { MovePoint } from "./move-parts.ts";
 
 const skip = whyNoPostgres() ?? false;
 const OTHER = 8 as EnvironmentId;
@@ -85,6 +89,54 @@ test("writers that never stop lose nothing, there and back again", { skip }, asy
   await scene.finish();
   assert.equal(countOf(await scene.rowsIn(1)), 0);
   assert.ok(countOf(await scene.rowsIn(0)) > 0);
+});
+
+test("a move back waits until no node can still mean to write in the old place", { skip }, async (t) => {
+  const scene = await makeMoveScene(t);
+  const [directory] = scene.databases;
+  const hear = (at: number) =>
+    directory.query(
+      `INSERT INTO nodes VALUES ('silent', '1.0.0', 1, 0, $1) ON CONFLICT (node) DO UPDATE SET last_seen_at = excluded.last_seen_at`,
+      [at],
+    );
+  await hear(directory.now());
+  await scene.begin(1);
+  await scene.finish({}, ({ move }) => move.state === "forgetting");
+  await scene.begin(0);
+  const store = moveStore(directory, scene.urls);
+  t.after(() => store.stop());
+  const progress = await store.environmentMoveAdvance({ now: directory.now(), leaseMs: 60_000 });
+  const text = "INSERT INTO marks (environment_id, function_no, kind, key, value, expires_at) VALUES ($1, 1, 'test', 'late', '1', 0)";
+  await assert.rejects(directory.query(text, [MOVED]), EnvironmentMoved);
+  assert.equal(progress, null, "a node has not been heard of since the switch");
+  await hear(directory.now() + 20_000);
+  const [begun] = await scene.finish({}, () => true);
+  assert.equal(begun?.move.state, "moving");
+  await scene.finish();
+  assert.equal(await scene.placeOf(), 0);
+});
+
+test("events after the switch are counted, however many other environments accept meanwhile", { skip }, async (t) => {
+  const scene = await makeMoveScene(t);
+  const [source, target] = scene.databases;
+  await scene.begin(1);
+  let isSwitching = false;
+  const directory = accompanied(source, async (_, work) => {
+    if (isSwitching) await source.query("SELECT setval('event_sequence', nextval('event_sequence') + 1000000)");
+    return work();
+  });
+  const atPoint = async (point: MovePoint) => {
+    isSwitching = point === "compared";
+  };
+  await scene.finish({ directory, atPoint });
+  assert.equal(await scene.placeOf(), 1);
+  const [event] = await target.query<{ sequence: number }>(
+    `INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, source_no, data)
+     SELECT nextval('event_sequence'), $1, 'later', min(name_id), 0, 0, 1, '{}' FROM event_names RETURNING sequence`,
+    [MOVED],
+  );
+  const text = `SELECT event_id AS id FROM events WHERE sequence = $1 AND ${COUNTED_HERE}`;
+  assert.deepEqual(await target.query(text, [event?.sequence]), [{ id: "later" }]);
 });
 
 test("a target that is away, full or of another release leaves the environment where it is, and a later move succeeds", {
