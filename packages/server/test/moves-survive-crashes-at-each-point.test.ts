@@ -40,7 +40,7 @@ async function vanishAt(t: TestContext, { urls }: MoveScene, point: MovePoint): 
   const directory = openDatabase(plugs[0].url);
   const [reached, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const store = moveStore(directory, [plugs[0].url, plugs[1].url], {
-    timing: { holdMs: 60_000, forgetAfterMs: 0, fenceMs: 0 },
+    timing: { holdMs: 60_000, fenceMs: 0 },
     async atPoint(at) {
       if (at !== point) return;
       reached.resolve();

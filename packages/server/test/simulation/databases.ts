@@ -22,9 +22,9 @@ const POLL_INTERVAL_MS = 1_000;
 /** On a busy machine, an operator waits longer for a connection than the service may. */
 const OPERATOR_TRIES = 12;
 
-/** A place is known for less long than the old one refuses writes, as in a service, and old rows go soon. */
+/** A place is known for less long than the old one refuses writes, as in a service. */
 const CACHE_MS = 5_000;
-const MOVE_TIMING = { forgetAfterMs: 300, fenceMs: 8_000 };
+const MOVE_TIMING = { fenceMs: 8_000 };
 
 /** A process that gets little of the machine takes long between two statements. What is to break is cut, held or killed. */
 const PATIENT_MS = 60_000;

@@ -203,8 +203,8 @@ export class SimNode {
   }
 }
 
-/** The store's own doing: CommitUnknown is what it throws when the response to a commit is lost. */
-const UNAVAILABLE: ReadonlySet<string> = new Set(["StoreUnavailable", "CommitUnknown"]);
+/** The store's own doing: CommitUnknown when the response to a commit is lost, EnvironmentMoved while an environment is held for its switch. */
+const UNAVAILABLE: ReadonlySet<string> = new Set(["StoreUnavailable", "CommitUnknown", "EnvironmentMoved"]);
 
 function traceOf(trace: Trace, processNo: number): (name: string, args: readonly unknown[]) => (answer: unknown) => void {
   return (name, args) => {

@@ -4,7 +4,7 @@ import { moveStore, openDatabase } from "./move-scene.ts";
 
 const [directoryUrl = "", memberUrl = "", stopAt = ""] = process.argv.slice(2);
 const store = moveStore(openDatabase(directoryUrl), [directoryUrl, memberUrl], {
-  timing: { holdMs: 60_000, forgetAfterMs: 0, fenceMs: 0 },
+  timing: { holdMs: 60_000, fenceMs: 0 },
   atPoint: (point) => (point === stopAt ? stand() : Promise.resolve()),
 });
 

@@ -26,7 +26,7 @@ export interface PlacementParts extends Omit<MembersParts, "prepare" | "onTopic"
   cacheMs?: number | undefined;
 }
 
-/** Shorter than writes in the old place of a moved environment are refused (store/moves): nobody writes there by an older placement. */
+/** Shorter than a moved environment's rows stay in the old place and writes there are refused (store/moves): nobody uses an older placement. */
 export const CACHE_MS = 100_000;
 const READ_AGAIN_MS = 1_000;
 

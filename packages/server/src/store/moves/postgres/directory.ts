@@ -25,11 +25,11 @@ const INSERT = `
   INSERT INTO environment_moves (environment_id, job_id, from_no, to_no, state, filter, began_at, next_at)
   SELECT environment_id, $2, database_no, $3, 'moving', $4, $5, 0 FROM environments WHERE environment_id = $1 AND database_no <> $3
   ON CONFLICT DO NOTHING RETURNING *`;
-/** After a switch, a node that sends heartbeats reads of it within this time. */
+/** A node that sends heartbeats has read of a switch by then, even without its notification: by its poll. */
 const HEARD_MS = 10_000;
 /**
- * A move back waits for nodes that may still mean to write in the old place: the arrival ends that it refuses them. They could not reach the
- * directory since the switch, and have no older placement than one from before its refusal began.
+ * A move back waits for nodes that may not have heard of the move there: their writes in the old place are refused, and would not be any
+ * more once the environment arrives there. What a node knew before the fence began is too old to be used.
  */
 const MUST_WAIT = `
   EXISTS (SELECT FROM environment_moves AS earlier

@@ -18,34 +18,28 @@ export async function finishSwitch({ source, target, atPoint }: MoveParts): Prom
   if (await adoptSide(source)) await noteLeft(source);
 }
 
-/** Returns when there is more to do; null: the old rows are gone, and no node can still mean to write there. */
-export async function forget({ source, timing, atPoint }: MoveParts, row: MoveRow, now: number): Promise<number | null> {
+/** No node can still mean to read or write in the old place. Returns whether old rows are left. */
+export async function forget({ source, timing, atPoint }: MoveParts): Promise<boolean> {
   const known = await adoptSide(source);
   // It came back: the next move removes what is there.
-  if (!known) return null;
-  if (await removeWithin(source, "left", timing.workMs, () => atPoint("half is forgotten"))) return now;
+  if (!known) return false;
+  if (await removeWithin(source, "left", timing.workMs, () => atPoint("half is forgotten"))) return true;
   await atPoint("forgotten");
-  const fencedUntil = (row.switched_at ?? now) + timing.fenceMs;
-  if (now < fencedUntil) return fencedUntil;
   await endSource(source);
-  return null;
+  return false;
 }
 
-/** Writes go on in the old place before anything else. The job has failed before another move can begin. */
-export async function abort({ source }: MoveParts, row: MoveRow): Promise<void> {
+/** Writes go on in the old place before anything else. */
+export async function abort({ source }: MoveParts, { filter, began_at: beganAt }: MoveRow): Promise<void> {
   if (await adoptSide(source)) await releaseSource(source);
-  if (row.error !== null) await storeFailure(source, row, row.error);
+  // An attempt to store the job that PostgreSQL still executes has no effect after this.
+  await insertMoveJob(source.database, { ...source, filter, beganAt });
   await endSource(source);
 }
 
-/** An attempt to store the job that PostgreSQL still executes has no effect after this. */
-async function storeFailure(source: MoveSide, { filter, began_at: beganAt }: MoveRow, error: string): Promise<void> {
-  await insertMoveJob(source.database, { ...source, filter, beganAt });
-  await failMoveJob(source, error);
-}
-
-/** Returns whether copied rows are left. */
-export async function clear({ directory, target, timing }: MoveParts, { to_no }: MoveRow): Promise<boolean> {
+/** Returns whether copied rows are left. The job has failed from the moment on at which another move can begin, however long this takes. */
+export async function clear({ directory, source, target, timing }: MoveParts, { error, to_no }: MoveRow): Promise<boolean> {
+  if (error !== null) await failMoveJob(source, error);
   if (!(await adoptSide(target))) return false;
   assert.notEqual(await readPlace(directory, target.environmentId), to_no, "the environment is where its copied rows are to be removed");
   if (await removeWithin(target, "arriving", timing.workMs)) return true;

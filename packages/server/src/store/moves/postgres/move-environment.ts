@@ -35,9 +35,7 @@ export interface MoveTiming {
   workMs: number;
   /** How long writes are refused at most, unless the node dies while the directory commits. */
   holdMs: number;
-  /** How long after the switch the old rows are still there, for nodes that do not know it yet. */
-  forgetAfterMs: number;
-  /** How long after the switch writes in the old place are refused. */
+  /** How long after the switch the old rows stay and writes there are refused, for nodes that do not know it yet. */
   fenceMs: number;
 }
 

@@ -16,7 +16,7 @@ export interface EnvironmentMoveStoreParts extends MoveDatabasesParts {
   atPoint?(point: MovePoint): Promise<void>;
 }
 
-const TIMING: MoveTiming = { workMs: 500, holdMs: 4_500, forgetAfterMs: 30_000, fenceMs: 120_000 };
+const TIMING: MoveTiming = { workMs: 500, holdMs: 4_500, fenceMs: 120_000 };
 /** How often a lease is renewed before it would expire. */
 const RENEWALS = 3;
 /** A move that failed so often in a row, before the switch, ends. */
@@ -105,11 +105,9 @@ async function step(parts: MoveParts, row: MoveRow, now: number): Promise<Change
       return (await moveEnvironment(parts, row)) === "cancelled" ? { state: "aborting" } : { next_at: 0 };
     case "switched":
       await finishSwitch(parts);
-      return { state: "forgetting", next_at: now + parts.timing.forgetAfterMs };
-    case "forgetting": {
-      const nextAt = await forget(parts, row, now);
-      return nextAt === null ? { state: "ended" } : { next_at: nextAt };
-    }
+      return { state: "forgetting", next_at: (row.switched_at ?? now) + parts.timing.fenceMs };
+    case "forgetting":
+      return (await forget(parts)) ? { next_at: now } : { state: "ended" };
     case "aborting":
       await abort(parts, row);
       return { state: "clearing" };
