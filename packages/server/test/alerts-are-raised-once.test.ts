@@ -118,12 +118,6 @@ test("an alert is raised once, starts functions, shows, and is resolved", async 
   assert.equal((await service.rest("DELETE", `/alert-rules/${failures.id}`)).status, 200);
   assert.equal((await service.rest("PUT", `/alert-rules/${failures.id}`, { body: {} })).body.code, "alert_rule_not_found");
   assert.equal((await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "mood", threshold: 1 } })).status, 400);
-  const counted = { failure_count: 10_000, refused_requests: 100_000, unmatched_events: 100_000, schema_drift: 20_000 };
-  for (const [kind, countedMax] of Object.entries(counted)) {
-    const refused = await service.rest("POST", "/alert-rules", { body: { name: "x", kind, threshold: countedMax + 1 } });
-    assert.deepEqual([refused.status, refused.body.details?.[0]?.field], [400, "threshold"], kind);
-    await rule({ name: "x", kind, threshold: countedMax });
-  }
   for (const quietHours of [
     { from: "22:00", to: "06:00", timeZone: "Mars/Base" },
     { from: "22:00", to: "22:00" },

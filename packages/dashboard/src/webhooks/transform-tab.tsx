@@ -1,7 +1,7 @@
 /** The transform editor, next to the tester. The draft is tested as the user types and takes effect when it is saved. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { type Dispatch, type SetStateAction, useEffect, useState } from "react";
 import { call } from "../api/client.ts";
 import { lastRequestQuery, providersQuery, versionsQuery, webhookQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
@@ -38,8 +38,17 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
       ({ version }) => `Saved as version ${version}, which is now current.`,
     );
     if (!saved) return;
+    // What was typed meanwhile goes on from there.
+    setTyped((newer) => newer && { ...newer, version: saved.version });
     queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
     await reload(queries, versionsQuery(webhook.id).queryKey);
+  }
+
+  /** Another page may have saved a version since this one read it. */
+  async function saveUnlessOutdated() {
+    const current = await queries.fetchQuery({ ...webhookQuery(webhook.id), staleTime: 0 }).catch(() => webhook);
+    if (current.version === base) await save();
+    else setReplacing(true);
   }
 
   const error = draftTest.data?.error ?? null;
@@ -60,12 +69,7 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
           )}
           {mayTest && <BacktestButton webhook={webhook} draft={draft} />}
           {mayChange && (
-            <button
-              type="button"
-              className="button small primary"
-              disabled={!isChanged}
-              onClick={() => (isOutdated ? setReplacing(true) : void save())}
-            >
+            <button type="button" className="button small primary" disabled={!isChanged} onClick={() => void saveUnlessOutdated()}>
               <Icon name="check" size={14} /> Save
             </button>
           )}
@@ -106,7 +110,7 @@ interface Typed {
  * It survives navigation, reloads and the end of a session, but not closing the tab. Null: nothing, so that the editor follows the saved
  * transform when a new version is deployed.
  */
-function useTyped({ id, transform }: Webhook): [Typed | null, (typed: Typed | null) => void] {
+function useTyped({ id, transform }: Webhook): [Typed | null, Dispatch<SetStateAction<Typed | null>>] {
   const storedAs = `inlet.typed.${id}`;
   const [typed, setTyped] = useState<Typed | null>(() => JSON.parse(sessionStorage.getItem(storedAs) ?? "null"));
   useEffect(() => {

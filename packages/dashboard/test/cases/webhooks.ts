@@ -318,13 +318,15 @@ export function webhookCases(browser: () => Browser): void {
     await page.reload();
     await page.getByText("draft of version 1, not saved").waitFor();
     const save = page.getByRole("button", { name: "Save" });
-    const dialog = page.getByRole("dialog", { name: "Replace version 2?" });
     await save.click();
-    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog", { name: "Replace version 2?" }).getByRole("button", { name: "Cancel" }).click();
     assert.equal(await stored(), version(2));
+    // This page has not read of it.
+    await service.rest("PUT", `/webhooks/${id}`, { body: { transform: version(3) } });
     await save.click();
+    const dialog = page.getByRole("dialog", { name: "Replace version 3?" });
     await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved as version 3").waitFor();
+    await page.getByText("Saved as version 4").waitFor();
     assert.equal(await stored(), version(9));
   });
 

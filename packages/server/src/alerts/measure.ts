@@ -1,18 +1,17 @@
 /** The measurement of a rule, from the store's figures for the last minutes. */
 
 import type { FunctionNo } from "@inlet/protocol";
-import {
-  ALERT_COUNTED_MAX,
-  type AlertRule,
-  type EventCursor,
-  type EventPage,
-  type EventStore,
-  type QueueStore,
-  type ReconciliationStore,
-  type RunEndCount,
-  type RunStore,
-  type Webhook,
-  type WebhookRequestStore,
+import type {
+  AlertRule,
+  EventCursor,
+  EventPage,
+  EventStore,
+  QueueStore,
+  ReconciliationStore,
+  RunEndCount,
+  RunStore,
+  Webhook,
+  WebhookRequestStore,
 } from "../store/contract/index.ts";
 import type { Silences } from "./silence.ts";
 
@@ -35,11 +34,12 @@ export interface MeasureParts {
 }
 
 /** Of a function's runs with one status, looked at for those that ended in the window. */
-const RUNS_MAX = ALERT_COUNTED_MAX.failure_count;
+const RUNS_MAX = 10_000;
 /** Of an environment's events, looked at for those that nothing waited for. */
-const EVENTS_MAX = ALERT_COUNTED_MAX.unmatched_events;
+const EVENTS_MAX = 100_000;
 const PAGE = 500;
-const PAGES_MAX = ALERT_COUNTED_MAX.schema_drift / PAGE;
+/** Pages read for one rule, to bound its cost. */
+const PAGES_MAX = 40;
 const NOT_REFUSED: ReadonlySet<string> = new Set(["accepted", "handshake"]);
 
 export interface Measured {
@@ -81,7 +81,7 @@ function figureOf(parts: MeasureParts, rule: WindowRule): Promise<number> {
 
 /**
  * By when runs ended: a run that fails after its retries may have been created long before. If more runs ended in the window than are
- * looked at, the rate is that of the last part of the window, of which all are: both counts are of the same time.
+ * looked at, the rate is estimated from those created last: both counts are of the same last part of the window.
  */
 async function failures(parts: MeasureParts, rule: WindowRule): Promise<number> {
   const since = parts.now() - rule.windowMs;

@@ -12,10 +12,10 @@ export interface TrialParts {
 }
 
 export function toTransformTest(
-  { webhook, method = "POST", sign = false, receipt, ...request }: TrialParams,
+  { webhook, environmentId, method = "POST", sign = false, receipt, ...request }: TrialParams,
   parts: TrialParts,
 ): TrialRequest {
-  const trial = { ...request, owner: ownerOf(webhook) };
+  const trial = { ...request, owner: ownerOf(environmentId) };
   if (!webhook || (!webhook.verify && !webhook.handshake)) return trial;
   const query = request.query ?? queryText(request.queryParams);
   const host = Object.entries(request.headers).find(([name]) => name.toLowerCase() === "host")?.[1] ?? "localhost";
@@ -34,9 +34,9 @@ export function toTransformTest(
   };
 }
 
-/** What people try takes its time from what their environment is due, and shares it: each draft is a version of its own. */
-function ownerOf(webhook: TrialParams["webhook"]): TransformOwner {
-  const environment = webhook ? String(webhook.environmentId) : "trials";
+/** What people try takes its time from what the environment is due, and shares it: each draft is a version of its own. */
+function ownerOf(environmentId: TrialParams["environmentId"]): TransformOwner {
+  const environment = environmentId === null ? "trials" : String(environmentId);
   return { webhook: `trials of ${environment}`, environment };
 }
 

@@ -9,10 +9,11 @@ import type { QueueDepth, StoreViews } from "../store/contract/index.ts";
 
 const SAMPLE_EVERY_MS = 10_000;
 /**
- * A query that takes long, because a million calls wait, delays the next one, so that other reads are not blocked. One that failed does
- * not: the store may be back soon.
+ * A query that takes long, because a million calls wait, delays the next one, so that other reads are not blocked. One that failed
+ * delays it less: the store may be back soon.
  */
 const REST_PER_POLL = 100;
+const REST_PER_FAILURE = 4;
 const SLOT_MS = 30_000;
 /** Six hours. */
 const SLOTS_MAX = 720;
@@ -121,13 +122,14 @@ export class QueueHistory {
 
   async #poll(): Promise<void> {
     const begun = performance.now();
+    let rest = REST_PER_POLL;
     try {
       await this.sample();
-      this.#pollAgain(Math.max(SAMPLE_EVERY_MS, (performance.now() - begun) * REST_PER_POLL));
     } catch (error) {
       this.#parts.log.debug({ err: error }, "the queue could not be read");
-      this.#pollAgain(SAMPLE_EVERY_MS);
+      rest = REST_PER_FAILURE;
     }
+    this.#pollAgain(Math.max(SAMPLE_EVERY_MS, (performance.now() - begun) * rest));
   }
 }
 

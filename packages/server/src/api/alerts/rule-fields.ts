@@ -1,7 +1,7 @@
 /** The fields of an alert rule in a request: their schema, and what holds between them. */
 
-import type { ActivitySubject, AlertKind, AlertRule, AlertRuleFields, Environment, Webhook } from "../../store/contract/index.ts";
-import { ALERT_COUNTED_MAX, ALERT_KINDS, silenceSubject } from "../../store/contract/index.ts";
+import type { ActivitySubject, AlertRule, AlertRuleFields, Environment, Webhook } from "../../store/contract/index.ts";
+import { ALERT_KINDS, silenceSubject } from "../../store/contract/index.ts";
 import { nameText } from "../name-text.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
@@ -119,9 +119,6 @@ export async function checkRule(parts: CheckRuleParts, rule: AlertRule, environm
 
 function checkThresholdRule({ kind, threshold, webhookId, eventName, windowMs }: AlertRule): void {
   if (threshold === null) throw invalid("threshold", "is required");
-  const countedMax = (ALERT_COUNTED_MAX as Partial<Record<AlertKind, number>>)[kind];
-  if (countedMax !== undefined && threshold > countedMax)
-    throw invalid("threshold", `must be at most ${countedMax} in rules of kind ${kind}: no more are counted`);
   if (webhookId !== null) throw invalid("webhook", "is only for rules of the kind silence: leave it out, or set it to null");
   if (eventName !== null) throw invalid("event", "is only for rules of the kind silence: leave it out, or set it to null");
   if (windowMs === null) throw invalid("windowSeconds", `can be "${USUAL}" only in rules of kind silence`);

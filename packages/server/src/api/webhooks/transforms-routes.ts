@@ -1,6 +1,6 @@
 /** REST: tests of transforms, on a payload, on a recorded request, or on many of them. Nothing is stored. */
 
-import { canonicalHeaders, parseQuery } from "@inlet/protocol";
+import { canonicalHeaders, type EnvironmentId, parseQuery } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { StoreViews, Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
 import { callerRole } from "../access/principal.ts";
@@ -19,6 +19,8 @@ export interface TrialParams {
   transform: string;
   /** The webhook whose handshake and verification run first; absent: neither. */
   webhook?: Webhook;
+  /** Whose time it takes; null for a draft of no webhook. */
+  environmentId: EnvironmentId | null;
   method?: string;
   query?: string;
   sign?: boolean;
@@ -192,6 +194,7 @@ function recorded(parts: TransformsRoutesParts, record: WebhookRequest, webhook:
     transform,
     // What was found in a list has no signature, and is not verified.
     ...(!record.isReconciled && { webhook }),
+    environmentId: webhook.environmentId,
     method: record.method,
     query: record.query,
     receipt: { at: record.verifiedAt ?? record.receivedAt, wasVerified: parts.wasVerified(record) },
@@ -206,6 +209,7 @@ function recorded(parts: TransformsRoutesParts, record: WebhookRequest, webhook:
 function given({ body, raw, contentType, headers = {}, queryParams = {} }: TrialBody, transform: string): TrialParams {
   return {
     transform,
+    environmentId: null,
     ...(body !== undefined && { bodyJson: JSON.stringify(body) }),
     bytes: Buffer.from(raw ?? ""),
     ...(contentType !== undefined && { contentType }),
@@ -226,7 +230,7 @@ function asked(
   const environment = directory.environment(webhook.environmentId);
   if (sign && !seesSecrets(environment ? callerRole(request, environment) : null))
     throw new RestRefusal("role_forbidden", "Signing a request with the webhook's secret needs the role admin or ingest-admin.");
-  return { ...given(body, transform), webhook, method, sign };
+  return { ...given(body, transform), webhook, environmentId: webhook.environmentId, method, sign };
 }
 
 /** The event is included as text, so that it is not serialised twice. */

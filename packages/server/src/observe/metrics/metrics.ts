@@ -25,8 +25,10 @@ import { setReplicas } from "./set-replicas.ts";
 import { setUsage } from "./set-usage.ts";
 
 const POLL_INTERVAL_MS = 5_000;
-/** A query that takes long, because a million calls wait, delays the next one. One that failed does not: the store may be back soon. */
+/** A query that takes long, because a million calls wait, delays the next one. */
 const REST_PER_POLL = 100;
+/** One that failed delays it less: the store may be back soon. */
+const REST_PER_FAILURE = 4;
 
 /** `unreachable`: the app did not respond. */
 export type CallOutcome = "ok" | "error" | "unreachable";
@@ -151,7 +153,7 @@ export class Metrics {
       };
       polled.done = this.#read().then(
         () => rest(REST_PER_POLL),
-        () => rest(0),
+        () => rest(REST_PER_FAILURE),
       );
       this.#polled = polled;
     }

@@ -4,7 +4,6 @@ import type { EnvironmentId } from "@inlet/protocol";
 import type { ActivitySubject } from "../activity/contract.ts";
 import type { EventBatch } from "../events/contract.ts";
 import type { ClaimedEntry } from "../queue/contract.ts";
-import { REQUESTS_COUNTED_MAX } from "../webhook-requests/contract.ts";
 
 export const ALERT_KINDS = [
   "failure_rate",
@@ -19,14 +18,6 @@ export const ALERT_KINDS = [
   "archive_failing",
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
-
-/** What rules of these kinds count at most: no threshold is higher. */
-export const ALERT_COUNTED_MAX = {
-  failure_count: 10_000,
-  refused_requests: REQUESTS_COUNTED_MAX,
-  unmatched_events: 100_000,
-  schema_drift: 20_000,
-} as const satisfies Partial<Record<AlertKind, number>>;
 
 /** Hours of the day during which no alert is raised, such as `22:00` to `06:00`. */
 export interface QuietHours {

@@ -101,7 +101,8 @@ class Runner implements TransformRunner {
   readonly #waiting: WaitingWork;
   readonly #quickThreads = new Set<SandboxThread>();
   #slowThread: SandboxThread | null = null;
-  #isTurnOfSlow = false;
+  /** What the slow thread got last. */
+  #lastTurn: Speed = "slow";
   /** Compiled by the first thread of the process, used by all. */
   static #module: WebAssembly.Module | null = null;
   #running = 0;
@@ -201,9 +202,15 @@ class Runner implements TransformRunner {
 
   /** New and slow versions in turn, so that neither waits for all of the other. */
   #takeInTurn(): Work | undefined {
-    const [first, second] = this.#isTurnOfSlow ? (["slow", "new"] as const) : (["new", "slow"] as const);
-    this.#isTurnOfSlow = !this.#isTurnOfSlow;
-    return this.#take(first) ?? this.#take(second);
+    // Work that was new when it was queued may be slow now.
+    const turns = this.#lastTurn === "new" ? (["slow", "new", "slow"] as const) : (["new", "slow"] as const);
+    for (const turn of turns) {
+      const work = this.#take(turn);
+      if (!work) continue;
+      this.#lastTurn = turn;
+      return work;
+    }
+    return undefined;
   }
 
   /** The next work of this speed. Work whose version has changed its speed while it waited goes where it belongs. */

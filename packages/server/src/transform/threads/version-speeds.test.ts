@@ -104,6 +104,13 @@ describe("waiting work", () => {
     }
   });
 
+  it("lets work that is added give way if nobody has more waiting", () => {
+    const waiting = new WaitingWork({ waitingMax: 3, waitingSlowMax: 3, now: () => 0 });
+    for (const name of ["a", "b", "c"]) waiting.add("slow", work(1, name, name));
+    assert.equal(waiting.add("slow", work(2, "d", "d"))?.owner.environment, "d");
+    assert.equal(waiting.add("slow", work(3, "a", "a"))?.job.id, 3);
+  });
+
   it("bounds each speed for itself", () => {
     const waiting = new WaitingWork({ waitingMax: 10, waitingSlowMax: 10, now: () => 0 });
     for (const speed of ["new", "slow"] as const) for (let n = 0; n < 20; n++) waiting.add(speed, work(n, `${n}`, `${n}`));
@@ -184,6 +191,15 @@ describe("the runner", () => {
     assert.equal(await codeOf("victim"), "ok");
     // One ran, and of the four that waited one gave way.
     assert.equal((await Promise.all(attack)).filter((code) => code === "overloaded").length, 6);
+  });
+
+  it("runs what waited when its version proved slow", async (t) => {
+    const { runner, event } = testRunner({ slowMs: ALWAYS_SLOW });
+    t.after(() => runner.stop());
+    for (let round = 0; round < 2; round++) {
+      const source = `() => ({ round: ${round} })`;
+      assert.deepEqual(await Promise.all(Array.from({ length: 5 }, () => event(source))), Array(5).fill({ round }));
+    }
   });
 
   it("serves slow versions while new ones come without end", async (t) => {

@@ -5,7 +5,7 @@
  *    └───slow run─────────────────────────────────────▶ slow
  *
  * `quick` versions share the fast threads. `new` and `slow` ones share one other thread, in turn: an endless loop
- * never reaches the fast threads before it has been caught once, and a new version waits for at most one slow run.
+ * never reaches the fast threads before it has been caught once, and between two new versions at most one slow run is made.
  */
 
 export type Speed = "quick" | "new" | "slow";

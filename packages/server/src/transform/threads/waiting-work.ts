@@ -58,14 +58,16 @@ export class WaitingWork {
     getOrSet(webhooks, webhook, () => []).push(work);
     this.#counts[speed]++;
     const { waitingMax, waitingSlowMax } = this.#bounds;
-    return this.#counts[speed] > (speed === "slow" ? waitingSlowMax : waitingMax) ? this.#takeNewestOfMost(speed) : undefined;
+    return this.#counts[speed] > (speed === "slow" ? waitingSlowMax : waitingMax) ? this.#takeNewestOfMost(speed, work.owner) : undefined;
   }
 
-  #takeNewestOfMost(speed: Speed): Work | undefined {
-    const [environment, webhooks] = greatest(this.#queues[speed], lengthOf) ?? [];
-    const [webhook, works] = (webhooks && greatest(webhooks, (waiting) => waiting.length)) ?? [];
-    const newest = works?.pop();
-    if (environment !== undefined && webhook !== undefined) this.#taken(speed, environment, webhook);
+  /** Of those that have as much, the one whose work was added gives way. */
+  #takeNewestOfMost(speed: Speed, added: TransformOwner): Work | undefined {
+    const environment = keyOfMost(this.#queues[speed], added.environment, lengthOf);
+    const webhooks: Webhooks = this.#queues[speed].get(environment) ?? new Map();
+    const webhook = keyOfMost(webhooks, added.webhook, (works) => works.length);
+    const newest = webhooks.get(webhook)?.pop();
+    this.#taken(speed, environment, webhook);
     return newest;
   }
 
@@ -117,17 +119,25 @@ function lengthOf(webhooks: Webhooks): number {
   return length;
 }
 
-function leastUsed<Value>(map: ReadonlyMap<string, Value>, used: ReadonlyMap<string, number>): [string, Value] | undefined {
-  return greatest(map, (_, key) => -(used.get(key) ?? 0));
+/** The key with the greatest size: the given one, if none has a greater one. */
+function keyOfMost<Value>(map: ReadonlyMap<string, Value>, given: string, sizeOf: (value: Value) => number): string {
+  const own = map.get(given);
+  let most = given;
+  let mostSize = own === undefined ? 0 : sizeOf(own);
+  for (const [key, value] of map) {
+    const size = sizeOf(value);
+    if (size > mostSize) [most, mostSize] = [key, size];
+  }
+  return most;
 }
 
-/** The first of those with the greatest size. */
-function greatest<Value>(map: ReadonlyMap<string, Value>, sizeOf: (value: Value, key: string) => number): [string, Value] | undefined {
+/** The first of those that have used the least. */
+function leastUsed<Value>(map: ReadonlyMap<string, Value>, used: ReadonlyMap<string, number>): [string, Value] | undefined {
   let best: [string, Value] | undefined;
-  let bestSize = Number.NEGATIVE_INFINITY;
+  let bestMs = Number.POSITIVE_INFINITY;
   for (const entry of map) {
-    const size = sizeOf(entry[1], entry[0]);
-    if (size > bestSize) [best, bestSize] = [entry, size];
+    const ms = used.get(entry[0]) ?? 0;
+    if (ms < bestMs) [best, bestMs] = [entry, ms];
   }
   return best;
 }
