@@ -79,6 +79,14 @@ const CASES: Cases = {
       assert.deepEqual(code(await create(service, "/environments", { name: "three" }, bad)), [400, "request_invalid"], bad);
     }
   },
+  async "an invocation with data that differs beyond double precision is another one"(service, t) {
+    await startApp(t, service, (inlet) => [inlet.createFunction({ id: "exact" }, { event: "shop/exact" }, () => 1)]);
+    const invoke = (id: string) =>
+      service.rest("POST", "/functions/shop-exact/invoke", { body: `{"data":{"id":${id}}}`, headers: { "Idempotency-Key": "exact" } });
+    const [first, again] = [await invoke("9007199254740993"), await invoke("9007199254740993")];
+    assert.deepEqual([first.status, again.status, again.text], [201, 201, first.text]);
+    assert.deepEqual(code(await invoke("9007199254740992")), [422, "idempotency_key_reused"]);
+  },
   async "a call that was refused frees its key"(service) {
     assert.deepEqual(code(await create(service, "/webhooks", { name: "w", transform: "not code" }, "free")), [400, "request_invalid"]);
     assert.equal((await create(service, "/webhooks", { name: "w", transform: ECHO }, "free")).status, 201);

@@ -8,8 +8,9 @@ export type Encoding = "br" | "gzip";
 export function acceptedEncoding({ headers }: Pick<FastifyRequest, "headers">): Encoding | null {
   const accepted = String(headers["accept-encoding"] ?? "")
     .split(",")
-    .map((part) => part.trim().split(/\s*;\s*q=/))
-    .filter(([, weight]) => Number(weight ?? 1) > 0)
+    // No regular expression: one that skips spaces takes quadratic time for a header of many.
+    .map((part) => part.split(";").map((text) => text.trim()))
+    .filter(([, weight]) => Number(weight?.replace(/^q=/, "") ?? 1) > 0)
     .map(([name]) => name);
   return (["br", "gzip"] as const).find((name) => accepted.includes(name)) ?? null;
 }

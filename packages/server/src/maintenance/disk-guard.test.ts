@@ -12,6 +12,7 @@ function guardOf(sizes: { file: number; used?: number; log?: number }, budgetByt
     retentionUsedBytes: async () => (sizes.used ?? sizes.file) + (sizes.log ?? 0),
     retentionReclaim: async () => {
       sizes.log = 0;
+      return true;
     },
   };
   return new DiskGuard({ store, budgetBytes, log: pino({ level: "silent" }) });

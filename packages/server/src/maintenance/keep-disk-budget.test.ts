@@ -1,17 +1,21 @@
-/** The budget on PostgreSQL, where whole partitions go. The embedded store's is in test/retention-has-rules.test.ts. */
+/** The budget on PostgreSQL, where whole partitions go, and on the embedded store; more of the latter is in test/retention-has-rules.test.ts. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { pino } from "pino";
 import { archiveFolder, archiveOf } from "../../test/support/archive-scene.ts";
+
 import { freshDatabase, openPatientStore, whyNoPostgres } from "../../test/support/postgres.ts";
+import { temporaryFolder } from "../../test/support/service.ts";
 import { makeScene, SAMPLE_RULES, sampleLease, sampleRun } from "../store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../store/conformance/samples.ts";
 import type { NewRun } from "../store/contract/index.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { keepDiskBudget } from "./keep-disk-budget.ts";
 
 const DAY_MS = 86_400_000;
@@ -83,4 +87,51 @@ test("postgres: the oldest partitions go until the database is within its budget
   await sweep(1);
   assert.deepEqual(await Promise.all([2, 3].map(eventsOf)), [EVENTS_A_DAY, 0], "an unfinished run needs its event");
   assert.match(logged.splice(0).join(), /exceeds --disk-budget, and nothing more can be removed/);
+});
+
+/** Forty events of today, and one of two months ago with a run that has not ended. */
+async function embeddedStore(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const store = openSqliteStore({ folder, onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES });
+  t.after(() => store.stop());
+  const scene = await makeScene(store);
+  const environmentId = scene.environment.id;
+  const append = (ageMs: number, data: string, runs: NewRun[] = []) => {
+    const receivedAt = Date.now() - ageMs;
+    const event = sampleEvent({ id: createEventIdGenerator().next(receivedAt), data, runs });
+    return store.eventAppend(sampleBatch(scene.environment, [event], { receivedAt, lease: sampleLease() }));
+  };
+  await append(60 * DAY_MS, "{}", [sampleRun(scene.functions[0])]);
+  const text = JSON.stringify({ text: randomBytes(100_000).toString("hex") });
+  for (let n = 40; n > 0; n--) await append(n * 60_000, text);
+  while (!(await store.eventTypeCount({ limit: 1_000 })));
+  const logged: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => void logged.push(JSON.parse(line).msg) });
+  // The log counts as long as the read thread uses it.
+  while (!(await store.retentionReclaim())) await new Promise((resolve) => setTimeout(resolve, 10));
+  const budgetBytes = (await store.retentionUsedBytes()) * 1.05;
+  const sweep = () => keepDiskBudget({ store, budgetBytes, now: () => Date.now(), log }).sweep();
+  const left = async () => (await store.eventList({ environmentId, limit: 100, bytesMax: 100_000_000 })).events.length;
+  return { folder, sweep, left, logged };
+}
+
+test("sqlite: no more goes than must, however old an unfinished run is", async (t) => {
+  const { sweep, left } = await embeddedStore(t);
+  await sweep();
+  const events = await left();
+  assert.ok(events > 28 && events < 36, `${events} are left of 41: a sixth had to go`);
+});
+
+test("sqlite: nothing goes while a backup reads, since the log only grows by it; it goes afterwards", async (t) => {
+  const { folder, sweep, left, logged } = await embeddedStore(t);
+  const backup = new DatabaseSync(join(folder, "inlet.db"), { readOnly: true });
+  backup.exec("BEGIN; SELECT count(*) FROM events");
+  // After the first slice, the log has what was removed.
+  await sweep();
+  await sweep();
+  assert.ok((await left()) > 35, `${await left()} are left of 41`);
+  assert.match(logged.join(), /once a backup or another long read has ended/);
+  backup.close();
+  await sweep();
+  assert.ok((await left()) < 36);
 });

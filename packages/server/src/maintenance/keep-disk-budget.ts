@@ -1,13 +1,15 @@
 /**
  * Sweeper: keeps the store within `--disk-budget`. Beyond nine tenths of it, the oldest events, ended runs and webhook requests are removed,
- * one slice of time after the other, until the store is at four fifths; while requests are refused for want of room, as soon as it is beyond that. State of unfinished runs is kept: if nothing else is left, the log
- * says so. The guard (disk-guard.ts) wakes it as soon as it measures that much.
+ * one slice of time after the other, until the store is at four fifths; while requests are refused for want of room, as soon as it is beyond
+ * that. State of unfinished runs is kept: if nothing else is left, the log says so. The guard (disk-guard.ts) wakes it as soon as it measures that much.
  *
- * SQLite reuses the space of removed rows, and PostgreSQL does after vacuuming. A PostgreSQL database shrinks only when whole partitions are
+ * SQLite reuses the space of removed rows, and PostgreSQL does after vacuuming. While a backup reads, SQLite's log only grows
+ * by what is removed, so nothing is. A PostgreSQL database shrinks only when whole partitions are
  * dropped, so there only partitions are removed. With an archive, only those that it has taken: if it takes none, the store stays as it is, and
  * the guard refuses events when there is no room left.
  */
 
+import { setTimeout as delay } from "node:timers/promises";
 import type { PartitionArchive, Removal, RemovalParams, Store } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
@@ -15,9 +17,15 @@ const EVERY_MS = 5_000;
 /** Beyond this share of the budget, the oldest go. */
 const BEGIN_ABOVE = 0.9;
 const END_BELOW = 0.8;
+/** Of the time that is left: what is oldest may be kept, and stand far before all else. */
 const SLICES = 50;
 const SLICE_MS_MIN = 100;
+/** On PostgreSQL, where only whole partitions go. */
+const SHARED_SLICE_MS_MIN = 3_600_000;
 const PER_TRANSACTION = 100;
+/** Reads of a backup take longer, all others less. */
+const RECLAIM_TRIES = 10;
+const RECLAIM_EVERY_MS = 100;
 
 type BudgetStore = Pick<
   Store,
@@ -56,15 +64,21 @@ export function keepDiskBudget(given: KeepDiskBudgetParts): Sweeper {
     ...parts,
     what: "what exceeds the disk budget",
     async removeSome() {
+      if (!isOverBudget(await store.retentionUsedBytes(), budgetBytes, isRefusing())) return 0;
+      const mayRemove = await reclaim(store);
       const usedBytes = await store.retentionUsedBytes();
       if (!isOverBudget(usedBytes, budgetBytes, isRefusing())) return 0;
-      const { removedUntil, leftBytes } = await shrink(store, budgetBytes * END_BELOW, now, archive);
+      const { removedUntil, leftBytes, isHeld } = mayRemove
+        ? await shrink(store, budgetBytes * END_BELOW, now, archive)
+        : { removedUntil: null, leftBytes: usedBytes, isHeld: true };
       const facts = { budgetBytes, usedBytes, leftBytes, removedUntil: removedUntil && new Date(removedUntil).toISOString() };
       if (leftBytes > budgetBytes * BEGIN_ABOVE && archive?.failure)
         parts.log.error(
           { ...facts, reason: archive.failure.reason },
           "the store exceeds --disk-budget, and nothing can be removed, because the archive cannot be written",
         );
+      else if (isHeld && leftBytes > budgetBytes * END_BELOW)
+        parts.log.warn(facts, "the store exceeds --disk-budget: the oldest are removed once a backup or another long read has ended");
       else if (leftBytes > budgetBytes * BEGIN_ABOVE)
         parts.log.error(
           facts,
@@ -78,21 +92,30 @@ export function keepDiskBudget(given: KeepDiskBudgetParts): Sweeper {
 
 async function shrink(store: BudgetStore, targetBytes: number, now: () => number, archive: ArchivingParts["archive"]) {
   const oldest = await store.retentionOldestAt();
-  await store.retentionReclaim();
   let leftBytes = await store.retentionUsedBytes();
-  if (oldest === null) return { removedUntil: null, leftBytes };
-  const [begun, end] = [oldest, now()];
-  // Whole milliseconds: PostgreSQL takes no others.
-  const sliceMs = Math.max(SLICE_MS_MIN, Math.ceil((end - begun) / SLICES));
-  let until = begun;
-  while (leftBytes > targetBytes && until < end) {
-    until = Math.min(end, until + sliceMs);
+  if (oldest === null) return { removedUntil: null, leftBytes, isHeld: false };
+  const end = now();
+  const sliceMin = store.storeIsShared ? SHARED_SLICE_MS_MIN : SLICE_MS_MIN;
+  let until = oldest;
+  let isHeld = false;
+  while (leftBytes > targetBytes && until < end && !isHeld) {
+    // Whole milliseconds: PostgreSQL takes no others.
+    until = Math.min(end, until + Math.max(sliceMin, Math.ceil((end - until) / SLICES)));
     await removeUntil(store, until, end, archive);
     if (archive?.failure) break;
-    await store.retentionReclaim();
+    isHeld = !(await reclaim(store));
     leftBytes = await store.retentionUsedBytes();
   }
-  return { removedUntil: until, leftBytes };
+  return { removedUntil: until, leftBytes, isHeld };
+}
+
+/** False: the log is read for long. */
+async function reclaim(store: BudgetStore): Promise<boolean> {
+  for (let tries = 0; tries < RECLAIM_TRIES; tries++) {
+    if (await store.retentionReclaim()) return true;
+    await delay(RECLAIM_EVERY_MS);
+  }
+  return false;
 }
 
 async function removeUntil(store: BudgetStore, until: number, now: number, archive: ArchivingParts["archive"]): Promise<void> {

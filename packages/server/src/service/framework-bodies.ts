@@ -8,6 +8,7 @@
 import type { IncomingMessage } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
 import type { FastifyInstance } from "fastify";
+import { onceClosed } from "../api/once-closed.ts";
 import { RestRefusal } from "../api/rest-errors.ts";
 import { BodyBudget, type BodyShare } from "../receive/bodies/body-budget.ts";
 import { closeLingering, hasLargeRest } from "../receive/connections/close-lingering.ts";
@@ -15,9 +16,11 @@ import { closeLingering, hasLargeRest } from "../receive/connections/close-linge
 export function registerBodyBudget(app: FastifyInstance, budget: BodyBudget): void {
   app.addHook("preParsing", async (request, reply, payload) => {
     if (!hasBody(request.raw)) return payload;
+    // The client went while its credentials were checked: its body would never end.
+    if (reply.raw.destroyed) throw overloaded();
     const share = budget.enter();
     if (!share) throw overloaded();
-    reply.raw.once("close", () => share.release());
+    onceClosed(reply.raw, () => share.release());
     const counted = new CountedBody(share);
     // If no route reads the body, no other code listens.
     counted.on("error", () => undefined);
@@ -47,8 +50,9 @@ export function registerResponseBudget(app: FastifyInstance, budget = new BodyBu
     const bytes = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
     if (bytes <= SMALL_RESPONSE_BYTES) return payload;
     const share = budget.enter();
-    reply.raw.once("close", () => share?.release());
-    if (!share?.take(bytes)) throw new RestRefusal("overloaded", "Too many large responses are unread. Retry in a moment.");
+    const isCounted = share?.take(bytes);
+    onceClosed(reply.raw, () => share?.release());
+    if (!isCounted) throw new RestRefusal("overloaded", "Too many large responses are unread. Retry in a moment.");
     return payload;
   });
 }

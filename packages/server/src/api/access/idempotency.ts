@@ -13,6 +13,7 @@ import { environmentNamed } from "@inlet/protocol";
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { IdempotencyKeyRef, IdempotencyStore, RememberedCall } from "../../store/contract/index.ts";
+import { bodyText } from "../body-text.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { principalOf } from "./principal.ts";
 
@@ -102,6 +103,6 @@ const KEPT: Readonly<Record<NonNullable<FastifyContextConfig["idempotent"]>, (pa
 
 /** What makes two requests equal: route, environment and body. */
 function fingerprintOf(request: FastifyRequest): string {
-  const call = [request.method, request.url, environmentNamed(request.headers), request.body];
+  const call = [request.method, request.url, environmentNamed(request.headers), bodyText(request.body) ?? request.body];
   return createHash("sha256").update(JSON.stringify(call)).digest("hex");
 }

@@ -111,7 +111,7 @@ function fileOf(type: string, body: string | Buffer): RenderedFile {
 
 function sendFile({ headers }: FastifyRequest, reply: FastifyReply, { type, body, etag }: RenderedFile) {
   reply.headers({ ...HEADERS, etag });
-  if (headers["if-none-match"]?.split(/\s*,\s*/).includes(etag)) return reply.code(304).send();
+  if (headers["if-none-match"]?.split(",").some((tag) => tag.trim() === etag)) return reply.code(304).send();
   return reply.type(type).send(body);
 }
 

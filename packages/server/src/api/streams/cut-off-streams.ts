@@ -3,6 +3,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Principal } from "../access/principal.ts";
+import { onceClosed } from "../once-closed.ts";
 import { endStream } from "./stream-response.ts";
 
 /** A revocation takes effect within a second. */
@@ -31,6 +32,6 @@ export function cutOffInvalid(app: FastifyInstance): (principal: Principal, repl
   app.addHook("onClose", async () => clearInterval(timer));
   return (principal, { raw }) => {
     open.set(raw, principal);
-    raw.once("close", () => open.delete(raw));
+    onceClosed(raw, () => open.delete(raw));
   };
 }

@@ -32,6 +32,7 @@ export interface ReconcileFilter extends ListRange {
 export const RECONCILE_KIND = "webhooks.reconcile";
 /** The cursor of a list of which no page was asked for. */
 export const FIRST_PAGE = "first";
+const CLOSED = "The webhook has been deleted or disabled.";
 /** An item that is known. */
 const SEEN = 0;
 const SAMPLED: FoundItem["sample"] = () => "null";
@@ -48,7 +49,7 @@ export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
     async find(environment, filter, cursor, stopping) {
       const { webhook: id, since, until } = filter as unknown as ReconcileFilter;
       const webhook = webhookOf(parts, environment.id, id);
-      if (!webhook) return { found: [], next: null, error: "The webhook has been deleted." };
+      if (!webhook) return { found: [], next: null, error: CLOSED };
       const page = await parts.listPage(webhook, { since, until }, cursor === FIRST_PAGE ? null : cursor, stopping);
       const known = Array.from({ length: page.seen }, (): FoundItem => ({ item: SEEN, sample: SAMPLED }));
       return { found: [...known, ...(await examineAll(parts, webhook, page.items))], next: page.next, error: page.error };
@@ -57,7 +58,7 @@ export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
       const { webhook: id } = JSON.parse(job.filter) as ReconcileFilter;
       const webhook = webhookOf(parts, job.environmentId, id);
       if (webhook) return takeAll(parts, job, webhook, items);
-      return { starts: [], failures: items.map(() => ({ item: null, message: "The webhook has been deleted." })) };
+      return { starts: [], failures: items.map(() => ({ item: null, message: CLOSED })) };
     },
     async settle(job) {
       await parts.store.reconciliationAdd(passOf(job, parts.now()));
@@ -68,7 +69,7 @@ export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
 }
 
 function webhookOf({ webhooks }: ReconcileWebhookParts, environmentId: EnvironmentId, id: WebhookId): Webhook | undefined {
-  return webhooks().find((webhook) => webhook.id === id && webhook.environmentId === environmentId);
+  return webhooks().find((webhook) => webhook.id === id && webhook.environmentId === environmentId && webhook.enabled);
 }
 
 async function examineAll(parts: ReconcileWebhookParts, webhook: Webhook, items: readonly ListedItem[]): Promise<FoundItem[]> {

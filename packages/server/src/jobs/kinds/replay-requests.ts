@@ -19,6 +19,9 @@ export interface ReplayRequestsParts {
   replay(record: WebhookRequest, webhook: Webhook, seed: string): Promise<{ ids: readonly string[] } | { handshake: object } | Refusal>;
 }
 
+/** Faults of the service, not of the request: it is replayed again later. */
+const SERVER_FAULTS = 500;
+
 export function replayRequests({ store, webhooks, environmentName, replay }: ReplayRequestsParts): JobKind {
   const webhookOf = (environmentId: Environment["id"], id: unknown) =>
     webhooks().find((webhook) => webhook.id === id && webhook.environmentId === environmentId && webhook.deletedAt === null);
@@ -28,6 +31,7 @@ export function replayRequests({ store, webhooks, environmentName, replay }: Rep
     if (!record) return [{ item: id, message: "The request has been removed." }];
     if (record.body === null) return [{ item: id, message: "The body of the request was too large to store." }];
     const answer = await replay(record, webhook, seedOfItem(job, id));
+    if ("code" in answer && answer.status >= SERVER_FAULTS) throw new Error(answer.message);
     return "code" in answer ? [{ item: id, message: answer.message }] : [];
   }
 

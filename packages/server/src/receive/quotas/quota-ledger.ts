@@ -103,6 +103,7 @@ export class QuotaLedger {
     /** Of the request, without what is known to be a duplicate. */
     let needed: Amount = request;
     let { countNew } = request;
+    const before = use.lastNo;
     for (;;) {
       if (tracked.reading) await tracked.reading;
       // A quota may be changed while the request waits.
@@ -112,7 +113,7 @@ export class QuotaLedger {
       const { isAlone } = tracked;
       const outcome = isAlone ? this.#reserveAlone(request, limits, needed) : await this.#reserveLeased(request, limits, needed);
       if (!Array.isArray(outcome)) return outcome;
-      if (use.hasUnsettled) await use.settled();
+      if (use.hasUnsettled(before)) await use.settled();
       else if (countNew) {
         const events = await countNew();
         countNew = null;
@@ -146,11 +147,11 @@ export class QuotaLedger {
   #reserved({ environmentId, at }: QuotaRequest, wanted: Amount): QuotaTaken {
     const tracked = this.#of(environmentId);
     const { use } = tracked;
-    const moment = use.reserve(at, wanted);
+    const reservation = use.reserve(at, wanted);
     return {
       settle: (stored) => {
         if (stored === "unknown" && this.#parts.store.storeIsShared) tracked.isAlone = false;
-        use.settle(at, moment, unusedOf(wanted, stored));
+        use.settle(at, reservation, unusedOf(wanted, stored));
       },
     };
   }
@@ -190,7 +191,7 @@ export class QuotaLedger {
     tracked.reading = promise;
     try {
       await leases.idle();
-      while (use.hasUnsettled) await use.settled();
+      while (use.hasUnsettled(use.lastNo)) await use.settled();
       await this.#readToday([environmentId]);
       await leases.release();
       tracked.isAlone = true;

@@ -24,15 +24,30 @@ export interface Exceeded {
   resetsAt: number;
 }
 
+/** Room that a request has until it is settled. */
+export interface Reservation {
+  no: number;
+  moment: Moment;
+}
+
 export class QuotaUse {
   readonly second = new SecondWindow();
   #day = 0;
   #used: Amount = { events: 0, bytes: 0 };
-  #unsettled = 0;
+  /** Those that are not settled, oldest first. */
+  readonly #reservations = new Set<Reservation>();
+  #lastNo = 0;
   #waiting: (() => void)[] = [];
 
-  get hasUnsettled(): boolean {
-    return this.#unsettled > 0;
+  /** The number of the last reservation. */
+  get lastNo(): number {
+    return this.#lastNo;
+  }
+
+  /** Whether one of the reservations up to this number is not settled. */
+  hasUnsettled(no: number): boolean {
+    const [oldest] = this.#reservations;
+    return oldest !== undefined && oldest.no <= no;
   }
 
   ofDay(now: number): Amount {
@@ -46,22 +61,23 @@ export class QuotaUse {
     this.#used = { ...counted };
   }
 
-  reserve(now: number, { events, bytes }: Amount): Moment {
+  reserve(now: number, { events, bytes }: Amount): Reservation {
     this.#enterDay(now);
     this.#used.events += events;
     this.#used.bytes += bytes;
-    this.#unsettled++;
-    return this.second.add(now, events);
+    const reservation = { no: ++this.#lastNo, moment: this.second.add(now, events) };
+    this.#reservations.add(reservation);
+    return reservation;
   }
 
   /** Ends a reservation; `unused` was not stored. */
-  settle(at: number, moment: Moment, unused: Amount): void {
-    this.second.remove(moment, unused.events);
+  settle(at: number, reservation: Reservation, unused: Amount): void {
+    this.second.remove(reservation.moment, unused.events);
     if (dayOf(at) === this.#day) {
       this.#used.events -= unused.events;
       this.#used.bytes -= unused.bytes;
     }
-    this.#unsettled--;
+    this.#reservations.delete(reservation);
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const wake of waiting) wake();

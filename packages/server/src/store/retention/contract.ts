@@ -83,8 +83,8 @@ export interface RetentionStore {
   retentionUsedBytes(): Promise<number>;
   /** What the files take on disk, with free space and the write-ahead log, as soon as all of the log is in the database file. */
   retentionFileBytes(): Promise<number>;
-  /** Gives back the space of the write-ahead log, unless a read uses it. */
-  retentionReclaim(): Promise<void>;
+  /** Gives back the space of the write-ahead log. False: a read uses it, and what is removed meanwhile only makes it longer. */
+  retentionReclaim(): Promise<boolean>;
   /**
    * The size of an environment's events (payload and other fields), runs (results of steps, output and error) and webhook requests (body and
    * headers). Reads all of them: the caller bounds how often.

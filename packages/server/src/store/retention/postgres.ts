@@ -118,7 +118,7 @@ export function retentionStore(database: Database): RetentionStore {
     retentionUsedBytes: () => databaseBytes(database),
     // The server has one log for all its databases, and reuses it.
     retentionFileBytes: () => databaseBytes(database),
-    retentionReclaim: async () => {},
+    retentionReclaim: async () => true,
     async retentionStoredBytes({ environmentId }) {
       const of = (kind: StoredKind) => storedBytes(database, environmentId, kind);
       return { events: await of("events"), runs: await of("runs"), requests: await of("requests") };

@@ -61,7 +61,7 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit, reader: Re
       return all * size + logBytes();
     },
     async retentionReclaim() {
-      db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+      return (db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number }).busy === 0;
     },
     retentionStoredBytes: (params) => reader.read("retentionStoredBytes", params),
     retentionOldestRows: (params) => reader.read("retentionOldestRows", params),

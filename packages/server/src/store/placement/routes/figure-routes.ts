@@ -45,7 +45,7 @@ export const FIGURE_ROUTES: Routes<TrafficStore & ActivityStore & UsageStore & R
   runExpireMany: (placement) => (params) => removeOld(placement, params, (store, some) => store.runExpireMany(some)),
   retentionUsedBytes: (placement) => () => sum(placement, (store) => store.retentionUsedBytes()),
   retentionFileBytes: (placement) => () => sum(placement, (store) => store.retentionFileBytes()),
-  retentionReclaim: (placement) => () => done(each(placement, (store) => store.retentionReclaim())),
+  retentionReclaim: (placement) => async () => (await each(placement, (store) => store.retentionReclaim())).every(({ answer }) => answer),
   retentionStoredBytes: inEnvironment,
   retentionOldestRows: inEnvironment,
   retentionArchiveFailingSince: (placement) => () => earliest(placement, (store) => store.retentionArchiveFailingSince()),
