@@ -4,7 +4,7 @@
  * that. State of unfinished runs is kept: if nothing else is left, the log says so. The guard (disk-guard.ts) wakes it as soon as it measures that much.
  *
  * SQLite reuses the space of removed rows, and PostgreSQL does after vacuuming. While a backup reads, SQLite's log only grows
- * by what is removed, so nothing is. A PostgreSQL database shrinks only when whole partitions are
+ * by what is removed: then it stops after one slice. A PostgreSQL database shrinks only when whole partitions are
  * dropped, so there only partitions are removed. With an archive, only those that it has taken: if it takes none, the store stays as it is, and
  * the guard refuses events when there is no room left.
  */
@@ -23,7 +23,7 @@ const SLICE_MS_MIN = 100;
 /** On PostgreSQL, where only whole partitions go. */
 const SHARED_SLICE_MS_MIN = 3_600_000;
 const PER_TRANSACTION = 100;
-/** Reads of a backup take longer, all others less. */
+/** Most reads take less than this. */
 const RECLAIM_TRIES = 10;
 const RECLAIM_EVERY_MS = 100;
 
@@ -101,8 +101,9 @@ async function shrink(store: BudgetStore, targetBytes: number, now: () => number
   while (leftBytes > targetBytes && until < end && !isHeld) {
     // Whole milliseconds: PostgreSQL takes no others.
     until = Math.min(end, until + Math.max(sliceMin, Math.ceil((end - until) / SLICES)));
-    await removeUntil(store, until, end, archive);
+    const removed = await removeUntil(store, until, end, archive);
     if (archive?.failure) break;
+    if (removed === 0) continue;
     isHeld = !(await reclaim(store));
     leftBytes = await store.retentionUsedBytes();
   }
@@ -118,18 +119,25 @@ async function reclaim(store: BudgetStore): Promise<boolean> {
   return false;
 }
 
-async function removeUntil(store: BudgetStore, until: number, now: number, archive: ArchivingParts["archive"]): Promise<void> {
+/** Returns how many rows were removed; null: that is not known of partitions. */
+async function removeUntil(store: BudgetStore, until: number, now: number, archive: ArchivingParts["archive"]): Promise<number | null> {
   const keptMs = now - until;
   await store.retentionMaintain({ now, keptMs: { events: keptMs, runs: keptMs, requests: keptMs }, ...(archive && { archive }) });
-  if (store.storeIsShared) return;
+  if (store.storeIsShared) return null;
   // Runs first: an event is needed as long as it has an unfinished run.
-  await removeAll(store.runExpireMany, until);
-  await removeAll(store.eventExpireMany, until);
-  while ((await store.webhookRequestExpireMany({ receivedUntil: until, limit: PER_TRANSACTION })) === PER_TRANSACTION);
+  let removed = (await removeAll(store.runExpireMany, until)) + (await removeAll(store.eventExpireMany, until));
+  for (let some = PER_TRANSACTION; some === PER_TRANSACTION; removed += some)
+    some = await store.webhookRequestExpireMany({ receivedUntil: until, limit: PER_TRANSACTION });
+  return removed;
 }
 
-async function removeAll(remove: (params: RemovalParams) => Promise<Removal>, until: number): Promise<void> {
+async function removeAll(remove: (params: RemovalParams) => Promise<Removal>, until: number): Promise<number> {
+  let total = 0;
   let after: string | null = null;
-  do after = (await remove({ until, after, limit: PER_TRANSACTION })).next;
-  while (after !== null);
+  do {
+    const { removed, next }: Removal = await remove({ until, after, limit: PER_TRANSACTION });
+    total += removed;
+    after = next;
+  } while (after !== null);
+  return total;
 }

@@ -10,6 +10,7 @@ import { DEV_PRINCIPAL } from "../access/principal.ts";
 import { principalWithKey } from "../access/rest-access.ts";
 import { registerNoStore } from "../access/security-headers.ts";
 import type { Documentation } from "../docs/documentation.ts";
+import { onceClosed } from "../once-closed.ts";
 import type { DocumentedRoute } from "../open-api.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { type CallToolParts, callTool } from "./call-tool.ts";
@@ -90,7 +91,7 @@ function messageCount(body: string): number {
 
 function webRequest(request: FastifyRequest, reply: FastifyReply, body: string): Request {
   const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
+  onceClosed(reply.raw, () => gone.abort());
   const headers = Object.entries(request.headers).filter(
     (entry): entry is [string, string] => HEADERS.test(entry[0]) && typeof entry[1] === "string",
   );

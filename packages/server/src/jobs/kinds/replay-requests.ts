@@ -8,7 +8,7 @@ import { RestRefusal } from "../../api/rest-errors.ts";
 import { REQUEST_FILTERS, type RequestFilterQuery, requestFilter } from "../../api/webhooks/request-filters.ts";
 import { requestView } from "../../api/webhooks/request-view.ts";
 import type { Environment, EventCursor, Job, JobError, Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
-import { type JobKind, PAGE_ITEMS } from "../job-kind.ts";
+import { InTheWay, type JobKind, PAGE_ITEMS } from "../job-kind.ts";
 import { seedOfItem } from "./seed-of-item.ts";
 
 export interface ReplayRequestsParts {
@@ -19,8 +19,8 @@ export interface ReplayRequestsParts {
   replay(record: WebhookRequest, webhook: Webhook, seed: string): Promise<{ ids: readonly string[] } | { handshake: object } | Refusal>;
 }
 
-/** Faults of the service, not of the request: it is replayed again later. */
-const SERVER_FAULTS = 500;
+/** Faults of the service that end by themselves, however long they last: nothing is replayed meanwhile. */
+const PASSING: ReadonlySet<string> = new Set(["disk_full", "store_unavailable"]);
 
 export function replayRequests({ store, webhooks, environmentName, replay }: ReplayRequestsParts): JobKind {
   const webhookOf = (environmentId: Environment["id"], id: unknown) =>
@@ -31,7 +31,7 @@ export function replayRequests({ store, webhooks, environmentName, replay }: Rep
     if (!record) return [{ item: id, message: "The request has been removed." }];
     if (record.body === null) return [{ item: id, message: "The body of the request was too large to store." }];
     const answer = await replay(record, webhook, seedOfItem(job, id));
-    if ("code" in answer && answer.status >= SERVER_FAULTS) throw new Error(answer.message);
+    if ("code" in answer && PASSING.has(answer.code)) throw new InTheWay(answer.message);
     return "code" in answer ? [{ item: id, message: answer.message }] : [];
   }
 

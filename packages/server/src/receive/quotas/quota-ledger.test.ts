@@ -168,6 +168,23 @@ test("a request without room waits for those before it, not for those that come 
   }
 });
 
+test("a request without room waits for one before it that had to wait for room itself", async () => {
+  const { ledger, state, take, reserve, settle } = sharedLedger();
+  state.nodes = 1;
+  await ledger.load();
+  const first = await reserve(15);
+  const [second, third] = [take(10), take(15)];
+  await new Promise(setImmediate);
+  settle(first, 0);
+  const taken = await second;
+  assert.ok(!(taken instanceof Refusal));
+  settle(taken, 0);
+  const last = await third;
+  assert.ok(!(last instanceof Refusal), "the second was a duplicate");
+  settle(last, 15);
+  await ledger.stop();
+});
+
 test("a node that accepts nothing gives back what it leased under another limit", async () => {
   const { ledger, state, limit, reserve, settle } = sharedLedger();
   limit(1_000);

@@ -103,17 +103,17 @@ export class QuotaLedger {
     /** Of the request, without what is known to be a duplicate. */
     let needed: Amount = request;
     let { countNew } = request;
-    const before = use.lastNo;
+    const no = use.enter();
     for (;;) {
       if (tracked.reading) await tracked.reading;
       // A quota may be changed while the request waits.
       const environment = this.#parts.directory.environment(request.environmentId);
       const limits = environment && REFUSING.some((quota) => environment.quotas[quota] !== null) ? environment.quotas : null;
-      if (!limits) return this.#reserved(request, request);
+      if (!limits) return this.#reserved(no, request, request);
       const { isAlone } = tracked;
-      const outcome = isAlone ? this.#reserveAlone(request, limits, needed) : await this.#reserveLeased(request, limits, needed);
+      const outcome = isAlone ? this.#reserveAlone(no, request, limits, needed) : await this.#reserveLeased(no, request, limits, needed);
       if (!Array.isArray(outcome)) return outcome;
-      if (use.hasUnsettled(before)) await use.settled();
+      if (use.hasUnsettled(no)) await use.settled();
       else if (countNew) {
         const events = await countNew();
         countNew = null;
@@ -122,20 +122,20 @@ export class QuotaLedger {
     }
   }
 
-  #reserveAlone(request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): QuotaTaken | Exceeded[] {
+  #reserveAlone(no: number, request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): QuotaTaken | Exceeded[] {
     const { use } = this.#of(request.environmentId);
-    return use.hasRoom(quotas, request.at, wanted) ? this.#reserved(request, wanted) : use.exceeded(quotas, request.at, wanted);
+    return use.hasRoom(quotas, request.at, wanted) ? this.#reserved(no, request, wanted) : use.exceeded(quotas, request.at, wanted);
   }
 
   /** Of nodes that share a quota of a day, none knows what the others used: the leases decide. */
-  async #reserveLeased(request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): Promise<QuotaTaken | Exceeded[]> {
+  async #reserveLeased(no: number, request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): Promise<QuotaTaken | Exceeded[]> {
     const { environmentId, at } = request;
     const { use, leases } = this.#of(environmentId);
     const exceeded = use.exceeded({ ...quotas, eventsPerDay: null, bytesPerDay: null }, at, wanted);
     if (exceeded.length > 0) return exceeded;
     const taken = await leases.take(quotas, at, wanted);
     if (!Array.isArray(taken)) return [taken];
-    const reserved = this.#reserved(request, wanted);
+    const reserved = this.#reserved(no, request, wanted);
     return {
       settle(stored) {
         leases.give(taken, unusedOf(wanted, stored));
@@ -144,10 +144,10 @@ export class QuotaLedger {
     };
   }
 
-  #reserved({ environmentId, at }: QuotaRequest, wanted: Amount): QuotaTaken {
+  #reserved(no: number, { environmentId, at }: QuotaRequest, wanted: Amount): QuotaTaken {
     const tracked = this.#of(environmentId);
     const { use } = tracked;
-    const reservation = use.reserve(at, wanted);
+    const reservation = use.reserve(no, at, wanted);
     return {
       settle: (stored) => {
         if (stored === "unknown" && this.#parts.store.storeIsShared) tracked.isAlone = false;
@@ -191,7 +191,7 @@ export class QuotaLedger {
     tracked.reading = promise;
     try {
       await leases.idle();
-      while (use.hasUnsettled(use.lastNo)) await use.settled();
+      while (use.hasUnsettled()) await use.settled();
       await this.#readToday([environmentId]);
       await leases.release();
       tracked.isAlone = true;

@@ -34,20 +34,19 @@ export class QuotaUse {
   readonly second = new SecondWindow();
   #day = 0;
   #used: Amount = { events: 0, bytes: 0 };
-  /** Those that are not settled, oldest first. */
+  /** Those that are not settled. */
   readonly #reservations = new Set<Reservation>();
-  #lastNo = 0;
+  #requests = 0;
   #waiting: (() => void)[] = [];
 
-  /** The number of the last reservation. */
-  get lastNo(): number {
-    return this.#lastNo;
+  /** The number of a request: they come in this order. */
+  enter(): number {
+    return ++this.#requests;
   }
 
-  /** Whether one of the reservations up to this number is not settled. */
-  hasUnsettled(no: number): boolean {
-    const [oldest] = this.#reservations;
-    return oldest !== undefined && oldest.no <= no;
+  /** Whether a reservation of a request before this one is not settled. */
+  hasUnsettled(before = Number.POSITIVE_INFINITY): boolean {
+    return this.#reservations.values().some(({ no }) => no < before);
   }
 
   ofDay(now: number): Amount {
@@ -61,11 +60,12 @@ export class QuotaUse {
     this.#used = { ...counted };
   }
 
-  reserve(now: number, { events, bytes }: Amount): Reservation {
+  /** `no`: of the request. */
+  reserve(no: number, now: number, { events, bytes }: Amount): Reservation {
     this.#enterDay(now);
     this.#used.events += events;
     this.#used.bytes += bytes;
-    const reservation = { no: ++this.#lastNo, moment: this.second.add(now, events) };
+    const reservation = { no, moment: this.second.add(now, events) };
     this.#reservations.add(reservation);
     return reservation;
   }

@@ -44,8 +44,10 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit, reader: Re
   const logBytes = () => (path === null ? 0 : (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0));
   const oldest = db.prepare(`
     SELECT min(at) AS at FROM (
-      SELECT * FROM (SELECT received_at AS at FROM events ORDER BY sequence LIMIT 1)
-      UNION ALL SELECT * FROM (SELECT created_at FROM runs ORDER BY run_no LIMIT 1)
+      SELECT * FROM (
+        SELECT received_at AS at FROM events
+        WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.event_no = events.sequence AND runs.ended_at IS NULL) ORDER BY sequence LIMIT 1)
+      UNION ALL SELECT * FROM (SELECT created_at FROM runs WHERE ended_at IS NOT NULL ORDER BY run_no LIMIT 1)
       UNION ALL SELECT * FROM (SELECT received_at FROM webhook_requests ORDER BY sequence LIMIT 1))`);
   return {
     // One file, no partitions.
@@ -61,7 +63,9 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit, reader: Re
       return all * size + logBytes();
     },
     async retentionReclaim() {
-      return (db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number }).busy === 0;
+      const { busy, log, checkpointed } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as Record<string, number>;
+      // A short read only delays that the log begins anew; one that is held keeps what came after it in the log.
+      return busy === 0 || (log !== -1 && log === checkpointed);
     },
     retentionStoredBytes: (params) => reader.read("retentionStoredBytes", params),
     retentionOldestRows: (params) => reader.read("retentionOldestRows", params),
