@@ -152,39 +152,6 @@ test("a request that waits while a quota is changed is held to the new one", asy
   }
 });
 
-test("a request without room waits for those before it, not for those that come meanwhile", async () => {
-  for (const nodes of [1, 2]) {
-    const { ledger, state, take, reserve, settle } = sharedLedger();
-    state.nodes = nodes;
-    await ledger.load();
-    const before = await reserve(15);
-    const waiting = take(10);
-    await new Promise(setImmediate);
-    const later = await reserve(5);
-    settle(before, 15);
-    assert.ok((await waiting) instanceof Refusal, `${nodes} nodes`);
-    settle(later, 5);
-    await ledger.stop();
-  }
-});
-
-test("a request without room waits for one before it that had to wait for room itself", async () => {
-  const { ledger, state, take, reserve, settle } = sharedLedger();
-  state.nodes = 1;
-  await ledger.load();
-  const first = await reserve(15);
-  const [second, third] = [take(10), take(15)];
-  await new Promise(setImmediate);
-  settle(first, 0);
-  const taken = await second;
-  assert.ok(!(taken instanceof Refusal));
-  settle(taken, 0);
-  const last = await third;
-  assert.ok(!(last instanceof Refusal), "the second was a duplicate");
-  settle(last, 15);
-  await ledger.stop();
-});
-
 test("a node that accepts nothing gives back what it leased under another limit", async () => {
   const { ledger, state, limit, reserve, settle } = sharedLedger();
   limit(1_000);

@@ -103,17 +103,16 @@ export class QuotaLedger {
     /** Of the request, without what is known to be a duplicate. */
     let needed: Amount = request;
     let { countNew } = request;
-    const no = use.enter();
     for (;;) {
       if (tracked.reading) await tracked.reading;
       // A quota may be changed while the request waits.
       const environment = this.#parts.directory.environment(request.environmentId);
       const limits = environment && REFUSING.some((quota) => environment.quotas[quota] !== null) ? environment.quotas : null;
-      if (!limits) return this.#reserved(no, request, request);
+      if (!limits) return this.#reserved(request, request);
       const { isAlone } = tracked;
-      const outcome = isAlone ? this.#reserveAlone(no, request, limits, needed) : await this.#reserveLeased(no, request, limits, needed);
+      const outcome = isAlone ? this.#reserveAlone(request, limits, needed) : await this.#reserveLeased(request, limits, needed);
       if (!Array.isArray(outcome)) return outcome;
-      if (use.hasUnsettled(no)) await use.settled();
+      if (use.hasUnsettled) await use.settled();
       else if (countNew) {
         const events = await countNew();
         countNew = null;
@@ -122,20 +121,20 @@ export class QuotaLedger {
     }
   }
 
-  #reserveAlone(no: number, request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): QuotaTaken | Exceeded[] {
+  #reserveAlone(request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): QuotaTaken | Exceeded[] {
     const { use } = this.#of(request.environmentId);
-    return use.hasRoom(quotas, request.at, wanted) ? this.#reserved(no, request, wanted) : use.exceeded(quotas, request.at, wanted);
+    return use.hasRoom(quotas, request.at, wanted) ? this.#reserved(request, wanted) : use.exceeded(quotas, request.at, wanted);
   }
 
   /** Of nodes that share a quota of a day, none knows what the others used: the leases decide. */
-  async #reserveLeased(no: number, request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): Promise<QuotaTaken | Exceeded[]> {
+  async #reserveLeased(request: QuotaRequest, quotas: EnvironmentQuotas, wanted: Amount): Promise<QuotaTaken | Exceeded[]> {
     const { environmentId, at } = request;
     const { use, leases } = this.#of(environmentId);
     const exceeded = use.exceeded({ ...quotas, eventsPerDay: null, bytesPerDay: null }, at, wanted);
     if (exceeded.length > 0) return exceeded;
     const taken = await leases.take(quotas, at, wanted);
     if (!Array.isArray(taken)) return [taken];
-    const reserved = this.#reserved(no, request, wanted);
+    const reserved = this.#reserved(request, wanted);
     return {
       settle(stored) {
         leases.give(taken, unusedOf(wanted, stored));
@@ -144,14 +143,14 @@ export class QuotaLedger {
     };
   }
 
-  #reserved(no: number, { environmentId, at }: QuotaRequest, wanted: Amount): QuotaTaken {
+  #reserved({ environmentId, at }: QuotaRequest, wanted: Amount): QuotaTaken {
     const tracked = this.#of(environmentId);
     const { use } = tracked;
-    const reservation = use.reserve(no, at, wanted);
+    const moment = use.reserve(at, wanted);
     return {
       settle: (stored) => {
         if (stored === "unknown" && this.#parts.store.storeIsShared) tracked.isAlone = false;
-        use.settle(at, reservation, unusedOf(wanted, stored));
+        use.settle(at, moment, unusedOf(wanted, stored));
       },
     };
   }
@@ -191,7 +190,7 @@ export class QuotaLedger {
     tracked.reading = promise;
     try {
       await leases.idle();
-      while (use.hasUnsettled()) await use.settled();
+      while (use.hasUnsettled) await use.settled();
       await this.#readToday([environmentId]);
       await leases.release();
       tracked.isAlone = true;

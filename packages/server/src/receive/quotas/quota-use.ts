@@ -24,29 +24,15 @@ export interface Exceeded {
   resetsAt: number;
 }
 
-/** Room that a request has until it is settled. */
-export interface Reservation {
-  no: number;
-  moment: Moment;
-}
-
 export class QuotaUse {
   readonly second = new SecondWindow();
   #day = 0;
   #used: Amount = { events: 0, bytes: 0 };
-  /** Those that are not settled. */
-  readonly #reservations = new Set<Reservation>();
-  #requests = 0;
+  #unsettled = 0;
   #waiting: (() => void)[] = [];
 
-  /** The number of a request: they come in this order. */
-  enter(): number {
-    return ++this.#requests;
-  }
-
-  /** Whether a reservation of a request before this one is not settled. */
-  hasUnsettled(before = Number.POSITIVE_INFINITY): boolean {
-    return this.#reservations.values().some(({ no }) => no < before);
+  get hasUnsettled(): boolean {
+    return this.#unsettled > 0;
   }
 
   ofDay(now: number): Amount {
@@ -60,24 +46,22 @@ export class QuotaUse {
     this.#used = { ...counted };
   }
 
-  /** `no`: of the request. */
-  reserve(no: number, now: number, { events, bytes }: Amount): Reservation {
+  reserve(now: number, { events, bytes }: Amount): Moment {
     this.#enterDay(now);
     this.#used.events += events;
     this.#used.bytes += bytes;
-    const reservation = { no, moment: this.second.add(now, events) };
-    this.#reservations.add(reservation);
-    return reservation;
+    this.#unsettled++;
+    return this.second.add(now, events);
   }
 
   /** Ends a reservation; `unused` was not stored. */
-  settle(at: number, reservation: Reservation, unused: Amount): void {
-    this.second.remove(reservation.moment, unused.events);
+  settle(at: number, moment: Moment, unused: Amount): void {
+    this.second.remove(moment, unused.events);
     if (dayOf(at) === this.#day) {
       this.#used.events -= unused.events;
       this.#used.bytes -= unused.bytes;
     }
-    this.#reservations.delete(reservation);
+    this.#unsettled--;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const wake of waiting) wake();
