@@ -4,16 +4,27 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { createEventIdGenerator, type EventId } from "@inlet/protocol";
 import type { Archive } from "../src/archive/archive.ts";
 import { rowsOf } from "../src/archive/files/read-file.ts";
 import type { ArchivedFile, ArchiveTarget } from "../src/archive/targets/archive-target.ts";
 import { folderTarget } from "../src/archive/targets/folder-target.ts";
 import { openTarget } from "../src/archive/targets/open-target.ts";
+import { createApprovals } from "../src/flows/decide-approvals.ts";
 import type { JobFilter } from "../src/jobs/job-kind.ts";
 import { eraseEvents } from "../src/jobs/kinds/erase-events.ts";
-import { advance, beginOne, doneStep, makeScene, type Scene, sampleEnd, sampleStep } from "../src/store/conformance/run-samples.ts";
+import {
+  advance,
+  beginOne,
+  doneStep,
+  makeScene,
+  type Scene,
+  sampleEnd,
+  sampleLease,
+  sampleStep,
+} from "../src/store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../src/store/conformance/samples.ts";
-import { ARCHIVED_TABLES, type Job } from "../src/store/contract/index.ts";
+import { ARCHIVED_TABLES, type ClaimedEntry, type Job, signalEventName } from "../src/store/contract/index.ts";
 import {
   appendAt,
   archiveAll,
@@ -33,8 +44,11 @@ const NEEDLE = "correct-horse-battery-staple";
 const KEPT = "somebody-else-entirely";
 const SECRET = JSON.stringify({ who: NEEDLE });
 
-/** The run of an event, its step's result, its end, the event about it, and a run that waited for the event: all have the needle. */
-async function makeHistory(scene: Scene) {
+/**
+ * The run of an event, its step's result, the approval that it waited for, its invocation, its end, the event about it, and a run that waited
+ * for the event: all have the needle. Returns the id of the event that all of it follows from.
+ */
+async function makeHistory(scene: Scene): Promise<EventId> {
   const { store, environment } = scene;
   const at = Date.now() - 3 * DAY_MS;
   await appendAt(store, environment, at, [{ data: JSON.stringify({ who: KEPT }) }]);
@@ -45,11 +59,22 @@ async function makeHistory(scene: Scene) {
     source: { kind: "internal", id: "executor" },
     receivedAt: 2_000,
   });
+  const until = 90_000;
+  const asked = sampleStep("ok", { kind: "signal", status: "waiting", until });
+  const wait = { kind: "signal", eventName: signalEventName("go"), expression: null, match: null, since: 1_000 } as const;
   await advance(scene, begun, {
-    steps: [doneStep("a", SECRET)],
-    end: sampleEnd({ output: SECRET, endedAt: 2_000 }),
-    events: [about],
+    status: "waiting",
+    steps: [asked],
+    waits: [{ ...wait, stepId: asked.id, expiresAt: until }],
+    entries: [{ kind: "resume", stepId: asked.id, dueAt: until }],
   });
+  const [answered] = await decideBy(scene, NEEDLE);
+  assert.ok(answered, "the decision resumes the run");
+  const invoked = sampleEvent({ data: SECRET });
+  await store.eventAppend(sampleBatch(environment, [invoked], { receivedAt: 1_900, lease: sampleLease() }));
+  const invocation = sampleStep("i", { kind: "invoke", status: "completed", eventId: invoked.id, endedAt: 2_000, value: SECRET });
+  const last = { steps: [doneStep("a", SECRET), invocation], end: sampleEnd({ output: SECRET, endedAt: 2_000 }), events: [about] };
+  await advance(scene, begun, last, { entry: answered });
   const waiting = await beginOne(scene, {}, { data: JSON.stringify({ who: KEPT }) });
   const received = sampleStep("w", {
     kind: "wait",
@@ -60,6 +85,31 @@ async function makeHistory(scene: Scene) {
     startedAt: 1_000,
   });
   await advance(scene, waiting, { steps: [received], end: sampleEnd({ output: SECRET, endedAt: 2_000 }) });
+  return event.id;
+}
+
+/** Over REST, for the signal that a run waits for. Returns the entries that resume it. */
+async function decideBy({ store, environment }: Scene, by: string): Promise<ClaimedEntry[]> {
+  const taken: ClaimedEntry[] = [];
+  const approvals = createApprovals({
+    store,
+    plan: (_, event) => event,
+    lease: sampleLease,
+    take: (entries) => taken.push(...entries),
+    eventIds: createEventIdGenerator(),
+    now: () => 1_800,
+  });
+  const approval = await approvals.request(environment.id, {
+    baseUrl: "http://localhost",
+    signal: "go",
+    prompt: NEEDLE,
+    data: "null",
+    confirmsReject: false,
+    expiresAt: 90_000,
+  });
+  assert.ok(approval?.run, "a run waits for it");
+  await approvals.decide(environment.id, approval.id, { decision: "approved", by, comment: NEEDLE, data: "null" });
+  return taken;
 }
 
 /** Everything that is in the files. */
@@ -116,8 +166,8 @@ async function prepare(t: TestContext) {
   const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
   const store = await openArchivedStore(t, url);
   const scene = await makeScene(store);
-  await makeHistory(scene);
-  return { url, folder, scene, archive: archiveOf(store, folder) };
+  const event = await makeHistory(scene);
+  return { url, folder, scene, event, archive: archiveOf(store, folder) };
 }
 
 const CASES = {
@@ -127,15 +177,15 @@ const CASES = {
 };
 for (const [title, keptMs] of Object.entries(CASES)) {
   test(`an erasure finds all of it when ${title}`, { skip }, async (t) => {
-    const { url, folder, scene, archive } = await prepare(t);
+    const { url, folder, scene, event, archive } = await prepare(t);
     await archiveAll(scene.store, archive, keptMs);
     assert.match((await contentsOf(folder)) + (await rowsOfStore(url)), new RegExp(NEEDLE));
-    assert.ok((await erase(scene, archive)) > 0);
+    assert.equal(await erase(scene, archive, { event }), 1);
     const left = await contentsOf(folder);
     assert.doesNotMatch(left, new RegExp(NEEDLE));
     assert.doesNotMatch(await rowsOfStore(url), new RegExp(NEEDLE));
     assert.match(left + (await rowsOfStore(url)), new RegExp(KEPT), "what belongs to others stays");
-    assert.equal(await erase(scene, archive), 0);
+    assert.equal(await erase(scene, archive), 0, "nothing with its content is left to find");
   });
 }
 

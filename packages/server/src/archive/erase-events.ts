@@ -4,8 +4,23 @@
  */
 
 import type { EventId } from "@inlet/protocol";
-import { ARCHIVED_TABLES, type ArchivedRow, type ArchivedTable, type Environment, type EventStore } from "../store/contract/index.ts";
-import { ERASED_DATA, ERASED_ERROR, ERASED_FAILURE, ERASED_RESULT, REPEATING_EVENT_NAMES } from "../store/erasure/policy.ts";
+import {
+  ARCHIVED_TABLES,
+  type ArchivedRow,
+  type ArchivedTable,
+  type Environment,
+  type EventCursor,
+  type EventListParams,
+  type EventStore,
+} from "../store/contract/index.ts";
+import {
+  APPROVAL_EVENT_NAMES,
+  ERASED_DATA,
+  ERASED_ERROR,
+  ERASED_FAILURE,
+  ERASED_RESULT,
+  REPEATING_EVENT_NAMES,
+} from "../store/erasure/policy.ts";
 import { ArchivedScope, type ArchiveFiles, type ErasedInStore, eachRow, followArchive } from "./erasure-scope.ts";
 import type { SurveyedFile } from "./file-survey.ts";
 import { type ArchiveStorage, rowsOf } from "./files/read-file.ts";
@@ -21,8 +36,7 @@ export interface EraseArchivedParts extends ArchiveFiles {
   replace(name: string, table: ArchivedTable, rows: AsyncIterable<ArchivedRow>): Promise<string>;
 }
 
-/** More internal events are not written about one run. */
-const EVENTS_OF_RUN_MAX = 100;
+const EVENTS_PER_PAGE = 100;
 
 export async function eraseArchived(
   { survey, store, replace, ...storage }: EraseArchivedParts,
@@ -42,7 +56,7 @@ export async function eraseArchived(
       if (await isCovered(storage, file, scope)) await eraseFile(storage, replace, file, scope);
 }
 
-/** Events of the store that follow from what is in the archive: those of invocations, and those about the ends of runs. */
+/** Events of the store that follow from what is in the archive: those of invocations, and those about runs, their approvals and their ends. */
 async function followersIn(
   store: EraseArchivedParts["store"],
   { id: environmentId }: Environment,
@@ -53,11 +67,23 @@ async function followersIn(
     const event = await store.eventGet({ environmentId, id: id as EventId });
     if (event) found.push(event.sequence);
   }
-  for (const [runId, endedAt] of runs) {
-    for (const name of REPEATING_EVENT_NAMES) {
-      const { events } = await store.eventList({ environmentId, name, from: endedAt, to: endedAt + 1, limit: EVENTS_OF_RUN_MAX });
-      found.push(...events.filter(({ sourceRun }) => sourceRun === runId).map(({ sequence }) => sequence));
-    }
+  for (const [runId, { createdAt, endedAt }] of runs) {
+    const times = (from: number) => ({ environmentId, from, to: endedAt + 1, sourceRun: runId });
+    for (const name of REPEATING_EVENT_NAMES) found.push(...(await eventsAbout(store, { ...times(endedAt), name })));
+    for (const name of APPROVAL_EVENT_NAMES) found.push(...(await eventsAbout(store, { ...times(createdAt), name })));
+  }
+  return found;
+}
+
+async function eventsAbout(
+  store: EraseArchivedParts["store"],
+  { sourceRun, ...filter }: Omit<EventListParams, "limit"> & { sourceRun: string },
+): Promise<number[]> {
+  const found: number[] = [];
+  for (let after: EventCursor | null | undefined; after !== null; ) {
+    const { events, next } = await store.eventList({ ...filter, limit: EVENTS_PER_PAGE, ...(after && { after }) });
+    found.push(...events.filter((event) => event.sourceRun === sourceRun).map(({ sequence }) => sequence));
+    after = next;
   }
   return found;
 }

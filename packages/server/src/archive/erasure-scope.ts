@@ -20,8 +20,8 @@ export class ArchivedScope {
   readonly sequences = new Set<number>();
   readonly eventIds = new Set<string>();
   readonly runIds = new Set<string>();
-  /** Runs that are in the archive, with the time of their end. */
-  readonly runs = new Map<string, number>();
+  /** Runs that are in the archive, with the times of their creation and their end. */
+  readonly runs = new Map<string, { createdAt: number; endedAt: number }>();
 
   constructor(erased: ErasedInStore) {
     this.add(erased);
@@ -74,12 +74,12 @@ export class ArchivedScope {
     this.eventIds.add(event_id as string);
   }
 
-  #followRun({ run_id, event_sequence, event_sequences, ended_at }: ArchivedRow): void {
+  #followRun({ run_id, event_sequence, event_sequences, created_at, ended_at }: ArchivedRow): void {
     const batch = event_sequences === null ? [] : (JSON.parse(event_sequences as string) as number[]);
     const isStarted = [event_sequence as number, ...batch].some((sequence) => this.sequences.has(sequence));
     if (!isStarted && !this.runIds.has(run_id as string)) return;
     this.runIds.add(run_id as string);
-    this.runs.set(run_id as string, ended_at as number);
+    this.runs.set(run_id as string, { createdAt: created_at as number, endedAt: ended_at as number });
   }
 
   #followStep({ run_id, kind, event_id }: ArchivedRow): void {
@@ -98,7 +98,7 @@ const SCOPED: Readonly<Record<ArchivedTable, readonly [string | null, string | n
 
 const FOLLOWED: Readonly<Record<ArchivedTable, readonly string[]>> = {
   events: ["sequence", "event_id", "source_kind", "source_run_id"],
-  runs: ["run_id", "event_sequence", "event_sequences", "ended_at"],
+  runs: ["run_id", "event_sequence", "event_sequences", "created_at", "ended_at"],
   steps: ["run_id", "kind", "event_id"],
 };
 

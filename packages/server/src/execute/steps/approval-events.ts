@@ -1,4 +1,7 @@
-/** The internal events that report approvals: the request, with the link that people decide by, and the decision. */
+/**
+ * The internal events that report approvals: the request, with the link that people decide by, and the decision. Each names the run that it is
+ * about as its source, if there is one: by that, an erasure finds it in the archive.
+ */
 
 import type { EnvironmentId, EventIdGenerator, RunId } from "@inlet/protocol";
 import type { Approval, EventBatch, MadeDecision, NewApproval, NewEvent, RunState } from "../../store/contract/index.ts";
@@ -41,7 +44,7 @@ export function requestedEvent(approval: NewApproval, url: string, runId: RunId 
   const first = JSON.stringify({ id, url, prompt });
   const last = JSON.stringify({ signal, runId, expiresAt: new Date(expiresAt).toISOString() });
   const data = `${first.slice(0, -1)},"data":${approval.data},${last.slice(1)}`;
-  return { id: requestEventId, name: APPROVAL_REQUESTED, ts: now, dedupId: null, data, extras: null };
+  return { id: requestEventId, name: APPROVAL_REQUESTED, ts: now, dedupId: null, data, extras: null, ...(runId && { sourceRun: runId }) };
 }
 
 export function decidedBatch(
@@ -52,6 +55,7 @@ export function decidedBatch(
 ): EventBatch {
   const first = JSON.stringify({ id, decision, by, comment });
   const text = `${first.slice(0, -1)},"data":${data},"runId":${JSON.stringify(run?.id ?? null)}}`;
-  const event: NewEvent = { id: eventId, name: APPROVAL_DECIDED, ts: now, dedupId: null, data: text, extras: null };
+  const about = run && { sourceRun: run.id };
+  const event: NewEvent = { id: eventId, name: APPROVAL_DECIDED, ts: now, dedupId: null, data: text, extras: null, ...about };
   return internalBatch(environmentId, now, [plan(environmentId, event, now)]);
 }

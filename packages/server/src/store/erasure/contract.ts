@@ -15,7 +15,7 @@ export interface ErasureOutcome {
   /** What the erasure covers: the events, with internal ones about their runs, and the runs. */
   sequences: number[];
   runIds: RunId[];
-  /** The ids of those events that the store has; empty if nothing was erased. */
+  /** The ids of those events that the store has, or that its rows of these runs name; empty if nothing was erased. */
   eventIds: EventId[];
 }
 

@@ -33,6 +33,12 @@ const STEPS_OF = `
   JOIN runs AS r ON r.environment_id = $1 AND r.run_no = s.run_no WHERE e.environment_id = $1 AND e.sequence = ANY($2)`;
 
 const EVENT_IDS = "SELECT event_id FROM events WHERE environment_id = $1 AND sequence = ANY($2)";
+/** With those that the runs ($3) name, which may be in the archive only: of their invocations and approvals. */
+const ERASED_IDS = `
+  ${EVENT_IDS}
+  UNION SELECT event_id FROM steps WHERE environment_id = $1 AND run_no = ANY($3) AND kind = 'invoke' AND event_id IS NOT NULL
+  UNION SELECT unnest(array_remove(ARRAY[request_event_id, decision_event_id], NULL)) FROM approvals
+  WHERE environment_id = $1 AND run_no = ANY($3)`;
 /** The ids of these events, with those ($3) that are in the archive only. */
 const IDS = `ARRAY(${EVENT_IDS}) || $3::text[]`;
 
@@ -208,7 +214,7 @@ export function erasureStore(database: Database): ErasureStore {
     await client.query(ERASE_RESULTS, [environmentId, invokers, invoking.map(({ event_id }) => event_id)]);
     await client.query(ERASE_ANSWERS, [environmentId, [...invokers, ...runNos]]);
     for (const statement of ERASE_RUNS) await client.query(statement, [environmentId, runNos]);
-    const { rows } = await client.query<{ event_id: EventId }>(EVENT_IDS, [environmentId, sequences]);
+    const { rows } = await client.query<{ event_id: EventId }>(ERASED_IDS, [environmentId, sequences, runNos]);
     return { ...outcome, eventIds: rows.map(({ event_id }) => event_id) };
   }
 
