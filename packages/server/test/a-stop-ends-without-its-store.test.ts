@@ -19,8 +19,13 @@ async function startStored(t: TestContext, url: string, timeout: string) {
   const argv = ["start", "--port", "0", "--host", "127.0.0.1", "--event-key", "mine", "--log-level", "error"];
   const inlet = await startInlet(t, [...argv, "--database-timeout", timeout, "--drain-timeout", "2s", "--database-url", url]);
   const send = () => call(`${inlet.url}/e/mine`, { method: "POST", body: EVENT });
-  await until("an event is stored, however busy the machine is", async () => (await send()).status === 200 || undefined);
+  await stored(send);
   return { inlet, send };
+}
+
+/** However busy the machine is. */
+function stored(send: () => Promise<{ status: number }>): Promise<true> {
+  return until("an event is stored", async () => (await send()).status === 200 || undefined);
 }
 
 test("SIGTERM while PostgreSQL is silent", { skip }, async (t) => {
@@ -33,13 +38,13 @@ test("SIGTERM while PostgreSQL is silent", { skip }, async (t) => {
 
 test("SIGTERM while PostgreSQL is silent in the middle of maintenance, which may take longer than a stop", { skip }, async (t) => {
   const postgres = await ownPostgres(t, { fsync: false });
-  const { inlet } = await startStored(t, postgres.url, "60s");
+  const { inlet, send } = await startStored(t, postgres.url, "60s");
   const locker = new Client(postgres.url);
   locker.on("error", () => undefined);
   await locker.connect();
   await locker.query("BEGIN; LOCK TABLE traffic_minutes IN ACCESS EXCLUSIVE MODE");
   const counting = "SELECT FROM pg_stat_activity WHERE query LIKE '%INTO traffic_minutes%' AND wait_event_type = 'Lock'";
-  await call(`${inlet.url}/e/mine`, { method: "POST", body: EVENT });
+  await stored(send);
   await until("events are being counted", () =>
     inDatabase(postgres.url, async (client) => ((await client.query(counting)).rowCount ? true : undefined)),
   );

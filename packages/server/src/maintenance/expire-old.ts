@@ -20,10 +20,10 @@ export function expireOld({ scopes, now, removeSome, ...parts }: ExpireOldKind):
   let after: string | null = null;
   return new Sweeper({
     ...parts,
-    async removeSome(limit, leads) {
+    async removeSome(limit, mayGoOn) {
       // A sweep that lost the leadership left some: the next one reads the rules anew.
-      if (leads !== sweep) [left, after] = [null, null];
-      sweep = leads;
+      if (mayGoOn !== sweep) [left, after] = [null, null];
+      sweep = mayGoOn;
       const waiting: RetentionScope[] = left ?? (await scopes());
       // A failed sweep starts over.
       left = null;

@@ -14,7 +14,7 @@ import { freshDatabase, openPatientStore, whyNoPostgres } from "../../test/suppo
 import { temporaryFolder } from "../../test/support/service.ts";
 import { makeScene, SAMPLE_RULES, sampleLease, sampleRun } from "../store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../store/conformance/samples.ts";
-import type { NewRun } from "../store/contract/index.ts";
+import type { NewRun, RemovalParams } from "../store/contract/index.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { keepDiskBudget } from "./keep-disk-budget.ts";
 
@@ -116,7 +116,7 @@ async function embeddedStore(t: TestContext) {
   async function sweepUntil(fewerThan: number): Promise<void> {
     for (let n = 0; n < 20 && (await left()) >= fewerThan; n++) await sweep();
   }
-  return { folder, sweep, sweepUntil, left, logged };
+  return { folder, store, log, sweep, sweepUntil, left, logged };
 }
 
 test("sqlite: no more goes than must, however old an unfinished run is", async (t) => {
@@ -138,4 +138,19 @@ test("sqlite: nothing goes while a backup reads, since the log only grows by it;
   backup.close();
   await sweepUntil(36);
   assert.ok((await left()) < 36);
+});
+
+test("sqlite: a node that stops ends its sweep after the slice that it is at", async (t) => {
+  const { store, log, left, logged } = await embeddedStore(t);
+  const stopping = {
+    ...store,
+    runExpireMany(params: RemovalParams) {
+      void sweeper.stop();
+      return store.runExpireMany(params);
+    },
+  };
+  const sweeper = keepDiskBudget({ store: stopping, budgetBytes: 1, now: () => Date.now(), log });
+  await sweeper.sweep();
+  assert.ok((await left()) > 30, `${await left()} are left of 41`);
+  assert.deepEqual(logged, []);
 });

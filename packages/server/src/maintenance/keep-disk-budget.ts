@@ -63,14 +63,15 @@ export function keepDiskBudget(given: KeepDiskBudgetParts): Sweeper {
     everyMs: EVERY_MS,
     ...parts,
     what: "what exceeds the disk budget",
-    async removeSome() {
+    async removeSome(_limit, mayGoOn) {
       if (!isOverBudget(await store.retentionUsedBytes(), budgetBytes, isRefusing())) return 0;
       const mayRemove = await reclaim(store);
       const usedBytes = await store.retentionUsedBytes();
       if (!isOverBudget(usedBytes, budgetBytes, isRefusing())) return 0;
       const { removedUntil, leftBytes, isHeld } = mayRemove
-        ? await shrink(store, budgetBytes * END_BELOW, now, archive)
+        ? await shrink(store, budgetBytes * END_BELOW, { now, archive, mayGoOn })
         : { removedUntil: null, leftBytes: usedBytes, isHeld: true };
+      if (!mayGoOn()) return 0;
       const facts = { budgetBytes, usedBytes, leftBytes, removedUntil: removedUntil && new Date(removedUntil).toISOString() };
       if (leftBytes > budgetBytes * BEGIN_ABOVE && archive?.failure)
         parts.log.error(
@@ -90,7 +91,12 @@ export function keepDiskBudget(given: KeepDiskBudgetParts): Sweeper {
   });
 }
 
-async function shrink(store: BudgetStore, targetBytes: number, now: () => number, archive: ArchivingParts["archive"]) {
+interface Shrinking extends ArchivingParts {
+  now(): number;
+  mayGoOn(): boolean;
+}
+
+async function shrink(store: BudgetStore, targetBytes: number, { now, archive, mayGoOn }: Shrinking) {
   const oldest = await store.retentionOldestAt();
   let leftBytes = await store.retentionUsedBytes();
   if (oldest === null) return { removedUntil: null, leftBytes, isHeld: false };
@@ -98,7 +104,7 @@ async function shrink(store: BudgetStore, targetBytes: number, now: () => number
   const sliceMin = store.storeIsShared ? SHARED_SLICE_MS_MIN : SLICE_MS_MIN;
   let until = oldest;
   let isHeld = false;
-  while (leftBytes > targetBytes && until < end && !isHeld) {
+  while (leftBytes > targetBytes && until < end && !isHeld && mayGoOn()) {
     // Whole milliseconds: PostgreSQL takes no others.
     until = Math.min(end, until + Math.max(sliceMin, Math.ceil((end - until) / SLICES)));
     const removed = await removeUntil(store, until, end, archive);

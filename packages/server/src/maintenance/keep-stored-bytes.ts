@@ -30,14 +30,14 @@ export interface KeepStoredBytesParts extends SweeperSettings {
 interface Removing {
   store: QuotaStore;
   environmentId: EnvironmentId;
-  leads(): boolean;
+  mayGoOn(): boolean;
 }
 
 export function keepStoredBytes({ store, meter, now, ...parts }: KeepStoredBytesParts): Sweeper {
   /** Where the oldest rows belong to unfinished runs, a round may remove too little: as long as something goes, there is another. */
   async function removeUntilWithin(limitBytes: number, removing: Removing, stored: StoredBytes): Promise<number> {
     let left = stored;
-    for (let round = 0; round < ROUNDS_MAX && removing.leads(); round++) {
+    for (let round = 0; round < ROUNDS_MAX && removing.mayGoOn(); round++) {
       const before = totalOf(left);
       await removeOldest(removing, left, limitBytes, now());
       left = await meter.measure(removing.environmentId);
@@ -50,14 +50,14 @@ export function keepStoredBytes({ store, meter, now, ...parts }: KeepStoredBytes
     ...parts,
     everyMs: Math.min(parts.everyMs ?? EVERY_MS, EVERY_MS),
     what: "what exceeds the quotas of stored bytes",
-    async removeSome(_limit, leads) {
+    async removeSome(_limit, mayGoOn) {
       for (const { id, name, quotas } of reachableOnly(store, await store.environmentList())) {
         const limitBytes = quotas.storedBytes;
         const stored = limitBytes === null ? null : await meter.beyond(id, limitBytes);
         if (limitBytes === null || stored === null) continue;
-        const leftBytes = await removeUntilWithin(limitBytes, { store, environmentId: id, leads }, stored);
+        const leftBytes = await removeUntilWithin(limitBytes, { store, environmentId: id, mayGoOn }, stored);
         const facts = { environment: name, limitBytes, storedBytes: totalOf(stored), leftBytes };
-        if (!leads()) return 0;
+        if (!mayGoOn()) return 0;
         if (leftBytes > limitBytes)
           parts.log.debug(
             facts,
@@ -84,11 +84,11 @@ async function removeRows(removing: Removing, kind: StoredKind, rows: number, un
   if (rows === 0) return;
   if (kind === "requests") return removeRequests(removing, rows, until);
   if (kind === "runs") return removeRuns(removing, rows, until);
-  const { store, environmentId, leads } = removing;
+  const { store, environmentId, mayGoOn } = removing;
   let after: string | null = null;
   let removed = 0;
   // If all of them belong to unfinished runs, those that follow are examined, until some of them were removed: the next round measures again.
-  for (let examined = 0; leads() && (examined < rows || removed === 0); ) {
+  for (let examined = 0; mayGoOn() && (examined < rows || removed === 0); ) {
     const limit = Math.min(examined < rows ? rows - examined : rows, PER_TRANSACTION);
     const removal: Removal = await store.eventExpireMany({ environmentId, until, after, limit });
     if (removal.next === null) return;
@@ -99,9 +99,9 @@ async function removeRows(removing: Removing, kind: StoredKind, rows: number, un
 }
 
 /** Unfinished runs between them are not counted: they may be far smaller. */
-async function removeRuns({ store, environmentId, leads }: Removing, rows: number, until: number): Promise<void> {
+async function removeRuns({ store, environmentId, mayGoOn }: Removing, rows: number, until: number): Promise<void> {
   let after: string | null = null;
-  for (let left = rows; left > 0 && leads(); ) {
+  for (let left = rows; left > 0 && mayGoOn(); ) {
     const limit = Math.min(Math.max(left, EXAMINED_MIN), PER_TRANSACTION);
     const removal: Removal = await store.runExpireMany({ environmentId, until, after, limit });
     if (removal.next === null) return;
@@ -110,8 +110,8 @@ async function removeRuns({ store, environmentId, leads }: Removing, rows: numbe
   }
 }
 
-async function removeRequests({ store, environmentId, leads }: Removing, rows: number, receivedUntil: number): Promise<void> {
-  for (let left = rows; left > 0 && leads(); ) {
+async function removeRequests({ store, environmentId, mayGoOn }: Removing, rows: number, receivedUntil: number): Promise<void> {
+  for (let left = rows; left > 0 && mayGoOn(); ) {
     const removed = await store.webhookRequestExpireMany({ environmentId, receivedUntil, limit: Math.min(left, PER_TRANSACTION) });
     if (removed === 0) return;
     left -= removed;

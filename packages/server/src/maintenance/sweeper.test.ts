@@ -56,12 +56,12 @@ async function leadsAfter(t: TestContext, grants: readonly boolean[], steps: rea
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const take = async (_what: string, forMs: number) => (left.shift() ? now + forMs : null);
   const leadership = { take, giveUp: async () => undefined, now: () => now };
-  async function removeSome(limit: number, leads: () => boolean): Promise<number> {
+  async function removeSome(limit: number, mayGoOn: () => boolean): Promise<number> {
     for (const ms of steps) {
       now += ms;
       t.mock.timers.tick(ms);
       await new Promise(setImmediate);
-      seen.push(leads());
+      seen.push(mayGoOn());
     }
     end();
     return limit;
@@ -80,6 +80,22 @@ test("while a sweep takes long, its leadership is renewed, and once that is lost
 
 test("a sweep that stood still for longer than its leadership ends, whoever has it now", async (t) =>
   assert.deepEqual(await leadsAfter(t, [true, true, true], [RENEWED_MS, EVERY_MS * 2, RENEWED_MS]), [true, false, false]));
+
+test("a sweep that is to stop learns it, however much is left", async () => {
+  const seen: boolean[] = [];
+  const sweeper: Sweeper = new Sweeper({
+    what: "things",
+    log,
+    removeSome: async (limit, mayGoOn) => {
+      seen.push(mayGoOn());
+      void sweeper.stop();
+      seen.push(mayGoOn());
+      return limit;
+    },
+  });
+  await sweeper.sweep();
+  assert.deepEqual(seen, [true, false]);
+});
 
 /** Resolves when another sweeper has swept that often. */
 async function sweeps(count: number): Promise<void> {

@@ -15,10 +15,10 @@ export interface SweeperParts {
   /** For the log: "removing <what> failed". */
   what: string;
   /**
-   * Examines up to `limit` rows and removes expired ones. Returns how many it examined; fewer than `limit` means that nothing is left. `leads`:
-   * whether this node has had the leadership since the sweep began.
+   * Examines up to `limit` rows and removes expired ones. Returns how many it examined; fewer than `limit` means that nothing is left. `mayGoOn`:
+   * it is not to stop, and this node has had the leadership since the sweep began.
    */
-  removeSome(limit: number, leads: () => boolean): Promise<number>;
+  removeSome(limit: number, mayGoOn: () => boolean): Promise<number>;
   log: Logger;
   /** Absent: this node always has the leadership. */
   leadership?: SweepLeadership;
@@ -104,9 +104,10 @@ export class Sweeper {
   /** Removes everything that has expired. Returns how much that was. */
   async sweep(leads = () => true): Promise<number> {
     const { removeSome, perTransaction = REMOVED_PER_TRANSACTION } = this.#parts;
+    const mayGoOn = () => !this.#stopped && leads();
     let total = 0;
-    for (let removed = perTransaction; removed === perTransaction && !this.#stopped && leads(); total += removed) {
-      removed = await removeSome(perTransaction, leads);
+    for (let removed = perTransaction; removed === perTransaction && mayGoOn(); total += removed) {
+      removed = await removeSome(perTransaction, mayGoOn);
     }
     return total;
   }
