@@ -9,7 +9,7 @@
 
 import { DAY_MS, type EnvironmentId, SECOND_MS } from "@inlet/protocol";
 import type { EnvironmentQuotas, UsageStore } from "../../store/contract/index.ts";
-import { type Amount, type Exceeded, REFUSING, type RefusingQuota } from "./quota-use.ts";
+import { type Amount, amountOf, type Exceeded, REFUSING, type RefusingQuota } from "./quota-use.ts";
 
 /** All nodes together hold at most this share of a quota unused. */
 const UNUSED_SHARE = 0.05;
@@ -154,8 +154,4 @@ function lengthOf(quota: RefusingQuota): number {
 
 function periodOf(quota: RefusingQuota, at: number): number {
   return at - (at % lengthOf(quota));
-}
-
-function amountOf(quota: RefusingQuota, { events, bytes }: Amount): number {
-  return quota === "bytesPerDay" ? bytes : events;
 }

@@ -152,6 +152,40 @@ test("a request that waits while a quota is changed is held to the new one", asy
   }
 });
 
+test("a request that no duplicate in progress can make room for is refused at once, and one that it can waits", async () => {
+  for (const nodes of [1, 2]) {
+    const { ledger, state, take, reserve, settle } = sharedLedger();
+    state.nodes = nodes;
+    await ledger.load();
+    settle(await reserve(10), 10);
+    const inProgress = await reserve(8);
+    assert.ok((await take(11)) instanceof Refusal, `${nodes} nodes`);
+    const waiting = take(10);
+    settle(inProgress, 0);
+    const taken = await waiting;
+    assert.ok(!(taken instanceof Refusal), "it waited");
+    settle(taken, 10);
+    assert.ok((await take()) instanceof Refusal);
+    await ledger.stop();
+  }
+});
+
+test("what is a duplicate by now is counted before a request is refused, and again after it has waited", async () => {
+  const { ledger, state, reserve, settle } = sharedLedger();
+  state.nodes = 1;
+  await ledger.load();
+  settle(await reserve(18), 18);
+  const inProgress = await reserve(2);
+  // Of five events, three are stored; the others are in progress.
+  const counts = [2, 0];
+  const repeated = ledger.take({ environmentId, at: NOON, events: 5, bytes: 0, countNew: async () => counts.shift() ?? assert.fail() });
+  await new Promise(setImmediate);
+  settle(inProgress, 2);
+  assert.ok(!((await repeated) instanceof Refusal));
+  assert.deepEqual(counts, []);
+  await ledger.stop();
+});
+
 test("a node that accepts nothing gives back what it leased under another limit", async () => {
   const { ledger, state, limit, reserve, settle } = sharedLedger();
   limit(1_000);

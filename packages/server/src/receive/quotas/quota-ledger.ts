@@ -1,6 +1,7 @@
 /**
  * The quotas of environments on events and bytes. Everything that accepts events reserves them here before they are stored, and returns what turned
- * out to be a duplicate or was not stored. A request is refused only after the requests before it are settled: their duplicates use no quota.
+ * out to be a duplicate or was not stored. Requests in progress use nothing if they are duplicates: a request waits for them if it would fit then,
+ * and is refused at once if not.
  *
  * A process that uses the store alone knows all usage, and a quota is exact. Nodes that share a store lease parts of each quota (quota-leases.ts).
  * A node that is left alone reads what was used while none of its requests is in progress: what it reads has all earlier requests and no later one.
@@ -31,7 +32,7 @@ export interface QuotaLedgerParts {
 export interface QuotaRequest extends Amount {
   environmentId: EnvironmentId;
   at: number;
-  /** How many of the events are new; asked only if there is no room for all of them. Null: all are. */
+  /** How many of the events are new; asked only if there is no room for all of them, and again when others have been stored. Null: all are. */
   countNew: (() => Promise<number>) | null;
 }
 
@@ -102,7 +103,7 @@ export class QuotaLedger {
     const { use } = tracked;
     /** Of the request, without what is known to be a duplicate. */
     let needed: Amount = request;
-    let { countNew } = request;
+    let isCounted = request.countNew === null;
     for (;;) {
       if (tracked.reading) await tracked.reading;
       // A quota may be changed while the request waits.
@@ -112,10 +113,12 @@ export class QuotaLedger {
       const { isAlone } = tracked;
       const outcome = isAlone ? this.#reserveAlone(request, limits, needed) : await this.#reserveLeased(request, limits, needed);
       if (!Array.isArray(outcome)) return outcome;
-      if (use.hasUnsettled) await use.settled();
-      else if (countNew) {
-        const events = await countNew();
-        countNew = null;
+      if (use.hasUnsettled && use.mayFit(outcome)) {
+        await use.settled();
+        isCounted = request.countNew === null;
+      } else if (request.countNew && !isCounted) {
+        const events = await request.countNew();
+        isCounted = true;
         needed = events === 0 ? { events: 0, bytes: 0 } : { events, bytes: request.bytes };
       } else return quotaExceeded(environment?.name ?? "", outcome, this.#parts.now());
     }
@@ -150,7 +153,7 @@ export class QuotaLedger {
     return {
       settle: (stored) => {
         if (stored === "unknown" && this.#parts.store.storeIsShared) tracked.isAlone = false;
-        use.settle(at, moment, unusedOf(wanted, stored));
+        use.settle(at, moment, wanted, unusedOf(wanted, stored));
       },
     };
   }

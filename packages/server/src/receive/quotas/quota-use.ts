@@ -29,6 +29,8 @@ export class QuotaUse {
   #day = 0;
   #used: Amount = { events: 0, bytes: 0 };
   #unsettled = 0;
+  /** Of all that is not settled. */
+  readonly #reserved: Amount = { events: 0, bytes: 0 };
   #waiting: (() => void)[] = [];
 
   get hasUnsettled(): boolean {
@@ -51,20 +53,29 @@ export class QuotaUse {
     this.#used.events += events;
     this.#used.bytes += bytes;
     this.#unsettled++;
+    this.#reserved.events += events;
+    this.#reserved.bytes += bytes;
     return this.second.add(now, events);
   }
 
-  /** Ends a reservation; `unused` was not stored. */
-  settle(at: number, moment: Moment, unused: Amount): void {
+  /** Ends a reservation of `wanted`; `unused` was not stored. */
+  settle(at: number, moment: Moment, wanted: Amount, unused: Amount): void {
     this.second.remove(moment, unused.events);
     if (dayOf(at) === this.#day) {
       this.#used.events -= unused.events;
       this.#used.bytes -= unused.bytes;
     }
     this.#unsettled--;
+    this.#reserved.events -= wanted.events;
+    this.#reserved.bytes -= wanted.bytes;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const wake of waiting) wake();
+  }
+
+  /** Whether there would be room for a request, if all that is in progress turned out to be duplicates. */
+  mayFit(exceeded: readonly Exceeded[]): boolean {
+    return exceeded.every(({ quota, limit, used, wanted }) => used - amountOf(quota, this.#reserved) + wanted <= limit);
   }
 
   /** Resolves when a reservation in progress ends. */
@@ -101,6 +112,10 @@ export class QuotaUse {
     this.#day = day;
     this.#used = { events: 0, bytes: 0 };
   }
+}
+
+export function amountOf(quota: RefusingQuota, { events, bytes }: Amount): number {
+  return quota === "bytesPerDay" ? bytes : events;
 }
 
 /** UTC. */
