@@ -4,7 +4,8 @@
  */
 
 import { statSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { setImmediate as nextTick } from "node:timers/promises";
 import type { EnvironmentId } from "@inlet/protocol";
 import type { EventRemovalParams, OldestRows, Removal, RemovalParams, RetentionStore, StoredKind } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
@@ -21,6 +22,14 @@ const OLDEST_ROWS = ({ table, size, time, isRemovable }: StoredRows, order: stri
     SELECT ${time} AS at, ${size} AS size, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS total
     FROM ${table} WHERE environment_id = ? AND ${isRemovable}) AS walked
   WHERE total - size < ?`;
+
+const SLICE_ROWS = 2_000;
+/** An index that begins with the environment has the rows in this order. */
+const SLICES: Readonly<Record<StoredKind, { columns: readonly string[]; start: readonly SQLInputValue[] }>> = {
+  events: { columns: ["received_at", "sequence"], start: [-1, -1] },
+  runs: { columns: ["run_id"], start: [""] },
+  requests: { columns: ["webhook_id", "received_at", "sequence"], start: ["", -1, -1] },
+};
 
 type OldestRowsParams = Parameters<RetentionStore["retentionOldestRows"]>[0];
 
@@ -75,13 +84,33 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit, reader: Re
   };
 }
 
-export function storedBytes(db: DatabaseSync, { environmentId }: { environmentId: EnvironmentId }): Record<StoredKind, number> {
-  const of = (kind: StoredKind) => {
-    const { table, size } = STORED_ROWS[kind];
-    const row = db.prepare(`SELECT coalesce(sum(${size}), 0) AS bytes FROM ${table} WHERE environment_id = ?`).get(environmentId);
-    return (row as { bytes: number }).bytes;
-  };
-  return { events: of("events"), runs: of("runs"), requests: of("requests") };
+/** In slices, between which other reads get their turn. */
+export async function storedBytes(
+  db: DatabaseSync,
+  { environmentId }: { environmentId: EnvironmentId },
+): Promise<Record<StoredKind, number>> {
+  const of = (kind: StoredKind) => storedBytesOf(db, environmentId, kind);
+  return { events: await of("events"), runs: await of("runs"), requests: await of("requests") };
+}
+
+async function storedBytesOf(db: DatabaseSync, environmentId: EnvironmentId, kind: StoredKind): Promise<number> {
+  const { table, size } = STORED_ROWS[kind];
+  const { columns, start } = SLICES[kind];
+  const key = columns.join(", ");
+  const bound = columns.map(() => "?").join(", ");
+  const after = `FROM ${table} WHERE environment_id = ? AND (${key}) > (${bound})`;
+  const lastOfSlice = db.prepare(`SELECT ${key} ${after} ORDER BY ${key} LIMIT 1 OFFSET ${SLICE_ROWS - 1}`);
+  const sumOfSlice = db.prepare(`SELECT sum(${size}) AS bytes ${after} AND (${key}) <= (${bound})`);
+  const sumOfRest = db.prepare(`SELECT sum(${size}) AS bytes ${after}`);
+  let bytes = 0;
+  for (let from = start; ; await nextTick()) {
+    const last = lastOfSlice.get(environmentId, ...from) as Record<string, SQLInputValue> | undefined;
+    const until = columns.map((column) => last?.[column] ?? null);
+    const sum = last ? sumOfSlice.get(environmentId, ...from, ...until) : sumOfRest.get(environmentId, ...from);
+    bytes += (sum as { bytes: number | null }).bytes ?? 0;
+    if (!last) return bytes;
+    from = until;
+  }
 }
 
 export function countOldest(db: DatabaseSync, { environmentId, kind, bytes }: OldestRowsParams): OldestRows {

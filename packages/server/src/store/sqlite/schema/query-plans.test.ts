@@ -12,6 +12,8 @@ import { type EventListParams, RUN_STATUSES, type RunListParams } from "../../co
 import { getEventType, listEventTypes } from "../../event-types/sqlite.ts";
 import { followEvents, getEvent, sequenceBefore } from "../../events/sqlite/follow-events.ts";
 import { listEvents } from "../../events/sqlite/list-events.ts";
+import { STORED_ROWS } from "../../retention/policy.ts";
+import { storedBytes } from "../../retention/sqlite.ts";
 import { getRun, listRuns } from "../../runs/sqlite/read-runs.ts";
 import { listTraffic } from "../../traffic/sqlite.ts";
 import { listRequests } from "../../webhook-requests/sqlite/read-webhook-requests.ts";
@@ -231,3 +233,41 @@ function assertBounded(db: DatabaseSync, sql: string): void {
   assert.deepEqual(walks(plan), [], sql);
   assert.ok(!plan.some((detail) => detail.includes("TEMP B-TREE")) || /FROM traffic_/.test(sql), `sorted: ${sql}`);
 }
+
+const NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 5000)";
+/** Requests of three webhooks, of which many came at the same time, and runs; of another environment too. */
+const OTHER_ROWS = `
+  INSERT INTO webhook_requests (environment_id, webhook_id, request_id, received_at, ip, method, headers, query, body, status, outcome,
+    delivered_to, transform_version, duration_ms, logs)
+  ${NUMBERS} SELECT 1 + n % 2, 'wh_' || n % 3, n, n / 100, '', 'POST', '[]', '', printf('%.*c', n % 50, 'x'), 200, 'accepted', 1, 1, 0.5, '[]' FROM numbers;
+  INSERT INTO runs (environment_id, run_id, function_no, event_no, status, lane, created_at, state_bytes, output)
+  ${NUMBERS} SELECT 1 + n % 2, printf('%026d', n), 1, n, 'completed', 'app:1', n, n % 7, 'null' FROM numbers`;
+
+test("what an environment stores is summed through indexes, a slice of rows at a time, and others have their turn between slices", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-plans-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  await filledFolder(folder);
+  const db = openWriter(join(folder, DATABASE_FILE));
+  t.after(() => db.close());
+  db.exec(OTHER_ROWS);
+  let turns = 0;
+  const turn = () => {
+    turns++;
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  t.after(() => clearImmediate(next));
+  const environmentId = 1 as EnvironmentId;
+  const expected = Object.entries(STORED_ROWS).map(([kind, { table, size }]) => {
+    const { bytes } = db.prepare(`SELECT sum(${size}) AS bytes FROM ${table} WHERE environment_id = 1`).get() as { bytes: number };
+    return [kind, bytes];
+  });
+  let stored = {};
+  const reads = await readWhile(async () => {
+    stored = await storedBytes(db, { environmentId });
+  });
+  assert.deepEqual(stored, Object.fromEntries(expected));
+  assert.equal(reads.length, 9, "three statements for each kind");
+  for (const { sql } of reads) assertBounded(db, sql);
+  assert.ok(turns >= (EVENTS + 2 * 2_500) / 2_000 - 2, `${turns} turns`);
+});
