@@ -71,7 +71,7 @@ export class SendError extends Error {
 }
 
 /** Invalid events would be refused again. */
-const FINAL_SEND_CODES = new Set(["event_invalid", "body_invalid", "body_too_large", "events_too_many"]);
+const FINAL_SEND_CODES = new Set(["event_invalid", "event_schema", "body_invalid", "body_too_large", "events_too_many"]);
 
 /** Whether an error is not retriable. By name as well as by class: an app may contain two copies of the SDK. */
 export function isFinal(thrown: unknown): boolean {

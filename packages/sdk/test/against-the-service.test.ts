@@ -1,6 +1,7 @@
 /** The SDK and the service together, in both modes: real calls, real signatures, real retries and timers. */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { type TestContext, test as testOnce } from "node:test";
 import { createDefer, Inlet, NonRetriableError, RetryAfterError, StepError } from "@inlet/sdk";
 import { serve as serveExpress } from "@inlet/sdk/express";
@@ -9,6 +10,7 @@ import express from "express";
 import * as v from "valibot";
 import { runsOf } from "../../server/test/support/app.ts";
 import { test } from "../../server/test/support/both-stores.ts";
+import { until } from "../../server/test/support/runs.ts";
 import { EVENT_KEY, startTestService } from "../../server/test/support/service.ts";
 import { listen } from "./listen.ts";
 import { type Ended, KEY, type Mode, PREVIOUS, setStage } from "./service-stage.ts";
@@ -177,6 +179,7 @@ test("deferred functions start when the run has ended, however it ends; sessions
     await Promise.all([step.run("a", () => 1), step.run("b", () => 2)]);
     await step.sendEvent("tell", { name: "shop/seen", data: {}, meta: { sessions: { user: null } } });
     dropped.abort();
+    if (event.data.waits) await step.sleep("long", "1h");
     if (event.data.fails) throw new Error(`failure ${attempt}`);
     return step.invoke("ask", { function: seen, data: {} });
   });
@@ -201,6 +204,15 @@ test("deferred functions start when the run has ended, however it ends; sessions
       [{ data: { n: 1, fails }, parents, sessions: meta.sessions }],
     );
   }
+  const { ids } = await inlet.send({ name: "shop/chat", data: { waits: true }, meta });
+  const sleeping = async () => {
+    const { body } = await service.rest("GET", `/events/${ids[0]}/runs`);
+    return body.data.find(({ status }: { status: string }) => status === "sleeping");
+  };
+  const { id } = await until("it sleeps", sleeping);
+  assert.equal((await service.rest("POST", `/runs/${id}/cancel`)).status, 200);
+  const cancelled = await ended(chat, ids[0]);
+  assert.deepEqual([cancelled.status, (await deferredBy(cancelled)).length], ["cancelled", 1]);
   const { body } = await service.rest("GET", "/events?name=shop/seen");
   const told = await ended(seen, body.data[0].id);
   assert.deepEqual(told.output, [{ chat: "7" }, { chat: "7" }]);
@@ -237,6 +249,58 @@ test("mistakes in a function fail with a sentence: a step that is not awaited, d
   assert.equal((await register("x-inngest-sdk")).status, 200);
 });
 
+/** Together more than a call holds. */
+const LARGE = "x".repeat(1_500_000);
+
+testOnce("a race has the same winner when the state is too large for a call, whatever its steps are called", async (t) => {
+  const { inlet, open, ended } = await setStage(t, "start");
+  const hash = (id: string) => createHash("sha1").update(id).digest("hex");
+  const [first, second] = ["one", "two"].sort((a, b) => (hash(a) < hash(b) ? -1 : 1)) as [string, string];
+  const race = (id: string, [slow, quick]: [string, string]) =>
+    inlet.createFunction({ id }, { event: "shop/race" }, async ({ step }) => {
+      const later = step.waitForEvent(slow, { event: `shop/later.${id}`, timeout: "1h" });
+      const winner = await Promise.race([later.then(() => "slow"), step.run(quick, () => "quick")]);
+      await step.sendEvent("end the other", { name: `shop/later.${id}`, data: {} });
+      await later;
+      for (let n = 0; n < 3; n++) await step.run(`large ${n}`, () => LARGE);
+      return winner;
+    });
+  const races = [race("in-order", [first, second]), race("in-other-order", [second, first])];
+  await open(...races);
+  await inlet.send({ name: "shop/race", data: {} });
+  for (const fn of races) {
+    const { status, output, error } = await ended(fn);
+    assert.deepEqual([status, output], ["completed", "quick"], `${fn.id}: ${JSON.stringify(error)}`);
+  }
+});
+
+test("a run id is free for senders: its failure is reported all the same, and so is what the report leads to", async (t) => {
+  const { inlet, open, ended } = await setStage(t, "start");
+  const told = inlet.createFunction({ id: "told" }, { event: "shop/failed" }, ({ event }) => event.data.of);
+  const onFailure: Parameters<typeof inlet.createFunction>[0]["onFailure"] = async ({ event, step }) => {
+    await step.sendEvent("tell", { name: "shop/failed", id: event.data.run_id, data: { of: "the failure" } });
+  };
+  const own = inlet.createFunction({ id: "own", retries: 0 }, { event: "shop/own" }, async ({ step, runId }) => {
+    await step.sendEvent("report", { name: "shop/reported", id: runId, data: {} });
+    throw new Error("no");
+  });
+  const plain = inlet.createFunction({ id: "plain", retries: 0, onFailure }, { event: "shop/plain" }, () => {
+    throw new Error("no");
+  });
+  const seen = inlet.createFunction(
+    { id: "seen" },
+    { event: "inlet/function.failed", if: "event.data.function_id == 'shop-own'" },
+    () => "seen",
+  );
+  await open(told, own, plain, seen);
+  await inlet.send([
+    { name: "shop/own", data: {} },
+    { name: "shop/plain", data: {} },
+  ]);
+  assert.equal((await ended(seen)).output, "seen");
+  assert.equal((await ended(told)).output, "the failure");
+});
+
 testOnce("SERVICE_ENV of a platform is ignored with a warning; one that names an environment of the key counts", async (t) => {
   const service = await startTestService(t, { mode: "start", flags: ["--signing-key", KEY] });
   const key = { body: { kind: "event", name: "branches" }, headers: { "x-service-env": "branch" } };
@@ -247,7 +311,8 @@ testOnce("SERVICE_ENV of a platform is ignored with a warning; one that names an
   const client = (environment: string, eventKey: string) =>
     new Inlet({ id: "shop", baseUrl: service.url, eventKey, signingKey: KEY, logger, variables: { SERVICE_ENV: environment } });
   const foreign = client("prod", EVENT_KEY);
-  await foreign.send([{ name: "shop/a", data: {} }]);
+  // Also those that were on their way when the first was refused.
+  await Promise.all([foreign.send([{ name: "shop/a", data: {} }]), foreign.send([{ name: "shop/a", data: {} }])]);
   await foreign.send([{ name: "shop/a", data: {} }]);
   assert.deepEqual(warnings, ['inlet: SERVICE_ENV is "prod", which is no environment of this key; it is ignored. Use INLET_ENV or env']);
   const branch = client("feature/cart", body.data.key);
@@ -256,7 +321,7 @@ testOnce("SERVICE_ENV of a platform is ignored with a warning; one that names an
     const { body } = await service.rest("GET", "/events", { headers: { "x-service-env": env } });
     return body.data.map(({ name }: { name: string }) => name);
   };
-  assert.deepEqual([await events("production"), await events("feature/cart")], [["shop/a", "shop/a"], ["shop/b"]]);
+  assert.deepEqual([await events("production"), await events("feature/cart")], [["shop/a", "shop/a", "shop/a"], ["shop/b"]]);
   const app = client("prod", EVENT_KEY);
   const fn = app.createFunction({ id: "f" }, { event: "shop/a" }, () => {});
   const url = `${await listen(t, serve({ client: app, functions: [fn] }))}/api/inlet`;

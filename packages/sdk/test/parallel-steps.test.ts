@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { serve } from "@inlet/sdk/node";
 import { listen } from "./listen.ts";
 import { operationsOf, run, testApp } from "./test-app.ts";
@@ -158,4 +159,24 @@ test("a call for a step runs that step and no other, even when others are new to
     driven.calls.slice(1, 3).map(({ body }) => (body as { displayName: string }[]).map(({ displayName }) => displayName)),
     [["b"], ["a"]],
   );
+});
+
+test("the result of a step that runs is kept, however the code beside it ends meanwhile", async (t) => {
+  const { inlet } = await testApp(t);
+  for (const [id, beside] of [
+    ["throws", () => Promise.reject(new Error("too slow"))],
+    ["returns", () => Promise.resolve("too slow")],
+  ] as const) {
+    let charged = 0;
+    const fn = inlet.createFunction({ id }, { event: "test/event" }, ({ step }) => {
+      const charge = step.run("charge", async () => {
+        charged++;
+        await delay(50);
+        return "paid";
+      });
+      return Promise.race([charge, delay(5).then(beside)]);
+    });
+    const { output, steps } = await run(t, fn);
+    assert.deepEqual([output, charged, Object.keys(steps).length], ["paid", 1, 1], id);
+  }
 });

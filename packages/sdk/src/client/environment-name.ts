@@ -27,9 +27,12 @@ export class EnvironmentName {
   async ask<Received extends { status: number; text: string }>(
     request: (headers: Readonly<Record<string, string>>) => Promise<Received>,
   ): Promise<Received> {
+    const name = this.#name;
     const response = await request(this.#headers());
-    if (this.#isCertain || this.#name === undefined || !isRefusal(response)) return response;
-    this.#logger.warn(`inlet: SERVICE_ENV is "${this.#name}", which is no environment of this key; it is ignored. Use INLET_ENV or env`);
+    if (this.#isCertain || name === undefined || !isRefusal(response)) return response;
+    // Of requests at the same time, the first that is refused says so.
+    if (this.#name !== undefined)
+      this.#logger.warn(`inlet: SERVICE_ENV is "${name}", which is no environment of this key; it is ignored. Use INLET_ENV or env`);
     this.#name = undefined;
     return request({});
   }

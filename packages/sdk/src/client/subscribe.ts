@@ -42,7 +42,7 @@ export async function subscribe<Messages = RealtimeMessage>(
   { after, onGap }: SubscribeOptions = {},
 ): Promise<Subscription> {
   if (typeof WebSocket === "undefined") throw new TypeError("This runtime has no WebSocket");
-  const url = new URL("/v1/realtime/connect", baseUrl);
+  const url = new URL(`${baseUrl.replace(/\/+$/, "")}/v1/realtime/connect`);
   url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
   url.searchParams.set("token", key);
   if (after !== undefined) url.searchParams.set("after", String(after));

@@ -71,6 +71,7 @@ class CallExecution implements Execution {
   #fresh: FoundStep[] = [];
   #isScheduled = false;
   #isOver = false;
+  #isRunning = false;
   #searchTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(call: Call, resolve: (outcome: Outcome) => void) {
@@ -104,8 +105,12 @@ class CallExecution implements Execution {
     return { kind: "threw", error: new Error(`Step "${step.id}" was begun and never awaited. Write "await" before it`) };
   }
 
-  /** The code has ended. In a call for one step that is an error: the step should have been reached. */
+  /**
+   * The code has ended. In a call for one step that is an error: the step should have been reached. While a step runs, its outcome is reported
+   * first, as it would not run again then: the next call has it, and ends in the same way or in another.
+   */
   #settle(outcome: CallEnd): void {
+    if (this.#isRunning) return;
     if (!this.#isSearching()) this.#end(outcome);
     else if (!this.#wanted()) this.#end(this.#stepMissing());
   }
@@ -232,6 +237,7 @@ class CallExecution implements Execution {
   /** Nothing else happens while a step runs: `isScheduled` blocks everything. */
   async #run(step: FoundStep): Promise<void> {
     this.#isScheduled = true;
+    this.#isRunning = true;
     this.#end({ kind: "ran", step: await runStep(step, this.#call) });
   }
 

@@ -62,7 +62,7 @@ export function createSdkResponses(parts: SdkResponsesParts): SdkResponses {
     },
     async runSteps(id, isReachable) {
       const context = await contextOf(parts, id, isReachable);
-      return context && stepsText(context, true);
+      return context && stepsText(context.steps, true);
     },
     checkpoint: (id, body, isReachable) => takeCheckpoint(parts, id, body, isReachable),
   };

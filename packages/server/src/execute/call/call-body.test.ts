@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { StepId } from "@inlet/protocol";
 import { SAMPLE_EVENT, sampleState } from "../../../test/support/sample-state.ts";
 import type { RunContext } from "../../store/contract/index.ts";
-import { type CallParameters, callBody } from "./call-body.ts";
+import { type CallParameters, callBody, stepsText } from "./call-body.ts";
 
 function body(context: Partial<RunContext> = {}, given: Partial<CallParameters> = {}): string {
   const whole: RunContext = { run: sampleState().run, events: [SAMPLE_EVENT], steps: [], ...context };
@@ -60,4 +60,9 @@ test("what is too large for a call is left for the SDK to fetch", () => {
   assert.deepEqual([parsed.steps, parsed.events, parsed.ctx.use_api, parsed.use_api], [{}, [], true, true]);
   assert.deepEqual(parsed.ctx.stack.stack, []);
   assert.equal(parsed.event.name, "shop/order.created");
+});
+
+test("steps that an SDK fetches are in the order in which they ended: a race has the same winner as before", () => {
+  assert.equal(stepsText([step("b", '{"data":1}'), step("a", "null")], true), '{"b":{"data":1},"a":null}');
+  assert.equal(stepsText([], true), "{}");
 });

@@ -32,7 +32,10 @@ export interface CallBody {
 export function callBody(params: CallParameters): CallBody {
   const { exactNumbers, context } = params;
   const events = context.events.map((event) => eventText(event, exactNumbers));
-  const steps = stepsText(context, exactNumbers);
+  const steps = stepsText(
+    [...context.steps].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    exactNumbers,
+  );
   const held = events.reduce((sum, text) => sum + text.length, steps.length);
   const usesApi = held > BODY_UNITS_MAX;
   const first = events[0] ?? "{}";
@@ -60,11 +63,9 @@ function contextText({ context, functionUuid, stepId, attempt, maxAttempts, call
   });
 }
 
-/** Results by step, in key order. */
-export function stepsText({ steps }: RunContext, exactNumbers: boolean): string {
-  if (steps.length === 0) return "{}";
-  const sorted = [...steps].sort((a, b) => (a.id < b.id ? -1 : 1));
-  return `{${sorted.map(({ id, value }) => `${JSON.stringify(id)}:${canonicalJson(value, { exactNumbers })}`).join(",")}}`;
+/** Results by step, in the given order: SDKs that fetch them take it for the order in which the steps ended. */
+export function stepsText(steps: RunContext["steps"], exactNumbers: boolean): string {
+  return `{${steps.map(({ id, value }) => `${JSON.stringify(id)}:${canonicalJson(value, { exactNumbers })}`).join(",")}}`;
 }
 
 /** An event as functions receive it: as sent, with the sender's id or, without one, the Event ID. */

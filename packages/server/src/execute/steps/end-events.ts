@@ -26,7 +26,7 @@ export interface EndEventsParts {
 export function createEndEvents(parts: EndEventsParts): EndEvents {
   return (state, end) => {
     const { environmentId, functionNo } = state.run;
-    const deferred = end.status === "cancelled" ? [] : startDeferred(parts, state, end.endedAt);
+    const deferred = startDeferred(parts, state, end.endedAt);
     const failed = FAILED[parts.headersOf(functionNo)];
     const wanted = end.status === "completed" ? [] : [end.status === "failed" ? failed : CANCELLED];
     if (parts.isSubscribed(environmentId, FINISHED)) wanted.push(FINISHED);
@@ -39,8 +39,9 @@ export function createEndEvents(parts: EndEventsParts): EndEvents {
     const data = endData(parts.functionId(functionNo), state, end);
     const events = wanted.map((name): NewEvent => {
       const id = parts.eventIds.next(end.endedAt);
-      const dedupId = name === failed ? state.run.id : null;
-      return parts.plan(environmentId, { id, name, ts: end.endedAt, dedupId, data, extras: null, ...emittedBy(state) }, end.endedAt);
+      // A run ends once: an id for deduplication would only be in the way of a sender's events with the same one.
+      const event = { id, name, ts: end.endedAt, dedupId: null, data, extras: null, ...emittedBy(state) };
+      return parts.plan(environmentId, event, end.endedAt);
     });
     return [...deferred, internalBatch(environmentId, end.endedAt, events)];
   };
