@@ -73,6 +73,7 @@ test("a database that is away harms only its environments", { skip }, async (t) 
   const troubles = {
     "its connections end": [() => second.pull(), () => second.restore()],
     "its network is silent": [() => second.silence(), () => second.restore()],
+    "it refuses connections": [() => allowConnections(secondUrl, false), () => allowConnections(secondUrl, true)],
     "all its processes stand still": [() => server.pause(), () => server.resume()],
   } as const;
   for (const [trouble, [begin, end]] of Object.entries(troubles)) {
@@ -173,6 +174,17 @@ test("a database that is away harms only its environments", { skip }, async (t) 
 });
 
 /** Held on what every event and every claim writes. Returns what ends it. */
+/** As when it is renamed, or the password is changed: whoever is connected is cut off, and nobody else gets in. */
+async function allowConnections(url: string, isAllowed: boolean): Promise<void> {
+  const place = new URL(url);
+  const name = place.pathname.slice(1);
+  place.pathname = "/template1";
+  await inDatabase(place.href, async (client) => {
+    await client.query(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS ${isAllowed}`);
+    if (!isAllowed) await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
+  });
+}
+
 async function lock(url: string): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<void>();
   const [isHeld, ended] = await new Promise<[true, Promise<unknown>]>((resolve, reject) => {

@@ -37,3 +37,12 @@ for (const [point, cut, says] of POINTS) {
     assert.equal(inlet.stdout(), "");
   });
 }
+
+test("a database that is not there is named in one line", { skip }, async (t) => {
+  const url = new URL(await migratedDatabase(t));
+  url.pathname += "_not_there";
+  const argv = ["start", "--port", "0", "--host", "127.0.0.1", "--log-level", "fatal", "--database-url", url.href];
+  const inlet = spawnInlet(t, argv);
+  assert.deepEqual(await once(inlet.child, "close"), [1, null]);
+  assert.match(inlet.stderr(), WHILE_OPENING);
+});

@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { type Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow } from "pg";
 import { StoreUnavailable } from "../contract/index.ts";
-import { isConnectionLost, isTimeout, NoResponse, serverFault, translate } from "./failures.ts";
+import { isConnectionLost, isTimeout, NoResponse, refusedConnection, serverFault, translate } from "./failures.ts";
 import { retryCollisions } from "./retry-collisions.ts";
 import { TextClient, TYPES } from "./text-client.ts";
 import { beginText, TIMEOUT_MS_DEFAULT, timeLimits, type WorkKind } from "./time-limits.ts";
@@ -113,7 +113,9 @@ export class PostgresDatabase {
   /** Lends a connection. If PostgreSQL does not answer in time, the connection is closed, and with it whatever it did. */
   async #limited<Result>(kind: WorkKind, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     const pools = this.#pools;
-    const client = await pools[kind === "work" ? "work" : "other"].connect();
+    const client = await pools[kind === "work" ? "work" : "other"].connect().catch((error: unknown) => {
+      throw refusedConnection(error);
+    });
     sendTogether(client);
     const { transactionMs } = timeLimits(kind, this.#timeoutMs);
     let noResponse: NoResponse | undefined;

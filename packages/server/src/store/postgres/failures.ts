@@ -48,7 +48,7 @@ type Fault = "not connected" | "broken";
 /** A message for people, or null if the statement caused the error. */
 export function serverFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
-  if (error instanceof NoResponse) return error.message;
+  if (error instanceof NoResponse || error instanceof ConnectionRefused) return error.message;
   if (connectionFault(error) !== null) return `PostgreSQL cannot be reached (${error.message})`;
   const state = sqlStateOf(error);
   const known = state === null ? undefined : UNAVAILABLE.find(([prefix]) => state.startsWith(prefix));
@@ -83,6 +83,20 @@ export function isTimeout(error: unknown): boolean {
 
 /** The node closed the connection, because PostgreSQL did not even report that a limit was reached. */
 export class NoResponse extends Error {}
+
+/** The server, or what is between, refuses connections for a reason that says nothing of our statements: a wrong password, no such database. */
+export class ConnectionRefused extends Error {}
+
+/** Of a connection that could not be established: nothing was sent. */
+export function refusedConnection(error: unknown): unknown {
+  if (!(error instanceof Error) || serverFault(error) !== null) return error;
+  return new ConnectionRefused(`PostgreSQL cannot be reached (${error.message})`, { cause: error });
+}
+
+/** A server that has no room for one more connection is there. */
+export function isOutOfConnections(error: unknown): boolean {
+  return sqlStateOf(error) === "53300";
+}
 
 /** StoreUnavailable if the server, or the move of an environment, caused the error, otherwise the error itself. */
 export function translate(error: unknown): unknown {

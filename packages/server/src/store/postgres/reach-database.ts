@@ -4,7 +4,7 @@
  */
 
 import { Client } from "pg";
-import { isConnectionLost } from "./failures.ts";
+import { isConnectionLost, isOutOfConnections } from "./failures.ts";
 
 /** A connection that breaks says little: the server may have ended this one only. */
 const TRIES = 3;
@@ -58,12 +58,12 @@ class ReachedDatabase implements Reach {
   }
 
   async #askOnce(timeoutMs: number): Promise<void> {
-    try {
-      await (await this.#connected(timeoutMs)).query("SELECT 1");
-    } catch (error) {
+    const ended = (isThere: (error: unknown) => boolean) => (error: unknown) => {
       this.stop();
-      if (!hasAnswered(error)) throw error;
-    }
+      if (!isThere(error)) throw error;
+    };
+    const client = await this.#connected(timeoutMs).catch(ended(isOutOfConnections));
+    await client?.query("SELECT 1").catch(ended(hasAnswered));
   }
 
   async #connected(timeoutMs: number): Promise<Client> {
@@ -83,7 +83,7 @@ class ReachedDatabase implements Reach {
   }
 }
 
-/** A server that refuses one more connection is there. One that starts or stops is not. */
+/** A server that refuses a statement is there. One that starts or stops is not. */
 function hasAnswered(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return /^[0-9A-Z]{5}$/.test(code) && !code.startsWith("57P") && !code.startsWith("08");
