@@ -58,6 +58,12 @@ test("a run says that a limit is full, that it is throttled, that its key is in 
     inlet.createFunction({ id: "plain" }, { event: "shop/plain" }, () => 1),
     inlet.createFunction({ id: "throttled", throttle: { limit: 1, period: "1h" } }, { event: "shop/throttled" }, () => 1),
     inlet.createFunction({ id: "fails" }, { event: "shop/failing" }, () => Promise.reject(new Error("no"))),
+    inlet.createFunction({ id: "step-fails" }, { event: "shop/failing-step" }, ({ step }) =>
+      step.run("a", () => Promise.reject(new Error("no"))),
+    ),
+    inlet.createFunction({ id: "half" }, { event: "shop/half" }, ({ step }) =>
+      Promise.all([step.run("held", () => gate), step.run("fails", () => Promise.reject(new Error("no")))]),
+    ),
   ]);
   const isCalled = ({ status, waiting }: RunView) => status === "running" && waiting === null;
   await runWith(service, { name: "shop/limited", data: {} }, isCalled);
@@ -71,6 +77,9 @@ test("a run says that a limit is full, that it is throttled, that its key is in 
   assert.ok(minutes > 30 && minutes <= 60, `throttled for ${minutes} min`);
   const retried = await runWith(service, { name: "shop/failing", data: {} }, waitsFor("retry"));
   assert.ok(Date.parse(retried.waiting.until) > Date.now());
+  await runWith(service, { name: "shop/failing-step", data: {} }, waitsFor("retry"));
+  const half = await runWith(service, { name: "shop/half", data: {} }, ({ attempts }) => attempts.length > 0);
+  assert.equal(half.waiting, null, "the app is called for its other step");
   release();
   await app.stop();
   const away = await runWith(service, { name: "shop/plain", data: {} }, waitsFor("app_unreachable"));

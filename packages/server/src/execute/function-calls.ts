@@ -6,7 +6,7 @@ import { appAddress } from "./call/app-address.ts";
 import type { AppCaller } from "./call/call-app.ts";
 import { type CallTarget, type FunctionRequest, functionRequest, type Signing, type SigningKey } from "./call/function-request.ts";
 import { HEADER_NAMES } from "./call/header-names.ts";
-import { NoResponse } from "./call/no-response.ts";
+import { NO_RESPONSE, NoResponse } from "./call/no-response.ts";
 import { readLogs, splitLogs } from "./call/read-logs.ts";
 import { type AppResponse, failed, type ReadResponse, readResponse, statusOf } from "./call/read-response.ts";
 import { RESPONSE_UNITS_KEPT, shownResponse } from "./call/shown-response.ts";
@@ -138,7 +138,7 @@ export class FunctionCalls {
     const { entry, target, received, endedAt } = call;
     const read: ReadResponse =
       received instanceof NoResponse
-        ? { answer: failed("NoResponse", received.message, null, true), requestVersion: null }
+        ? { answer: failed(NO_RESPONSE, received.message, null, true), requestVersion: null }
         : readResponse(target.app.headers, received, endedAt);
     const { answer } = read;
     const record = callRecord(call, answer);

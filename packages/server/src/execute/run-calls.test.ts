@@ -70,3 +70,23 @@ test("a function to invoke that this node does not know yet is read about before
     assert.deepEqual(happened, expected);
   }
 });
+
+test("a run that was cancelled before its start could be stored is not called", async () => {
+  const happened: string[] = [];
+  const parts = {
+    store: {
+      runContext: async () => ({ run: { startedAt: null } }),
+      queueRemove: async () => void happened.push("removed"),
+    },
+    functionOf: () => ({ ...THERE, timeouts: { startMs: 1_000, finishMs: null } }),
+    limitedLane: () => null,
+    clock: { now: () => 5 },
+  } as unknown as RunCallsParts;
+  const node = {
+    runs: { advance: async () => false },
+    poison: { guard: () => assert.fail("called") },
+    untilWritten: (write: () => Promise<unknown>) => write(),
+  } as unknown as CallingNode;
+  await new RunCalls(parts, node).work({ ...ENTRY, stepId: null }, 1 as RunNo, new AbortController().signal);
+  assert.deepEqual(happened, ["removed"]);
+});

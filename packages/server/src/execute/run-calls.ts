@@ -77,7 +77,9 @@ export class RunCalls {
       return isGone(functionOf(entry.functionNo)) ? runs.fail(entry, runNo, "Its app was removed.") : release([entry]);
     }
     if (target.isPaused || limitedLane(entry) !== null) return this.#setAside(entry, runNo);
-    if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
+    const isBegun = context.run.startedAt !== null || (await this.#begin(entry, runNo, target));
+    // The run was cancelled meanwhile, or another node has the entry now.
+    if (!isBegun) return untilWritten(() => store.queueRemove(entry));
     const call = await poison.guard(entry, "calling", async () => {
       // It may have been paused or limited while the start was stored: nothing is awaited between this and the call.
       if (functionOf(entry.functionNo)?.isPaused || limitedLane(entry) !== null) return null;
@@ -101,13 +103,16 @@ export class RunCalls {
     );
   }
 
-  /** If a function limits when its runs start or how long they take, the start must be stored while the first call is in progress. */
-  async #begin(entry: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<void> {
-    if (startMs === null && finishMs === null) return;
+  /**
+   * If a function limits when its runs start or how long they take, the start must be stored while the first call is in progress. False if the run
+   * must not start any more.
+   */
+  async #begin(entry: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<boolean> {
+    if (startMs === null && finishMs === null) return true;
     const startedAt = this.#parts.clock.now();
     const entries = finishMs === null ? [] : [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
     const decide = () => ({ startedAt, entry: "keep", entries }) as const;
-    await this.#node.runs.advance({ environmentId: entry.environmentId, runNo, entry, decide });
+    return this.#node.runs.advance({ environmentId: entry.environmentId, runNo, entry, decide });
   }
 
   /** Calls the app, or makes the request of a step, which needs no app. */

@@ -3,6 +3,7 @@
  * Null if its app is being called, or if it sleeps or waits by itself.
  */
 
+import { NO_RESPONSE } from "../execute/call/no-response.ts";
 import { type Gate, gateOfLane } from "../fan-out/lanes.ts";
 import type { Registry } from "../fan-out/registry.ts";
 import type { AdmissionStore, Environment, QueueStore, RunDetails, RunWaiting } from "../store/contract/index.ts";
@@ -24,14 +25,20 @@ export async function whyRunWaits(parts: WhyRunWaitsParts, run: RunDetails, envi
   if (pausedAt !== null) return waits("function_paused");
   if (call.behind) return waits(call.behind.isHeld ? "key_on_hold" : "key_busy", { runId: call.behind.runId });
   if (call.dueAt > now()) {
-    const isAway = call.attempt > 0 && run.attempts.at(-1)?.httpStatus === null;
-    return waits(isAway ? "app_unreachable" : call.attempt > 0 ? "retry" : "delayed", { until: call.dueAt });
+    return waits(call.attempt > 0 && wasUnreachable(run.attempts.at(-1)) ? "app_unreachable" : call.attempt > 0 ? "retry" : "delayed", {
+      until: call.dueAt,
+    });
   }
   const gate = gateOfLane(registry, call.lane);
   const until = gate && (await throttledUntil(parts, run, gate));
   if (until) return waits("throttled", { until });
   if (gate) return waits(gate.limit ? "limit_full" : "throttled");
   return waits(call.lane.startsWith("fn:") || environment.quotas.callsAtOnce !== null ? "limit_full" : "app_busy");
+}
+
+/** A step that failed has no status of its own either: its app reported it. */
+function wasUnreachable(attempt: RunDetails["attempts"][number] | undefined): boolean {
+  return attempt?.httpStatus === null && attempt.error.name === NO_RESPONSE;
 }
 
 /** When the throttle admits the next run; null if it would admit one now. */

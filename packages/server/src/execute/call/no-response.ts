@@ -1,6 +1,9 @@
+/** The name of the error of an attempt that had no response. */
+export const NO_RESPONSE = "NoResponse";
+
 /** Why there was no response, as a sentence. */
 export class NoResponse extends Error {
-  override readonly name = "NoResponse";
+  override readonly name = NO_RESPONSE;
 }
 
 /** What a request is sent to; sentences name it. */

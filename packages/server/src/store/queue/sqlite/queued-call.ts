@@ -6,7 +6,7 @@ import type { QueuedCall, RunKey } from "../../contract/index.ts";
 
 const CALL = `
   SELECT lane, home_lane AS homeLane, due_at AS dueAt, leased_by IS NOT NULL AS isLeased, attempt FROM queue
-  WHERE run_no = ? AND kind = 'call' ORDER BY due_at LIMIT 1`;
+  WHERE run_no = ? AND kind = 'call' ORDER BY leased_by IS NULL, due_at LIMIT 1`;
 const BEHIND = `
   SELECT runs.run_id AS runId, other.state = 'held' AS isHeld
   FROM ordered_runs AS own
