@@ -78,6 +78,21 @@ export const RECONCILE_PRESETS = {
 } as const satisfies Record<string, Record<string, ReconcileOption>>;
 export type ReconcilePreset = keyof typeof RECONCILE_PRESETS;
 
+const PRESETS: Readonly<Record<string, Readonly<Record<string, ReconcileOption>>>> = RECONCILE_PRESETS;
+
+interface ReconcileSettings {
+  preset?: string;
+  source?: string;
+  options: Readonly<Record<string, unknown>>;
+}
+
+/** Who is given the secrets: the same text for the same code and host. */
+export function reconcileRecipient({ preset, source, options }: ReconcileSettings): string {
+  const known = preset === undefined ? {} : (PRESETS[preset] ?? {});
+  const addresses = Object.keys(known).filter((name) => known[name]?.isAddress);
+  return JSON.stringify([preset, source, options.baseUrl, ...addresses.map((name) => options[name])]);
+}
+
 /** The defaults of `every` and `lookBack`. */
 export const RECONCILE_DEFAULTS = { every: "15m", lookBack: "72h" } as const;
 

@@ -3,7 +3,14 @@
  * Durations are shown as given. Secrets are accepted and never shown.
  */
 
-import { parseDuration, RECONCILE_DEFAULTS, RECONCILE_PRESETS, type ReconcileOption, type ReconcilePreset } from "@inlet/protocol";
+import {
+  parseDuration,
+  RECONCILE_DEFAULTS,
+  RECONCILE_PRESETS,
+  type ReconcileOption,
+  type ReconcilePreset,
+  reconcileRecipient,
+} from "@inlet/protocol";
 import { SECRETS_MAX, type Webhook, type WebhookReconcile } from "../../store/contract/index.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
@@ -153,17 +160,11 @@ function checkSecrets(
 ): void {
   if (given) return;
   const isKept = secrets.reconcile.length > 0;
-  if (isKept && before && recipientOf(before) !== recipientOf(reconcile)) {
+  if (isKept && before && reconcileRecipient(before) !== reconcileRecipient(reconcile)) {
     throw invalid(
       "reconcile.secrets",
       "must be given again, because the preset, source or address changed: stored secrets are not sent to a new one",
     );
   }
   if (!isKept && reconcile.preset !== undefined) throw invalid("reconcile.secrets", `is required by the preset ${reconcile.preset}`);
-}
-
-function recipientOf({ preset, source, options }: WebhookReconcile): string {
-  const known = preset === undefined ? {} : (PRESETS[preset] ?? {});
-  const addresses = Object.keys(known).filter((name) => known[name]?.isAddress);
-  return JSON.stringify([preset, source, options.baseUrl, ...addresses.map((name) => options[name])]);
 }

@@ -3,7 +3,14 @@
  * response contains only the last four characters of secrets that are long enough.
  */
 
-import { HANDSHAKE_PRESETS, type HandshakePreset, VERIFY_SCHEMES, type WebhookHandshake, type WebhookVerify } from "@inlet/protocol";
+import {
+  HANDSHAKE_PRESETS,
+  type HandshakePreset,
+  isOtherHandshakeSource,
+  VERIFY_SCHEMES,
+  type WebhookHandshake,
+  type WebhookVerify,
+} from "@inlet/protocol";
 import {
   SECRETS_MAX,
   type Webhook,
@@ -239,17 +246,12 @@ function checkSecrets(
     // Asana sends its secret.
     if (known.length === 0 && preset !== "asana" && !mayWait) throw invalid("verify.secrets", "is required");
   }
-  if (isOtherSource(settings.handshake, current.handshake) && current.secrets.handshake && !given.handshake?.secrets)
+  if (isOtherHandshakeSource(settings.handshake, current.handshake) && current.secrets.handshake && !given.handshake?.secrets)
     throw invalid("handshake.secrets", "must be given again, because the source changed: stored secrets are not given to new code");
   const forHandshake = settings.secrets?.handshake ?? current.secrets.handshake ?? known;
   if (preset && given.handshake && NEEDS_SECRET.has(preset) && forHandshake.length === 0 && !(verify && mayWait)) {
     throw invalid("handshake.secrets", `is required by the preset ${preset}, unless verify has secrets`);
   }
-}
-
-function isOtherSource(changed: WebhookHandshake | null | undefined, current: WebhookHandshake | null): boolean {
-  if (!changed || !("source" in changed)) return false;
-  return !(current && "source" in current && current.source === changed.source);
 }
 
 function shown(secret: string): { last4: string | null } {

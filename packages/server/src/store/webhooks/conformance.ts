@@ -84,6 +84,40 @@ export function webhookConformance(engine: Engine): void {
     assert.deepEqual([updated?.reconcile, updated?.secrets], [null, NO_SECRETS]);
   });
 
+  test(`${engine.name}: another source gets no stored secrets, even if they were set while the change was checked`, async (t) => {
+    const { store } = await engine.open(t);
+    const { id, environmentId } = await makeWebhook(store, await makeEnvironment(store));
+    const update = (changes: WebhookChanges) => store.webhookUpdate({ environmentId, id, changes, updatedAt: 6 });
+    const stripe = { preset: "stripe", every: "15m", lookBack: "72h", setAt: 5, options: {} };
+    const shop = { ...stripe, preset: "shopify", options: { shop: "one.myshopify.com" } };
+    const owned = { reconcile: shop, handshake: { source: "one" } };
+    const secrets = { reconcile: ["key"], handshake: ["token"] };
+    const secretsAfter = async (changes: WebhookChanges) => {
+      await update({ ...owned, secrets });
+      const changed = await update(changes);
+      return [changed?.secrets.reconcile, changed?.secrets.handshake];
+    };
+    const { preset: _, ...bySource } = { ...stripe, source: "…" };
+    for (const reconcile of [
+      stripe,
+      bySource,
+      { ...shop, options: { shop: "two.myshopify.com" } },
+      { ...shop, options: { ...shop.options, baseUrl: "http://other" } },
+    ]) {
+      assert.deepEqual(await secretsAfter({ reconcile }), [[], ["token"]], JSON.stringify(reconcile));
+    }
+    assert.deepEqual(await secretsAfter({ handshake: { source: "two" } }), [["key"], null]);
+    assert.deepEqual(await secretsAfter({ reconcile: { ...shop, every: "1h", setAt: 9 }, handshake: { source: "one" } }), [
+      ["key"],
+      ["token"],
+    ]);
+    const others = { reconcile: ["other key"], handshake: ["other token"] };
+    assert.deepEqual(await secretsAfter({ reconcile: bySource, handshake: { source: "two" }, secrets: others }), [
+      ["other key"],
+      ["other token"],
+    ]);
+  });
+
   test(`${engine.name}: refused requests with the content of an erased one are erased with it, and no others`, async (t) => {
     const { store } = await engine.open(t);
     const environment = await makeEnvironment(store);

@@ -1,17 +1,36 @@
 /** Which secrets a webhook has after a change, and which version of its transform is in force. */
 
-import { SECRETS_MAX, type Webhook, type WebhookChanges, type WebhookSecrets, type WebhookVersion } from "../contract/index.ts";
+import { isOtherHandshakeSource, reconcileRecipient } from "@inlet/protocol";
+import {
+  SECRETS_MAX,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookReconcile,
+  type WebhookSecrets,
+  type WebhookVersion,
+} from "../contract/index.ts";
 
-export function secretsAfter({ verify, secrets }: Pick<Webhook, "verify" | "secrets">, changes: WebhookChanges): WebhookSecrets {
-  const given = { ...secrets, ...changes.secrets };
+type WithSecrets = Pick<Webhook, "verify" | "handshake" | "reconcile" | "secrets">;
+
+/** Stored secrets are not given to other code or another host, whatever the webhook was when the change was checked. */
+export function secretsAfter(webhook: WithSecrets, changes: WebhookChanges): WebhookSecrets {
+  const { verify, handshake, secrets } = webhook;
   const hasVerify = changes.verify === undefined ? verify !== null : changes.verify !== null;
+  const given = { ...secrets, ...changes.secrets };
   const after: WebhookSecrets = {
     verify: hasVerify ? given.verify : [],
     handshake: changes.handshake === null ? null : given.handshake,
     isHandedOver: changes.handshake === undefined && secrets.isHandedOver,
     reconcile: changes.reconcile === null ? [] : given.reconcile,
   };
+  if (isOtherHandshakeSource(changes.handshake, handshake)) after.handshake = changes.secrets?.handshake ?? null;
+  if (isOtherRecipient(changes.reconcile, webhook.reconcile)) after.reconcile = changes.secrets?.reconcile ?? [];
   return changes.handedOver === undefined ? after : withHandedOver(after, changes.handedOver, hasVerify);
+}
+
+function isOtherRecipient(changed: WebhookReconcile | null | undefined, current: WebhookReconcile | null): boolean {
+  if (!changed) return false;
+  return current === null || reconcileRecipient(changed) !== reconcileRecipient(current);
 }
 
 /** Only the first secret is accepted: anyone who learns the URL later cannot add a secret of their own. */
