@@ -199,7 +199,7 @@ test("no other site, preview or guess decides, and whoever may not see webhook U
     assert.ok(policy.includes(part), part);
   const wanted = {
     "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "x-frame-options": "DENY",
     "x-robots-tag": "noindex, nofollow",
   };

@@ -88,4 +88,14 @@ export function approvalCases(browser: () => Browser): void {
     await link.getByRole("heading", { name: "Thank you: approved" }).waitFor();
     assert.deepEqual(await fourth.output(), { decision: "approved", by: "link", comment: "by link", data: null });
   });
+
+  test("on a dev server, too, an approval is decided on its page", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const asked = { signal: "refund 1", prompt: "Refund?", timeout: "1h" };
+    const { id, url } = (await service.rest("POST", "/approvals", { body: asked })).body.data;
+    const page = await openPage(t, browser(), url);
+    await page.getByRole("button", { name: "Reject" }).click();
+    await page.getByRole("heading", { name: "Thank you: rejected" }).waitFor();
+    assert.equal((await service.rest("GET", `/approvals/${id}`)).body.data.status, "rejected");
+  });
 }

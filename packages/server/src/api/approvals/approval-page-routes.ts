@@ -103,7 +103,7 @@ function isSame(expected: string, given: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** Pages that tell nobody their address send `Origin: null`; browsers that do not say more are believed, since the token is the credential. */
+/** Browsers that tell nobody an address send `Origin: null`; those that do not say more are believed, since the token is the credential. */
 function isFromElsewhere(request: FastifyRequest, publicUrl: string | null): boolean {
   const { headers } = request;
   if (headers["sec-fetch-site"] === undefined && headers.origin === "null") return false;

@@ -30,11 +30,14 @@ button:focus-visible, textarea:focus-visible { outline: 3px solid var(--soft); o
 code { font-size: .875rem; }
 `;
 
-/** The page loads nothing, sends only to itself, is never shown in another, and tells nobody its address. */
+/**
+ * The page loads nothing, sends only to itself, is never shown in another, and tells no other site its address. With `no-referrer`, browsers
+ * would not say where its form comes from: a dev server would refuse the decision.
+ */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "content-security-policy": `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
-  "referrer-policy": "no-referrer",
+  "referrer-policy": "same-origin",
   "x-robots-tag": "noindex, nofollow",
 };
 
