@@ -155,6 +155,37 @@ test("an approval over REST answers a signal, before or after the run waits, wit
   assert.deepEqual((await decide(service, "01ARZ3NDEKTSV4RRFFQ69G5FAV", { decision: "approved" })).body.code, "approval_not_found");
 });
 
+test("the page, REST, events and the run have the numbers of an approval as they were written", async (t) => {
+  const service = await startScene(t);
+  const { run, ended } = await waiting(service, "shop/refund", { signal: "exact" });
+  const data = '{ "account": 12345678901234567890, "list": [1E400, {}, []], "city": "Z\\u00fcrich" }';
+  const body = `{"signal": "exact", "prompt": "Refund?", "timeout": "1h", "data": ${data}}`;
+  const asked = await service.rest("POST", "/approvals", { body });
+  assert.equal(asked.status, 201, asked.text);
+  const { id, url } = asked.body.data;
+  for (const path of [`/approvals/${id}`, "/approvals", "/events?name=inlet/approval.requested"])
+    assert.ok((await service.rest("GET", path)).text.includes(data), path);
+  const indented = [
+    "{",
+    '  "account": 12345678901234567890,',
+    '  "list": [',
+    "    1E400,",
+    "    {},",
+    "    []",
+    "  ],",
+    '  "city": "Zürich"',
+    "}",
+  ];
+  const page = await call(url);
+  assert.ok(page.text.includes(`<pre>${indented.join("\n").replaceAll('"', "&quot;")}</pre>`), page.text);
+
+  const decision = '{"decision": "approved", "data": {"account": 12345678901234567891}}';
+  const decided = await service.rest("POST", `/approvals/${id}`, { body: decision });
+  assert.match(decided.text, /"decisionData":\s?\{"account":\s?12345678901234567891\}/);
+  await ended();
+  assert.match((await service.rest("GET", `/runs/${run.id}`)).text, /"account":\s?12345678901234567891/);
+});
+
 test("a timeout and the end of a run end an approval, and a second click is asked for if the function says so", async (t) => {
   const service = await startScene(t);
   const short = await service.send({ name: "ci/built", data: { options: { timeout: "1s" } } });

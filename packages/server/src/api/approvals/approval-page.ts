@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { type ErrorCode, isDeeperThan } from "@inlet/protocol";
+import { type ErrorCode, isDeeperThan, jsonEntries } from "@inlet/protocol";
 import type { Approval, ApprovalStatus } from "../../store/contract/index.ts";
 import { COMMENT_UNITS_MAX } from "../../store/contract/index.ts";
 import { escapeHtml } from "../docs/escape-html.ts";
@@ -41,6 +41,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "x-robots-tag": "noindex, nofollow",
 };
 
+/** Indenting deeper data would make it many times as long. */
 const INDENTED_DEPTH_MAX = 20;
 
 /** Who asks. */
@@ -52,7 +53,8 @@ export interface Asker {
 
 export function questionPage(approval: Approval, asker: Asker | null, environment: string): string {
   const { prompt, data } = approval;
-  const shown = data === "null" ? "" : `<pre>${escapeHtml(readable(data))}</pre>`;
+  const shown =
+    data === "null" ? "" : `<pre>${escapeHtml(isDeeperThan(JSON.parse(data), INDENTED_DEPTH_MAX) ? data : indented(data))}</pre>`;
   return page(
     prompt,
     `<h1>${escapeHtml(prompt)}</h1>
@@ -121,10 +123,17 @@ function facts({ run, signal, expiresAt }: Approval, asker: Asker | null, enviro
   return `<dl>${rows.map((row) => `<dt>${row}</dd>`).join("")}</dl>`;
 }
 
-/** Indented, unless it is so deep that indenting would make it many times as long. */
-function readable(data: string): string {
-  const value: unknown = JSON.parse(data);
-  return isDeeperThan(value, INDENTED_DEPTH_MAX) ? data : JSON.stringify(value, null, 2);
+/** Numbers and members are shown as they were written, because the run has them so; parsed, they could be others. Strings without escapes. */
+function indented(json: string, margin = ""): string {
+  if (json.startsWith('"')) return JSON.stringify(JSON.parse(json));
+  if (!/^[{[]/.test(json)) return json;
+  const inner = `${margin}  `;
+  const lines = jsonEntries(json).map(({ key, start, end }) => {
+    const value = indented(json.slice(start, end), inner);
+    return key === null ? `${inner}${value}` : `${inner}${JSON.stringify(key)}: ${value}`;
+  });
+  const [open, close] = json.startsWith("{") ? ["{", "}"] : ["[", "]"];
+  return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join(",\n")}\n${margin}${close}`;
 }
 
 function page(title: string, main: string): string {

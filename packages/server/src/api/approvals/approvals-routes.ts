@@ -21,6 +21,7 @@ import {
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { memberText } from "../body-text.ts";
 import { wrongCursor } from "../cursors.ts";
 import { parseTime } from "../instant.ts";
 import { ownAddress } from "../own-address.ts";
@@ -42,7 +43,6 @@ export interface ApprovalsRoutesParts extends ApprovalViewParts {
 interface RequestBody {
   signal: string;
   prompt: string;
-  data?: unknown;
   timeout: string;
   confirmReject?: boolean;
 }
@@ -50,7 +50,6 @@ interface RequestBody {
 interface DecideBody {
   decision: ApprovalDecision;
   comment?: string | null;
-  data?: unknown;
 }
 
 const LIST = {
@@ -150,7 +149,7 @@ function registerRequest(app: FastifyInstance, parts: ApprovalsRoutesParts): voi
   const { access, audit, approvals, now } = parts;
   app.post<{ Body: RequestBody }>(
     "/approvals",
-    { config: { about: "environment", repair: true, signingKey: true, idempotent: "replayed" }, schema: REQUEST },
+    { config: { about: "environment", repair: true, signingKey: true, idempotent: "replayed", keepsBodyText: true }, schema: REQUEST },
     async (request, reply) => {
       const environment = environmentOf(access, request);
       if (environment.kind === "shared" || environment.archivedAt !== null)
@@ -158,7 +157,7 @@ function registerRequest(app: FastifyInstance, parts: ApprovalsRoutesParts): voi
       const { signal, prompt, timeout, confirmReject = false } = request.body;
       if (prompt.trim() === "") throw invalid("prompt", "must contain a question");
       const expiresAt = readTimeout(timeout, now());
-      const data = readData(request.body.data);
+      const data = readData(request.body);
       const asked = { signal, prompt, data, expiresAt, confirmsReject: confirmReject, baseUrl: ownAddress(parts, request) };
       const approval = await approvals.request(environment.id, asked);
       if (!approval)
@@ -175,13 +174,13 @@ function registerDecide(app: FastifyInstance, parts: ApprovalsRoutesParts): void
   const { access, audit, approvals } = parts;
   app.post<{ Params: { id: string }; Body: DecideBody }>(
     "/approvals/:id",
-    { config: { about: "environment", repair: true }, schema: DECIDE },
+    { config: { about: "environment", repair: true, keepsBodyText: true }, schema: DECIDE },
     async (request, reply) => {
       const environment = environmentOf(access, request);
       const id = idOf(request, environment);
       const { decision, comment = null } = request.body;
       const by = principalOf(request).name;
-      const made = { decision, by, comment: comment === "" ? null : comment, data: readData(request.body.data) };
+      const made = { decision, by, comment: comment === "" ? null : comment, data: readData(request.body) };
       const { outcome, approval } = await approvals.decide(environment.id, id, made);
       if (outcome === "unknown" || !approval) throw notFound(id, environment);
       if (outcome === "ended") throw new RestRefusal("approval_ended", `The approval is ${approvals.statusOf(approval)}.`);
@@ -216,9 +215,9 @@ function readTimeout(text: string, now: number): number {
   return at;
 }
 
-/** JSON text. */
-function readData(data: unknown = null): string {
-  const text = JSON.stringify(data);
+/** JSON text, as it was written. */
+function readData(body: RequestBody | DecideBody): string {
+  const text = memberText(body, "data") ?? "null";
   if (text.length > APPROVAL_DATA_UNITS_MAX) throw invalid("data", `must have at most ${APPROVAL_DATA_UNITS_MAX} characters as JSON`);
   return text;
 }
