@@ -37,9 +37,28 @@ async function postgres(t: TestContext): Promise<Place> {
   return {
     options: { databaseUrl },
     flags: ["--database-url", databaseUrl],
-    search: () => searchTables(databaseUrl),
+    search: () => searchTables([databaseUrl]),
     spread: () => query("ANALYZE"),
     afterKill: () => query("UPDATE jobs SET leased_until = 0"),
+  };
+}
+
+/** The environment is on a database that was added; keys, webhooks and idempotency keys are in the directory. */
+async function addedDatabase(t: TestContext): Promise<Place> {
+  const [databaseUrl, added] = [await migratedDatabase(t), await migratedDatabase(t)];
+  const service = await startTestService(t, { databaseUrl });
+  const { status, text } = await service.rest("POST", "/databases", { body: { name: "added", url: added } });
+  assert.equal(status, 201, text);
+  await service.stop();
+  const query = (url: string, statement: string) => inDatabase(url, (client) => client.query(statement));
+  const both = (statement: string) => Promise.all([databaseUrl, added].map((url) => query(url, statement)));
+  await query(databaseUrl, "UPDATE environments SET database_no = (SELECT max(database_no) FROM databases) WHERE name = 'production'");
+  return {
+    options: { databaseUrl },
+    flags: ["--database-url", databaseUrl],
+    search: () => searchTables([databaseUrl, added]),
+    spread: () => both("ANALYZE"),
+    afterKill: () => both("UPDATE jobs SET leased_until = 0"),
   };
 }
 
@@ -57,8 +76,20 @@ async function searchFiles(t: TestContext, folder: string): Promise<void> {
 }
 
 /** Every row of every table, and the statistics. */
-async function searchTables(databaseUrl: string): Promise<void> {
-  await inDatabase(databaseUrl, async (client) => {
+async function searchTables(databaseUrls: readonly string[]): Promise<void> {
+  const found = await Promise.all(databaseUrls.map(rowsOfBoth));
+  assert.deepEqual(
+    found.flatMap(({ erased }) => erased),
+    [],
+  );
+  assert.ok(
+    found.some(({ kept }) => kept.length > 0),
+    "the search finds what is there",
+  );
+}
+
+async function rowsOfBoth(databaseUrl: string): Promise<{ erased: string[]; kept: string[] }> {
+  return inDatabase(databaseUrl, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(
       "SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace",
     );
@@ -67,8 +98,7 @@ async function searchTables(databaseUrl: string): Promise<void> {
       const each = from.map((name) => `SELECT '${name}: ' || t::text AS row FROM ${name} AS t WHERE strpos(t::text, '${text}') > 0`);
       return (await client.query<{ row: string }>(each.join(" UNION ALL "))).rows.map(({ row }) => row);
     };
-    assert.deepEqual(await having(NEEDLE), []);
-    assert.notEqual((await having(KEPT)).length, 0, "the search finds what is there");
+    return { erased: await having(NEEDLE), kept: await having(KEPT) };
   });
 }
 
@@ -81,8 +111,8 @@ async function erased(service: TestService, filter: object) {
   });
 }
 
-for (const [store, make] of Object.entries({ sqlite, postgres })) {
-  const skip = (store === "postgres" && whyNoPostgres()) || false;
+for (const [store, make] of Object.entries({ sqlite, postgres, "an added database": addedDatabase })) {
+  const skip = (store !== "sqlite" && whyNoPostgres()) || false;
 
   test(`${store}: what events carried is gone wherever it stood; ids, names, times and counts stay`, { skip }, async (t) => {
     const { options, spread, search } = await make(t);

@@ -26,6 +26,11 @@ export interface EventEraseParams {
   archivedIds?: readonly EventId[];
   /** What is left of a debounce's or a batch's mark without these events; null: nothing. */
   gatheringWithout(markValue: string, sequences: ReadonlySet<number>): string | null;
+  /**
+   * If idempotency keys are in another database: removes those whose response contains one of these ids, of events and approvals. It is called
+   * before the erasure is committed, since the ids are found again only until then.
+   */
+  forgetResponses?(ids: readonly string[]): Promise<void>;
 }
 
 export interface ErasureStore {

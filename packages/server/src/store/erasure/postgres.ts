@@ -7,6 +7,7 @@
 import type { EventId, FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { ErasureOutcome, ErasureStore, EventEraseParams, MarkKey } from "../contract/index.ts";
+import { FORGET } from "../idempotency-keys/postgres.ts";
 import type { Database } from "../postgres/database.ts";
 import { LockSet, markLock, nameLock } from "../postgres/locks.ts";
 import {
@@ -100,10 +101,11 @@ const APPROVALS_OF = `
 const ERASE_APPROVALS = `
   UPDATE approvals AS a SET prompt = '', data = 'null', comment = NULL, decision_data = NULL, wait_name = approval_id,
     signal = CASE WHEN signal IS NOT NULL THEN '' END`;
+const ERASED_APPROVALS = `
+  SELECT approval_id FROM approvals AS a WHERE ${APPROVALS_OF}
+  UNION SELECT approval_id FROM approvals WHERE environment_id = $1 AND run_no = ANY($3)`;
 const ERASE_EVENTS = [
-  `DELETE FROM idempotency_keys AS k USING approvals AS a WHERE ${APPROVALS_OF} AND strpos(k.body, a.approval_id) > 0`,
   `${ERASE_APPROVALS}, status = CASE status WHEN 'open' THEN 'cancelled' ELSE status END, is_pending = 0 WHERE ${APPROVALS_OF}`,
-  `DELETE FROM idempotency_keys AS k USING events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND strpos(k.body, e.event_id) > 0`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,
 ];
 const OF_RUNS = "environment_id = $1 AND run_no = ANY($2)";
@@ -119,7 +121,6 @@ const ERASE_RUNS = [
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE ${OF_RUNS}`,
   `UPDATE runs SET output = CASE WHEN output IS NOT NULL THEN 'null' END, error = CASE WHEN error IS NOT NULL THEN '${ERASED_ERROR}' END, order_key = NULL
    WHERE ${OF_RUNS}`,
-  `DELETE FROM idempotency_keys AS k USING approvals AS a WHERE a.environment_id = $1 AND a.run_no = ANY($2) AND strpos(k.body, a.approval_id) > 0`,
   `${ERASE_APPROVALS} WHERE ${OF_RUNS}`,
 ];
 const TABLES = [
@@ -209,13 +210,17 @@ export function erasureStore(database: Database): ErasureStore {
     const invoking = (await client.query<InvokerRow>(INVOKERS, [environmentId, sequences, archivedIds])).rows;
     const invokers = invoking.map(({ run_no }) => run_no);
     const runNos = runs.map(({ run_no }) => run_no);
+    const given = [environmentId, sequences, runNos];
+    const approvals = (await client.query<{ approval_id: string }>(ERASED_APPROVALS, given)).rows.map(({ approval_id }) => approval_id);
+    const eventIds = (await client.query<{ event_id: EventId }>(ERASED_IDS, given)).rows.map(({ event_id }) => event_id);
     await eraseRequests(client, [environmentId, sequences, archivedIds]);
     for (const statement of ERASE_EVENTS) await client.query(statement, [environmentId, sequences]);
     await client.query(ERASE_RESULTS, [environmentId, invokers, invoking.map(({ event_id }) => event_id)]);
     await client.query(ERASE_ANSWERS, [environmentId, [...invokers, ...runNos]]);
     for (const statement of ERASE_RUNS) await client.query(statement, [environmentId, runNos]);
-    const { rows } = await client.query<{ event_id: EventId }>(ERASED_IDS, [environmentId, sequences, runNos]);
-    return { ...outcome, eventIds: rows.map(({ event_id }) => event_id) };
+    await client.query(FORGET, [[...approvals, ...eventIds]]);
+    await params.forgetResponses?.([...approvals, ...eventIds]);
+    return { ...outcome, eventIds };
   }
 
   async function eraseRequests(client: PoolClient, given: readonly unknown[]): Promise<void> {

@@ -37,6 +37,18 @@ export function idempotencyConformance(engine: Engine): void {
     assert.equal(await claim(store, 1_011), null);
   });
 
+  test(`${engine.name}: idempotency keys are forgotten whose response contains an id`, async (t) => {
+    const { store } = await engine.open(t);
+    for (const [n, key] of ["a", "b", "c", "open"].entries()) {
+      await claim(store, 1, { key });
+      if (key !== "open") await store.idempotencyResponse({ owner: "key_1", key, status: 201, body: `{"id":"id-${n}"}` });
+    }
+    await store.idempotencyForget({ ids: [] });
+    await store.idempotencyForget({ ids: ["id-0", "id-2", "id-9"] });
+    const isKnown = await Promise.all(["a", "b", "c", "open"].map(async (key) => (await claim(store, 2, { key })) !== null));
+    assert.deepEqual(isKnown, [false, true, false, true]);
+  });
+
   test(`${engine.name}: old idempotency keys are removed, so many at a time`, async (t) => {
     const { store } = await engine.open(t);
     for (const n of [1, 2, 3, 4]) await claim(store, n, { key: `k${n}` });

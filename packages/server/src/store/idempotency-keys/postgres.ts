@@ -18,6 +18,9 @@ const CLAIM = `
   WHERE k.started_at <= CASE WHEN k.status IS NULL OR k.body IS NULL THEN $5::bigint ELSE $6::bigint END
   RETURNING 1`;
 
+/** $1: ids. */
+export const FORGET = "DELETE FROM idempotency_keys AS k USING unnest($1::text[]) AS one(id) WHERE strpos(k.body, one.id) > 0";
+
 export function idempotencyStore(database: Database): IdempotencyStore {
   return {
     async idempotencyClaim({ owner, key, fingerprint, startedAt, abandonedUntil, forgottenUntil }) {
@@ -40,6 +43,9 @@ export function idempotencyStore(database: Database): IdempotencyStore {
     },
     async idempotencyRelease({ owner, key }) {
       await database.query("DELETE FROM idempotency_keys WHERE owner = $1 AND key = $2", [owner, boundedKey(key)]);
+    },
+    async idempotencyForget({ ids }) {
+      await database.query(FORGET, [ids], "maintenance");
     },
     async idempotencyExpireMany({ startedUntil, limit }) {
       const rows = await database.query(

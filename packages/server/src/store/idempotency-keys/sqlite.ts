@@ -18,6 +18,9 @@ export function idempotencyStore(db: DatabaseSync, writer: GroupCommit): Idempot
     ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, started_at = excluded.started_at, status = NULL, body = NULL`);
   const answer = db.prepare("UPDATE idempotency_keys SET status = ?, body = ? WHERE owner = ? AND key = ?");
   const release = db.prepare("DELETE FROM idempotency_keys WHERE owner = ? AND key = ?");
+  const forget = db.prepare(
+    "DELETE FROM idempotency_keys WHERE EXISTS (SELECT 1 FROM json_each(?) AS one WHERE instr(body, one.value) > 0)",
+  );
   const expire = db.prepare(`
     DELETE FROM idempotency_keys WHERE (owner, key) IN (
       SELECT owner, key FROM idempotency_keys WHERE started_at <= ? ORDER BY started_at LIMIT ?)`);
@@ -33,6 +36,7 @@ export function idempotencyStore(db: DatabaseSync, writer: GroupCommit): Idempot
       }),
     idempotencyResponse: ({ owner, key, status, body }) => writer.submit(() => void answer.run(status, body, owner, key)),
     idempotencyRelease: ({ owner, key }) => writer.submit(() => void release.run(owner, key)),
+    idempotencyForget: ({ ids }) => writer.submit(() => void forget.run(JSON.stringify(ids))),
     idempotencyExpireMany: ({ startedUntil, limit }) => writer.submit(() => Number(expire.run(startedUntil, limit).changes), limit),
   };
 }

@@ -67,6 +67,7 @@ export const DIRECTORY_ROUTES: Routes<
   idempotencyClaim: inDirectory,
   idempotencyResponse: inDirectory,
   idempotencyRelease: inDirectory,
+  idempotencyForget: inDirectory,
   idempotencyExpireMany: inDirectory,
   leadershipTake: inDirectory,
   leadershipResign: inDirectory,

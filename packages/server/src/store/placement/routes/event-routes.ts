@@ -36,8 +36,20 @@ export const EVENT_ROUTES: Routes<
   eventFollow: inEnvironment,
   eventSequence: inEnvironment,
   eventSequenceBefore: inEnvironment,
-  eventErase: inEnvironment,
-  erasureSettle: inEnvironment,
+  /** Responses to calls with idempotency keys are in the directory. */
+  eventErase: (placement) => (params) =>
+    placement.inEnvironment(params.environmentId, (store) => {
+      const { directory } = placement;
+      if (store === directory) return store.eventErase(params);
+      return store.eventErase({ ...params, forgetResponses: (ids) => directory.idempotencyForget({ ids }) });
+    }),
+  erasureSettle: (placement) => async (params) => {
+    const { directory } = placement;
+    await placement.inEnvironment(params.environmentId, async (store) => {
+      await store.erasureSettle(params);
+      if (store !== directory) await directory.erasureSettle(params);
+    });
+  },
   dedupKeyFind: inEnvironment,
   eventWatch: watched,
   dedupKeyExpireMany: (placement) => upTo(placement, (store, params) => store.dedupKeyExpireMany(params)),
