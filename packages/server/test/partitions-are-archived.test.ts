@@ -52,6 +52,36 @@ test("events, runs and steps are archived by environment and day, exactly, and t
   for (const table of ["events", "runs", "steps", "partition_changes"]) assert.equal(await countOf(url, table), 0, table);
 });
 
+/** As `inlet migrate-store` copies runs: with the numbers of the embedded store, which say nothing of the day. */
+const COPY_RUNS = `
+  WITH copied AS (SELECT * FROM jsonb_to_recordset($1::jsonb) AS c(run_no bigint, run_id text, created_at bigint)),
+    kept_steps AS (
+      INSERT INTO steps SELECT (jsonb_populate_record(s, jsonb_build_object('run_no', c.run_no))).* FROM steps AS s CROSS JOIN copied AS c)
+  INSERT INTO runs SELECT (jsonb_populate_record(r, to_jsonb(c))).* FROM runs AS r CROSS JOIN copied AS c`;
+
+test("runs that were copied from an embedded store are archived by the day of their creation", { skip }, async (t) => {
+  const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
+  const store = await openArchivedStore(t, url);
+  const scene = await makeScene(store);
+  const begun = await beginOne(scene);
+  await advance(scene, begun, { steps: [doneStep("a")], end: sampleEnd() });
+  const [first, second] = [Date.now() - 3 * DAY_MS, Date.now() - 2 * DAY_MS];
+  const copied = [first, first, second, first, second].map((at, index) => ({ run_no: index + 1, run_id: `copy-${index}`, created_at: at }));
+  await inDatabase(url, (client) => client.query(COPY_RUNS, [JSON.stringify(copied)]));
+  await archiveAll(store, archiveOf(store, folder));
+
+  const idsIn = async (table: "runs" | "steps", at: number) =>
+    (await rowsIn(folder, table, `production/${table}/${dayText(at)}.parquet`)).map(({ run_id }) => run_id);
+  for (const table of ["runs", "steps"] as const) {
+    assert.deepEqual(await idsIn(table, 0), [], table);
+    assert.deepEqual(await idsIn(table, first), ["copy-0", "copy-1", "copy-3"], table);
+    assert.deepEqual(await idsIn(table, second), ["copy-2", "copy-4"], table);
+    const files = await folderTarget(folder).list(`production/${table}/`);
+    assert.equal(files.length, 3, "and one of the day of the other run");
+    assert.equal(await countOf(url, table), 0, table);
+  }
+});
+
 test("a partition stays while the archive cannot be written, or does not have what it should have", { skip }, async (t) => {
   const [url, folder] = [await migratedDatabase(t), await archiveFolder(t)];
   const store = await openArchivedStore(t, url);

@@ -82,13 +82,11 @@ export async function* daysOfPartition(database: Database, partition: OldPartiti
   }
 }
 
-async function* daysOfEnvironment(
-  database: Database,
-  { kind, name }: OldPartition,
-  environmentId: EnvironmentId,
-): AsyncGenerator<ArchivedDay> {
+async function* daysOfEnvironment(database: Database, partition: OldPartition, environmentId: EnvironmentId): AsyncGenerator<ArchivedDay> {
+  const { kind, name } = partition;
   const { column, dayOf, firstOf } = DAYS[kind];
-  for (let from = 0; ; ) {
+  if (kind === "runs") yield* daysOfCopiedRuns(database, partition, environmentId);
+  for (let from = firstOf(kind === "runs" ? 1 : 0); ; ) {
     const [row] = await read<{ first: number }>(
       database,
       `SELECT ${column} AS first FROM ${name(kind)} WHERE environment_id = $1 AND ${column} >= $2 ORDER BY ${column} LIMIT 1`,
@@ -100,6 +98,45 @@ async function* daysOfEnvironment(
     const bounds = [environmentId, firstOf(day), from] as const;
     for (const table of ARCHIVED[kind]) yield { table, environmentId, day, rows: () => rowsOfDay(database, table, name, bounds) };
   }
+}
+
+/**
+ * Runs that were copied from an embedded store have its numbers, which are below those of any day: their day is the one on which they were
+ * created. They were numbered in the order of their creation, so that the runs of a day are in few spans of numbers.
+ */
+async function* daysOfCopiedRuns(database: Database, { name }: OldPartition, environmentId: EnvironmentId): AsyncGenerator<ArchivedDay> {
+  const spans = await read<Span>(database, copiedSpans(name("runs")), [environmentId, firstRunNumber(1)]);
+  for (const [day, ofDay] of Map.groupBy(spans, (span) => span.day)) {
+    for (const table of ARCHIVED.runs)
+      yield { table, environmentId, day, rows: () => rowsOfSpans(database, table, name, environmentId, ofDay) };
+  }
+}
+
+/** Runs of one day whose numbers are from `first` to before `next`. */
+interface Span extends Record<string, number> {
+  day: number;
+  first: number;
+  next: number;
+}
+
+/** $2: the number above all of them. */
+function copiedSpans(runs: string): string {
+  return `
+    SELECT day, first, coalesce(lead(first) OVER (ORDER BY first), $2) AS next
+    FROM (
+      SELECT run_no AS first, created_at / ${DAY_MS} AS day, lag(created_at / ${DAY_MS}) OVER (ORDER BY run_no) AS day_before
+      FROM ${runs} WHERE environment_id = $1 AND run_no < $2) AS numbered
+    WHERE day IS DISTINCT FROM day_before ORDER BY day, first`;
+}
+
+async function* rowsOfSpans(
+  database: Database,
+  table: ArchivedTable,
+  name: OldPartition["name"],
+  environmentId: EnvironmentId,
+  spans: readonly Span[],
+): AsyncGenerator<ArchivedRow> {
+  for (const { first, next } of spans) yield* rowsOfDay(database, table, name, [environmentId, first, next]);
 }
 
 /** The day of an event is the one on which it was received, of a run the one in its number. */
