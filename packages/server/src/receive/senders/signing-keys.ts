@@ -21,9 +21,13 @@ export class SigningKeys {
   readonly #byEnvironment: ReadonlyMap<EnvironmentId, readonly SigningKey[]>;
   readonly #byBearerHash = new Map<string, Key>();
 
-  /** `keys` are those that are not revoked, oldest first. */
+  /**
+   * `keys` are those that are not revoked, oldest first. Keys are read beside environments: one may be newer than its environment is known.
+   * It counts with the next read, because nobody could tell now what it may reach.
+   */
   constructor(keys: readonly Key[], environments: readonly Environment[]) {
-    const signing = keys.filter(({ kind, secret }) => kind === "signing" && secret !== null);
+    const known = new Set<EnvironmentId | null>([null, ...environments.map(({ id }) => id)]);
+    const signing = keys.filter(({ kind, secret, environmentId }) => kind === "signing" && secret !== null && known.has(environmentId));
     const newestFirst = signing.toReversed().map(({ id, secret, environmentId }) => ({ id, text: secret as string, environmentId }));
     const shared = environments.find(({ kind }) => kind === "shared");
     const of = (home: EnvironmentId | null) => newestFirst.filter(({ environmentId }) => environmentId === home);
