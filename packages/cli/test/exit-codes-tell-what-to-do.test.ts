@@ -36,7 +36,9 @@ for (const [status, code] of [
   [404, 1],
   [429, 3],
   [500, 1],
+  [502, 3],
   [503, 3],
+  [504, 3],
 ] as const) {
   test(`a response of ${status} ends a command with ${code}`, async (t) => {
     const { url } = await answering(t, status);

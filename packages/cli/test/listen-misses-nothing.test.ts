@@ -92,6 +92,7 @@ test("what is sent while it is away, cut off, or the target is down arrives all 
   await second.printed(/from the saved cursor/);
   await until("both events", async () => ((await dev.events()).items.length === 2 ? true : undefined));
   await second.printed(new RegExp(`${ids[1]} .*200`));
+  source.next = ["bad gateway", "turned away", "never arrives"];
   source.cut();
   ids.push(...(await send(`[${event(3)},${event(4)}]`)));
   await second.printed(new RegExp(`${ids[3]} .*200`));

@@ -31,13 +31,20 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 export function refusal(base: string, status: number, response: unknown): CommandFault {
   const { error, code, docs, details = [] } = (response ?? {}) as ErrorResponse;
-  if (!error || !code)
-    return new CommandFault(`${base} returned status ${status}. Check that it is an Inlet service.`, null, exitOf(status));
+  if (!error || !code) return foreignResponse(base, status);
   // The message already contains a single fault, but not its position.
   const faults = details.length > 1 || details[0]?.line !== undefined ? details.map(written) : [];
   const advice = ADVICE[code];
   const link = docs?.startsWith("/docs/") ? [`See ${base}${docs}`] : [];
   return new CommandFault([`${error} (${code})`, ...faults, ...(advice ? [advice] : []), ...link], code, exitOf(status));
+}
+
+/** Not of the service. A proxy in front of it reports these while the service restarts; with a code, they are about an app or a database. */
+function foreignResponse(base: string, status: number): CommandFault {
+  if (status !== 502 && status !== 504)
+    return new CommandFault(`${base} returned status ${status}. Check that it is an Inlet service.`, null, exitOf(status));
+  const sentence = `${base} returned status ${status}: a proxy in front of the service cannot reach it. Check that the service runs.`;
+  return new CommandFault(sentence, null, EXIT.unreachable);
 }
 
 function exitOf(status: number): number {

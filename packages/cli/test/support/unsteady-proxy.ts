@@ -1,11 +1,11 @@
-/** A proxy in front of the service that misbehaves as networks do: it can turn requests away, or lose answers on the way back. */
+/** A proxy in front of the service that misbehaves as networks do: it can turn requests away, not reach the service, or lose answers on the way back. */
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 
-export type Mishap = "none" | "turned away" | "answer lost" | "never arrives";
+export type Mishap = "none" | "turned away" | "bad gateway" | "answer lost" | "never arrives";
 
 export interface UnsteadyProxy {
   url: string;
@@ -27,6 +27,7 @@ export async function unsteadyProxy(t: TestContext, target: string, next: Mishap
     if (held?.path.test(incoming.url ?? "")) await new Promise<void>((resolve) => held?.waiting.push(resolve));
     const mishap = proxy.next.shift() ?? "none";
     if (mishap === "turned away") outgoing.writeHead(503, { "retry-after": "0" }).end('{"error":"Full.","code":"overloaded","status":503}');
+    else if (mishap === "bad gateway") outgoing.writeHead(502, { "content-type": "text/html" }).end("<h1>502 Bad Gateway</h1>");
     else if (mishap === "never arrives") incoming.socket.destroy();
     else pass(target, incoming, outgoing, mishap === "answer lost");
   }).listen(0, "127.0.0.1");

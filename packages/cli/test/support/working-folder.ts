@@ -160,7 +160,11 @@ async function run(cwd: string, argv: string[], variables: Record<string, string
 function start(t: TestContext, cwd: string, argv: string[], variables: Record<string, string>): Running {
   const { child, printed } = launch(cwd, argv, variables);
   child.stdin.end();
-  const closed = once(child, "close").then(([code]) => code as number | null);
+  let isClosed = false;
+  const closed = once(child, "close").then(([code]) => {
+    isClosed = true;
+    return code as number | null;
+  });
   const end = (signal: NodeJS.Signals = "SIGINT") => {
     child.kill(signal);
     return closed;
@@ -175,7 +179,8 @@ function start(t: TestContext, cwd: string, argv: string[], variables: Record<st
       for (;;) {
         const match = pattern.exec(printed.stdout) ?? pattern.exec(printed.stderr);
         if (match) return match;
-        if (Date.now() > deadline) throw new Error(`it does not say ${pattern}:\n${printed.stdout}\n${printed.stderr}`);
+        // What has ended says nothing more.
+        if (isClosed || Date.now() > deadline) throw new Error(`it does not say ${pattern}:\n${printed.stdout}\n${printed.stderr}`);
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     },
