@@ -4,7 +4,7 @@ import { text as readText } from "node:stream/consumers";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { listResult } from "../rest/list-result.ts";
-import { createRestClient } from "../rest/rest-client.ts";
+import { createRestClient, LONG_TIMEOUT_MS } from "../rest/rest-client.ts";
 import type { ADD_FLAGS, LIST_FLAGS } from "./databases-flags.ts";
 
 interface Database {
@@ -32,7 +32,9 @@ export async function addDatabase({ options, names, io }: Call<typeof ADD_FLAGS>
   const [name = "", given = ""] = names;
   const url = given === STDIN ? (await readText(io.stdin)).trim() : given;
   const body = { name, url, ...(options.readUrl !== null && { readUrl: options.readUrl }) };
-  const added = await createRestClient({ ...options, env: null }).data<Database>({ method: "POST", path: "/databases", body });
+  // Answered once the database has all tables.
+  const request = { method: "POST", path: "/databases", body, timeoutMs: LONG_TIMEOUT_MS };
+  const added = await createRestClient({ ...options, env: null }).data<Database>(request);
   const text = `Added the database ${name}. Place an environment on it with "inlet env create <name> --kind custom --database ${name}".`;
   return { exitCode: EXIT.ok, text, json: added };
 }

@@ -7,7 +7,7 @@ import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Io } from "../command-line/command-row.ts";
 import { visible } from "../command-line/write-table.ts";
-import { type Connection, createRestClient } from "../rest/rest-client.ts";
+import { type Connection, createRestClient, LONG_TIMEOUT_MS } from "../rest/rest-client.ts";
 import { jobText } from "./jobs-commands.ts";
 import { followJob } from "./watch-job.ts";
 
@@ -39,14 +39,16 @@ interface Sample {
 export async function startJob(connection: Connection, job: StartedJob, io: Io): Promise<CommandResult> {
   const client = createRestClient(connection);
   const body = { kind: job.kind, filter: job.filter, ...(job.rate !== null && { rate: Number(job.rate) }) };
-  const preview = await client.data<Preview>({ method: "POST", path: "/jobs", body: { ...body, dryRun: true } });
+  const request = { method: "POST", path: "/jobs" };
+  // Answered once all items are counted.
+  const preview = await client.data<Preview>({ ...request, body: { ...body, dryRun: true }, timeoutMs: LONG_TIMEOUT_MS });
   const { total } = preview;
   if (total === 0) return { exitCode: EXIT.ok, text: "Nothing matches.", json: preview };
   if (job.dryRun) return { exitCode: EXIT.ok, text: `${previewText(preview)}\nNothing was done.`, json: preview };
   if (!job.yes && !(await confirmed(preview, job.question(total), io))) {
     return { exitCode: EXIT.failed, text: "Nothing was done.", json: { total } };
   }
-  const started = await client.data<JobView>({ method: "POST", path: "/jobs", body });
+  const started = await client.data<JobView>({ ...request, body });
   const ended = await followJob(connection, started.id, io);
   const isGood = ended.endedAt === null || ended.status === "completed";
   return { exitCode: isGood ? EXIT.ok : EXIT.failed, text: jobText(ended), json: ended };

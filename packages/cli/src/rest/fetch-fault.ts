@@ -27,9 +27,14 @@ export function isPermanent(error: unknown): boolean {
   return Object.hasOwn(FORBIDDEN, cause?.message ?? "") || Object.hasOwn(TLS, cause?.code ?? "") || cause?.code === "ERR_INVALID_URL";
 }
 
+/** The time limit of the request has passed. */
+export function isTimeout(error: unknown): boolean {
+  return (error as FetchFault).name === "TimeoutError";
+}
+
 export function reasonOf(error: unknown, timeoutMs: number): string {
-  const { name, message, cause } = error as FetchFault;
-  if (name === "TimeoutError") return `no response within ${timeoutMs / 1_000} s`;
+  const { message, cause } = error as FetchFault;
+  if (isTimeout(error)) return `no response within ${timeoutMs / 1_000} s`;
   const code = cause?.code ?? "";
   return FORBIDDEN[cause?.message ?? ""] ?? TLS[code] ?? UNREACHED[code] ?? (cause?.message || code || message);
 }

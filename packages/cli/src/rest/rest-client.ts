@@ -2,7 +2,7 @@
 
 import { CommandFault } from "../command-line/command-fault.ts";
 import { EXIT } from "../command-line/command-result.ts";
-import { reasonOf } from "./fetch-fault.ts";
+import { isTimeout, reasonOf } from "./fetch-fault.ts";
 import { refusal } from "./refusal.ts";
 
 export interface Connection {
@@ -20,6 +20,8 @@ export interface RestCall {
   body?: unknown;
   /** Overrides that of the connection. */
   env?: string | null;
+  /** For requests that usually take long: `LONG_TIMEOUT_MS`. */
+  timeoutMs?: number;
 }
 
 export type Query = Readonly<Record<string, string | number | null | undefined>>;
@@ -49,22 +51,26 @@ export interface RestClient {
 
 const PAGE_LIMIT = 100;
 const TIMEOUT_MS = 30_000;
+/** For requests that are answered only once the service has counted, read or prepared everything. Node's fetch itself gives up after 300 s. */
+export const LONG_TIMEOUT_MS = 290_000;
 
 export function createRestClient(connection: Connection): RestClient {
   const base = connection.url.replace(/\/+$/, "");
   const request = (call: RestCall, signal: AbortSignal, headers: Record<string, string> = {}) =>
-    reach(base, `${base}/v1${call.path}${queryText(call.query)}`, {
+    fetch(`${base}/v1${call.path}${queryText(call.query)}`, {
       method: call.method ?? "GET",
       // Redirects are not followed, because a POST would become a GET.
       redirect: "manual",
       signal,
       headers: { ...headersOf(connection, call), ...headers },
       ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+    }).catch((error: unknown) => {
+      throw unreachable(base, error, call);
     });
 
   async function call<Value>(details: RestCall): Promise<RestResponse<Value>> {
-    const response = await request(details, AbortSignal.timeout(TIMEOUT_MS));
-    const text = await textOf(base, response);
+    const response = await request(details, AbortSignal.timeout(details.timeoutMs ?? TIMEOUT_MS));
+    const text = await textOf(base, response, details);
     const value = asJson(text);
     if (!response.ok) throw refusal(base, response.status, value);
     if ((value as { data?: unknown } | null | undefined)?.data == null) throw notInlet(base);
@@ -90,7 +96,7 @@ export function createRestClient(connection: Connection): RestClient {
       const response = await request(details, signal, { accept: "text/event-stream", ...headers });
       if (response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
       if (response.ok) throw notInlet(base);
-      throw refusal(base, response.status, asJson(await textOf(base, response)));
+      throw refusal(base, response.status, asJson(await textOf(base, response, details)));
     },
   };
 }
@@ -104,19 +110,11 @@ function headersOf({ apiKey, env: usualEnv }: Connection, { body, env = usualEnv
   };
 }
 
-async function reach(base: string, url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, init);
-  } catch (error) {
-    throw unreachable(base, error);
-  }
-}
-
-async function textOf(base: string, response: Response): Promise<string> {
+async function textOf(base: string, response: Response, call: RestCall): Promise<string> {
   try {
     return await response.text();
   } catch (error) {
-    throw unreachable(base, error);
+    throw unreachable(base, error, call);
   }
 }
 
@@ -134,13 +132,13 @@ function notInlet(base: string): CommandFault {
   );
 }
 
-function unreachable(base: string, error: unknown): CommandFault {
-  const advice = "Start it, or set its URL with --url or INLET_BASE_URL.";
-  return new CommandFault(
-    `The service at ${base} cannot be reached: ${reasonOf(error, TIMEOUT_MS)}. ${advice}`,
-    "service_unreachable",
-    EXIT.unreachable,
-  );
+function unreachable(base: string, error: unknown, { timeoutMs = TIMEOUT_MS }: RestCall): CommandFault {
+  const reason = reasonOf(error, timeoutMs);
+  // Connecting has a shorter time limit: the service runs, but takes long.
+  const sentence = isTimeout(error)
+    ? `The service at ${base} gave ${reason}. Retry later.`
+    : `The service at ${base} cannot be reached: ${reason}. Start it, or set its URL with --url or INLET_BASE_URL.`;
+  return new CommandFault(sentence, "service_unreachable", EXIT.unreachable);
 }
 
 function queryText(query: Query = {}): string {

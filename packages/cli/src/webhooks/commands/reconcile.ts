@@ -7,7 +7,7 @@ import { instant } from "../../command-line/list-flags.ts";
 import { visible } from "../../command-line/write-table.ts";
 import { jobText } from "../../jobs/jobs-commands.ts";
 import { followJob } from "../../jobs/watch-job.ts";
-import { createRestClient } from "../../rest/rest-client.ts";
+import { createRestClient, LONG_TIMEOUT_MS } from "../../rest/rest-client.ts";
 import { webhookId } from "../webhook-id.ts";
 import type { RECONCILE_FLAGS } from "../webhooks-flags.ts";
 
@@ -27,7 +27,9 @@ export async function reconcileWebhook({ options, names, io }: Call<typeof RECON
   const path = `/webhooks/${encodeURIComponent(await webhookId(rest, names[0] ?? ""))}`;
   const body = { since: instant(since), ...(until !== null && { until: instant(until) }) };
   if (dryRun) {
-    const counts = await rest.data<Counts>({ method: "POST", path: `${path}/reconcile`, body: { ...body, dryRun: true } });
+    const request = { method: "POST", path: `${path}/reconcile`, body: { ...body, dryRun: true } };
+    // Answered once all pages of the provider are read.
+    const counts = await rest.data<Counts>({ ...request, timeoutMs: LONG_TIMEOUT_MS });
     return { exitCode: exitOf(counts), text: `${countsText(counts, "would be recovered")}\nNothing was stored.`, json: counts };
   }
   const started = await rest.data<JobView>({ method: "POST", path: `${path}/reconcile`, body });
