@@ -204,6 +204,34 @@ test("changes and drift are shown field by field; only what the files speak of i
   assert.deepEqual([second.code, /would describe objects a second time/.test(second.stderr)], [1, true]);
 });
 
+test("the webhook of an alert rule may be given by its id: a second apply changes nothing", async (t) => {
+  const { rest, variables } = await startServer(t);
+  const place = workingFolder(t, variables);
+  const stripe = await rest("POST", "/webhooks", { name: "Stripe", transform: TRANSFORM });
+  const pay = await rest("POST", "/webhooks", { name: "Pay", transform: TRANSFORM });
+  const describe = (webhook: string) =>
+    place.write(
+      "inlet/inlet.yaml",
+      `environments:\n  production:\n    alertRules:\n      Quiet: { kind: silence, windowSeconds: 3600, webhook: ${webhook} }\n`,
+    );
+  const webhookNow = async () => (await rest("GET", "/alert-rules"))[0].webhook;
+  for (const [given, id] of [
+    [stripe.id, stripe.id],
+    ["Pay", pay.id],
+    ["Stripe", stripe.id],
+    [pay.id, pay.id],
+  ]) {
+    describe(given);
+    assert.equal((await place.inlet(["plan"])).code, 2, "something is to be done");
+    assert.equal((await place.inlet(["apply"])).code, 0);
+    assert.equal(await webhookNow(), id);
+    const again = await place.inlet(["plan"]);
+    assert.equal(again.code, 0, `${given}: ${again.stdout}${again.stderr}`);
+  }
+  describe("Pay");
+  assert.equal((await place.inlet(["plan"])).code, 0, "the same webhook, by its name");
+});
+
 test("an apply that is killed is run again, and what was done is not done twice", async (t) => {
   const { url, rest } = await startServer(t);
   const proxy = await unsteadyProxy(t, url);

@@ -74,11 +74,12 @@ export async function planFolder(folder: Folder, newKeys: NewKeys): Promise<Plan
     ];
     return makePlan(namedKind(kind), matchNamed(objects, places, onServer), options);
   };
+  const rules = await listed(folder, "alertRules", listAlertRules);
   const plan = joinPlans([
     await planEnvironments(folder, newKeys),
     await planWebhooks(folder),
     named(eventTypes(rest), await listed(folder, "eventTypes", listEventTypes)),
-    named(alertRules(rest), await listed(folder, "alertRules", listAlertRules)),
+    named(alertRules(rest, rules), rules),
     named(functionLimits(rest), await listed(folder, "functions", listFunctionLimits)),
     named(apiKeys(rest, home, newKeys), await listedKeys(folder)),
   ]);
@@ -113,11 +114,11 @@ function inSection({ definitions }: Folder, section: Section): Definition[] {
   return definitions.objects.filter((definition) => definition.section === section);
 }
 
-async function listed(
+async function listed<Theirs extends ServerObject>(
   { rest, installation, definitions }: Folder,
   section: Section,
-  list: (rest: RestClient, environment: string) => Promise<ServerObject[]>,
-): Promise<ServerObject[]> {
+  list: (rest: RestClient, environment: string) => Promise<Theirs[]>,
+): Promise<Theirs[]> {
   const places = definitions.places.flatMap((place) =>
     place.section === section && place.environment !== null ? [place.environment] : [],
   );

@@ -21,7 +21,11 @@ interface Named {
   name: string;
 }
 
-export function alertRules(rest: RestClient): NamedKind {
+interface ServerRule extends ServerObject {
+  webhookId: unknown;
+}
+
+export function alertRules(rest: RestClient, onServer: readonly ServerRule[]): NamedKind {
   const bodyOf = async ({ environment, name, at }: Definition, fields: Fields) => ({
     name,
     ...fields,
@@ -30,7 +34,12 @@ export function alertRules(rest: RestClient): NamedKind {
   return {
     section: "alertRules",
     defaults: ALERT_RULE_DEFAULTS,
-    comparable: (field, value) => (field === "quietHours" && value ? { timeZone: "UTC", ...(value as object) } : value),
+    comparable(field, value) {
+      if (field === "quietHours" && value) return { timeZone: "UTC", ...(value as object) };
+      // A file may give the id of a webhook that `listAlertRules` names.
+      if (field === "webhook") return onServer.find(({ webhookId }) => webhookId === value)?.fields.webhook ?? value;
+      return value;
+    },
     async create(mine, fields) {
       await rest.call({ method: "POST", path: "/alert-rules", env: mine.environment, body: await bodyOf(mine, fields) });
       return [];
@@ -44,12 +53,13 @@ export function alertRules(rest: RestClient): NamedKind {
   };
 }
 
-export async function listAlertRules(rest: RestClient, environment: string): Promise<ServerObject[]> {
+export async function listAlertRules(rest: RestClient, environment: string): Promise<ServerRule[]> {
   const { items } = await rest.list<Named & Record<string, unknown>>({ path: "/alert-rules", env: environment });
   const webhooks = items.some(({ webhook }) => webhook !== null) ? await webhooksIn(rest, environment) : [];
   return items.map((rule) => {
     const fields = Object.fromEntries(Object.keys(ALERT_RULE_DEFAULTS).map((field) => [field, rule[field]]));
-    return { environment, name: rule.name, id: rule.id, fields: { ...fields, webhook: shownWebhook(webhooks, rule.webhook) } };
+    const shown = { ...fields, webhook: shownWebhook(webhooks, rule.webhook) };
+    return { environment, name: rule.name, id: rule.id, fields: shown, webhookId: rule.webhook };
   });
 }
 
