@@ -112,6 +112,32 @@ test("what is sent while it is away, cut off, or the target is down arrives all 
   await moved.end();
 });
 
+test("a payload with line breaks, which is read apart, is read again after failures; an event that is gone meanwhile is passed over", async (t) => {
+  const { place, send, url } = await setUp(t);
+  const dev = await startTarget(t);
+  const source = await unsteadyProxy(t, url);
+  const listener = place.start("listen", "--to", dev.url, "--url", source.url);
+  await listener.printed(/Connected\./);
+  source.next = ["turned away", "bad gateway", "answer lost", "never arrives"];
+  const [kept] = await send(`{"name":"shop/order","data":${EXACT}}`);
+  await listener.printed(/shop\/order {2}200/);
+  assert.match(listener.stderr(), /^Full\. \(overloaded\) Retrying\.$/m);
+  assert.ok((await dev.events()).text.includes(`"data":${EXACT}`));
+
+  source.next = ["event gone"];
+  const [gone, next] = await send('[{"name":"shop/gone","data":{\n}},{"name":"shop/next","data":{\n}}]');
+  await listener.printed(new RegExp(`${gone} {2}shop/gone {2}not forwarded: it was removed`));
+  await listener.printed(/shop\/next {2}200/);
+  source.next = Array.from({ length: 1_000 }, () => "turned away");
+  await send(`{"name":"shop/late","data":${EXACT}}`);
+  await listener.printed(/(Retrying\.[\s\S]*){2}/);
+  assert.equal(await listener.end(), 0, "an interruption ends the attempts");
+  assert.deepEqual(
+    (await dev.events()).items.map((event) => event.id),
+    [kept, next],
+  );
+});
+
 test("--since begins in the past; sending a copy again makes no second event", async (t) => {
   const { place, send } = await setUp(t);
   const dev = await startTarget(t);

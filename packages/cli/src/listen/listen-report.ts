@@ -10,6 +10,8 @@ export interface Reporter {
   following(what: string, start: string): void;
   connection(state: "connected" | "lost", reason: string): void;
   waiting(reason: string): void;
+  /** A request to the source is repeated until it succeeds. */
+  retrying(reason: string): void;
   forwarded(name: string, id: string, delivered: Delivered): void;
   skipped(name: string, id: string, reason: string): void;
 }
@@ -22,6 +24,7 @@ export function createReporter(io: Io, { to, url, json }: { to: string; url: str
     following: (what, start) => say(`Copying ${what} from ${url} to ${to}, ${start}. Press Ctrl-C to stop.`),
     connection: (state, reason) => say(state === "connected" ? "Connected." : `Disconnected: ${reason}. Reconnecting.`),
     waiting: (reason) => say(`Waiting for ${to}: ${reason}.`),
+    retrying: (reason) => say(`${reason} Retrying.`),
     forwarded(name, id, { status, text }) {
       const isOk = status < 400;
       const answer = isOk ? styleText("green", String(status)) : `${styleText("red", String(status))}  ${visible(text)}`;

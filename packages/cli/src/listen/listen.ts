@@ -4,12 +4,14 @@
  */
 
 import { ENVIRONMENT_HEADER, RESERVED_NAME_PREFIXES } from "@inlet/protocol";
+import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, written } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { instant } from "../command-line/list-flags.ts";
 import { memberText } from "../events/event-text.ts";
 import { followStream } from "../rest/follow-stream.ts";
 import { createRestClient, type RestCall, type RestClient } from "../rest/rest-client.ts";
+import { retryWhileAway } from "../rest/retry-while-away.ts";
 import { type CursorFile, openCursorFile } from "./cursor-file.ts";
 import { type Delivered, deliver } from "./deliver.ts";
 import { copyOf } from "./event-copy.ts";
@@ -51,11 +53,17 @@ export async function listen({ options, io }: Call<typeof LISTEN_FLAGS>): Promis
 }
 
 async function forwardEvents(listening: Listening): Promise<void> {
-  const { rest, options, report, signal } = listening;
+  const { options, report, signal } = listening;
   const target = targetOf(options);
   const call = { path: "/events/stream", query: { name: options.events } };
   for await (const { data, keep } of follow(listening, call, `events ${options.events ?? "*"}`)) {
-    const copy = copyOf(await exactText(rest, data));
+    const text = await exactText(listening, data);
+    if (signal.aborted) return;
+    if (text === null) {
+      keep();
+      continue;
+    }
+    const copy = copyOf(text);
     if (target.isInlet && isOfTheService(copy.name)) {
       report.skipped(copy.name, copy.id, "an internal event");
       keep();
@@ -116,11 +124,18 @@ async function* follow({ rest, options, cursors, report, signal }: Listening, ca
   for await (const { data, id } of parts) yield { data: data ?? "", keep: () => cursors.write(key, id ?? "") };
 }
 
-/** A stream cannot preserve line breaks in a payload, so the event is fetched separately. */
-async function exactText(rest: RestClient, streamed: string): Promise<string> {
+/** A stream cannot preserve line breaks in a payload, so the event is fetched separately. Null if it is gone, or if interrupted. */
+async function exactText({ rest, report, signal }: Listening, streamed: string): Promise<string | null> {
   if (!streamed.includes("\n")) return streamed;
-  const { id } = JSON.parse(streamed) as { id: string };
-  return memberText((await rest.call({ path: `/events/${id}` })).text, "data");
+  const { id, name } = JSON.parse(streamed) as { id: string; name: string };
+  try {
+    const response = await retryWhileAway(() => rest.call({ path: `/events/${id}` }), { signal, onAway: report.retrying });
+    return response && memberText(response.text, "data");
+  } catch (error) {
+    if (!(error instanceof CommandFault) || error.code !== "event_not_found") throw error;
+    report.skipped(name, id, "it was removed");
+    return null;
+  }
 }
 
 /** The target creates internal events itself and refuses them from senders. */

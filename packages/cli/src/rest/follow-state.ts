@@ -1,8 +1,7 @@
 /** Polls the state of something that runs in the service until it ends, also while the service restarts or has no room for requests. */
 
-import { CommandFault } from "../command-line/command-fault.ts";
-import { EXIT } from "../command-line/command-result.ts";
 import { pause } from "./pause.ts";
+import { isAway } from "./retry-while-away.ts";
 
 /** A service that restarts is back sooner, and what runs there continues. */
 const AWAY_MS_MAX = 60_000;
@@ -30,7 +29,7 @@ export async function followState<State>({ intervalMs, signal, read, show, hasEn
       state = await read();
       awaySince = null;
     } catch (error) {
-      if (!(error instanceof CommandFault) || error.exitCode !== EXIT.unreachable) throw error;
+      if (!isAway(error)) throw error;
       if (awaySince !== null && Date.now() - awaySince > AWAY_MS_MAX) throw error;
       if (awaySince === null) onAway(error.lines[0] ?? "");
       awaySince ??= Date.now();

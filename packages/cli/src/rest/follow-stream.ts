@@ -4,9 +4,9 @@
  */
 
 import { CommandFault } from "../command-line/command-fault.ts";
-import { EXIT } from "../command-line/command-result.ts";
 import { pause } from "./pause.ts";
 import type { RestCall, RestClient } from "./rest-client.ts";
+import { isAway } from "./retry-while-away.ts";
 import { type StreamPart, streamParts } from "./stream-parts.ts";
 
 export interface FollowOptions {
@@ -58,7 +58,7 @@ export async function* followStream(rest: RestClient, call: RestCall, options: F
 
 /** Refused requests are not retried, unless the service is overloaded or unavailable. */
 function isPassing(error: unknown): boolean {
-  return !(error instanceof CommandFault) || error.exitCode === EXIT.unreachable;
+  return !(error instanceof CommandFault) || isAway(error);
 }
 
 /** Aborts with `signal`, or when no data arrives for too long. */
