@@ -40,9 +40,9 @@ export async function* followStream(rest: RestClient, call: RestCall, options: F
         if (part.data !== null) yield part;
         if (cursor !== null) onCursor?.(cursor);
         // The first part contains the cursor, if the stream has one. From here on, nothing can be missed.
+        hasConnected = true;
         if (!isOpen) await onConnection?.("connected", "");
         isOpen = true;
-        hasConnected = true;
       }
       onConnection?.("lost", "the service closed the stream");
     } catch (error) {

@@ -3,6 +3,7 @@
  * lists are read for new runs and for unfinished runs whose status has changed.
  */
 
+import { CommandFault } from "../command-line/command-fault.ts";
 import type { RestClient } from "../rest/rest-client.ts";
 import { ENDED, type RunFields } from "./run-text.ts";
 
@@ -54,15 +55,26 @@ export class MissedRuns {
     const recent = await this.#list({ from }, NEW_RUNS_MAX);
     const found = new Map([...open, ...recent].map((run) => [run.id, run]));
     const gone = [...this.#known].filter(([id, { status }]) => !ENDED.has(status) && !found.has(id));
-    const ended: RunFields[] = [];
-    for (const [id] of gone) ended.push(await this.#rest.data<RunFields>({ path: `/runs/${encodeURIComponent(id)}` }));
+    const ended: (RunFields | null)[] = [];
+    for (const [id] of gone) ended.push(await this.#read(id));
     this.#forgetBefore(from);
-    const runs = [...found.values(), ...ended].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const runs = [...found.values(), ...ended.filter((run) => run !== null)].sort((a, b) => (a.id < b.id ? -1 : 1));
     return runs.filter((run) => this.note(run));
   }
 
   async #list(query: Record<string, string | number>, limit: number): Promise<RunFields[]> {
     return (await this.#rest.list<RunFields>({ path: "/runs", query: { ...query, function: this.#functionId } }, limit)).items;
+  }
+
+  /** Null if it was removed: it is forgotten. */
+  async #read(id: string): Promise<RunFields | null> {
+    try {
+      return await this.#rest.data<RunFields>({ path: `/runs/${encodeURIComponent(id)}` });
+    } catch (error) {
+      if (!(error instanceof CommandFault) || error.code !== "run_not_found") throw error;
+      this.#known.delete(id);
+      return null;
+    }
   }
 
   /** By the service's clock, in seconds. */

@@ -7,6 +7,7 @@ import { onOneLine } from "../events/event-text.ts";
 import { followState } from "../rest/follow-state.ts";
 import { followStream } from "../rest/follow-stream.ts";
 import { createRestClient } from "../rest/rest-client.ts";
+import { retryWhileAway } from "../rest/retry-while-away.ts";
 import { MissedRuns } from "./missed-runs.ts";
 import { ENDED, errorText, type RunDetails, type RunFields, stepText } from "./run-text.ts";
 import { callRun } from "./runs-commands.ts";
@@ -53,26 +54,29 @@ async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<Comm
   const rest = createRestClient(options);
   const missed = new MissedRuns(rest, options.function);
   const print = (run: RunFields, text: string) => io.out.write(`${options.json ? onOneLine(text) : changeLine(run)}\n`);
+  const signal = io.interrupted();
+  const onAway = (reason: string) => io.err.write(`${reason} Retrying.\n`);
   const catchUp = async () => {
-    for (const run of await missed.sinceLastTime()) print(run, JSON.stringify(run));
+    const runs = await retryWhileAway(() => missed.sinceLastTime(), { signal, onAway });
+    for (const run of runs ?? []) print(run, JSON.stringify(run));
   };
   const parts = followStream(
     rest,
     { path: "/runs/stream", query: { function: options.function } },
     {
       after: null,
-      signal: io.interrupted(),
+      signal,
       onConnection: async (state, reason) => {
         if (state === "lost") return void io.err.write(`Disconnected: ${reason}. Reconnecting.\n`);
-        // The stream is already open, so no change falls between the lists and the stream. If reading them fails, the stream is reopened.
-        await catchUp().catch(() => undefined);
+        // The stream is already open, so no change falls between the lists and the stream.
+        await catchUp();
         io.err.write(`Following runs of ${rest.base}. Press Ctrl-C to stop.\n`);
       },
     },
   );
   for await (const { event, data } of parts) {
     if (event === "gap") {
-      await catchUp().catch(() => undefined);
+      await catchUp();
       continue;
     }
     const run = JSON.parse(data ?? "{}") as RunFields;

@@ -5,13 +5,10 @@ import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 
-/** "… gone": what the service responds about something that was removed meanwhile. */
-export type Mishap = "none" | "turned away" | "bad gateway" | "answer lost" | "never arrives" | "event gone" | "run gone";
+/** "event gone": what the service responds about an event that was removed meanwhile. */
+export type Mishap = "none" | "turned away" | "bad gateway" | "answer lost" | "never arrives" | "event gone";
 
-const GONE = {
-  "event gone": '{"error":"There is no such event.","code":"event_not_found","status":404}',
-  "run gone": '{"error":"There is no such run.","code":"run_not_found","status":404}',
-} as const;
+const GONE = '{"error":"There is no such event.","code":"event_not_found","status":404}';
 
 export interface UnsteadyProxy {
   url: string;
@@ -34,7 +31,7 @@ export async function unsteadyProxy(t: TestContext, target: string, next: Mishap
     const mishap = proxy.next.shift() ?? "none";
     if (mishap === "turned away") outgoing.writeHead(503, { "retry-after": "0" }).end('{"error":"Full.","code":"overloaded","status":503}');
     else if (mishap === "bad gateway") outgoing.writeHead(502, { "content-type": "text/html" }).end("<h1>502 Bad Gateway</h1>");
-    else if (mishap === "event gone" || mishap === "run gone") outgoing.writeHead(404).end(GONE[mishap]);
+    else if (mishap === "event gone") outgoing.writeHead(404).end(GONE);
     else if (mishap === "never arrives") incoming.socket.destroy();
     else pass(target, incoming, outgoing, mishap === "answer lost");
   }).listen(0, "127.0.0.1");
