@@ -13,7 +13,7 @@ const argv = process.argv.slice(2);
 /** A reader of the output may stop early, as `head` does. That is not an error. A service goes on without its output. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (ROWS.some(({ words, settings }) => settings !== undefined && words[0] === argv[0])) return;
-  if (error.code === "EPIPE") process.exit(EXIT.ok);
+  if (error.code === "EPIPE") process.exit(process.exitCode ?? EXIT.ok);
   writeFault(process.stderr, new CommandFault(`the output cannot be written: ${error.message}`));
   process.exit(EXIT.failed);
 });

@@ -1,7 +1,8 @@
 /** A script can tell by the exit code whether trying again is worth it: 3 for a service that has no room right now, 4 for a wrong key. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, openSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -57,6 +58,22 @@ test("output that cannot be written is an error", {
   assert.equal(spawnSync(process.execPath, [bin, "nonsense"], { stdio: ["ignore", full, full] }).status, 2);
 });
 
+test("a reader of the output that stops early, as head does, changes no exit code", async (t) => {
+  const bin = fileURLToPath(new URL("../bin/inlet.js", import.meta.url));
+  for (const [input, expected] of [
+    ["", 1],
+    ['{"name":"a","data":{}}', 0],
+  ] as const) {
+    const { url } = await answering(t, 200, '{"ids":["01JCQ7V8Z0ABCDEFGHJKMNPQRS"],"status":200}');
+    const child = spawn(process.execPath, [bin, "send", "-", "--url", url]);
+    child.stdout.destroy();
+    await once(child.stdout, "close");
+    child.stdin.end(input);
+    const [code] = await once(child, "exit");
+    assert.equal(code, expected);
+  }
+});
+
 const ENDED = { status: "completed", endedAt: "2026-01-31T12:00:00.000Z" };
 const JOB = { id: "job", kind: "runs.rerun", total: 2, done: 1, failed: 0, errors: [], status: "running", endedAt: null };
 const RUN = { id: "run", function: { id: "shop-ship" }, steps: [], error: null, status: "running", endedAt: null };
@@ -103,8 +120,8 @@ async function restarting(t: TestContext, before: object, after: object) {
 }
 
 /** Something in front of the service, which answers in its stead and not in its form. */
-async function answering(t: TestContext, status: number) {
-  const server = createServer((_, response) => response.writeHead(status).end("no")).listen(0, "127.0.0.1");
+async function answering(t: TestContext, status: number, text = "no") {
+  const server = createServer((_, response) => response.writeHead(status).end(text)).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   onEnd(t, () => {
     server.closeAllConnections();
