@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { test as testOnce } from "node:test";
 import { test } from "../../server/test/support/both-stores.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
+import { onEnd } from "../../server/test/support/on-end.ts";
+import { BARE_ENVIRONMENT, INLET_BIN, INLET_NODE } from "../../server/test/support/process.ts";
+import { until } from "../../server/test/support/runs.ts";
 import { createProgressBar } from "../src/command-line/progress-bar.ts";
 import { printable } from "../src/command-line/terminal-text.ts";
 import { progressText } from "../src/send/progress-text.ts";
@@ -113,6 +119,22 @@ test("when no response comes back at all, it says that it cannot know", async (t
   assert.deepEqual([accepted, failure.code], [1, "answer_lost"]);
   assert.match(failure.error, /these events may have been stored/);
   assert.equal((await rest("GET", "/events")).length, 2, "it was, in fact");
+});
+
+testOnce("a signal ends the wait for standard input, and what was accepted is told", async (t) => {
+  const { variables } = await startServer(t);
+  const child = spawn(INLET_NODE, [INLET_BIN, "send", "-", "--batch", "1"], { env: { ...BARE_ENVIRONMENT, ...variables } });
+  onEnd(t, () => void child.kill("SIGKILL"));
+  const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+  // An event is sent once the next one begins. The input stays open.
+  child.stdin.write(`${lines(2)}\n`);
+  const place = workingFolder(t, variables);
+  const isAccepted = async () => JSON.parse((await place.inlet(["events", "list", "--json"])).stdout).data.length > 0 || undefined;
+  await until("the first event", isAccepted);
+  child.kill("SIGTERM");
+  const [code, signal] = await once(child, "exit");
+  assert.deepEqual([code, signal, await stderr], [1, null, "error: Interrupted.\n"]);
+  assert.match(await stdout, /^1 event accepted: \S{26} … \S{26}\.\n$/);
 });
 
 testOnce("what cannot be sent is said at once, with what to do", async (t) => {

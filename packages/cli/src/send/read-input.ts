@@ -1,6 +1,7 @@
 /** Reads the events to send from flags, files or standard input, and validates each. */
 
 import { createReadStream, statSync } from "node:fs";
+import { addAbortSignal, type Readable } from "node:stream";
 import { TextDecoder } from "node:util";
 import { readEvent, scanJson } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
@@ -31,7 +32,7 @@ export interface EventFlags {
 
 const STDIN = "-";
 
-export function readInput(flags: EventFlags, files: readonly string[], io: Pick<Io, "stdin">): Input {
+export function readInput(flags: EventFlags, files: readonly string[], io: Pick<Io, "stdin" | "interrupted">): Input {
   const { name, data, id, ts } = flags;
   if (name !== null && files.length > 0) throw mistake("Use either --name or files, not both.");
   if (name === null && (data ?? id ?? ts) !== null) throw mistake("--data, --id and --ts require --name.");
@@ -69,7 +70,8 @@ function single(event: EventText): Input {
   };
 }
 
-function fromFiles(files: readonly string[], io: Pick<Io, "stdin">): Input {
+function fromFiles(files: readonly string[], { stdin, interrupted }: Pick<Io, "stdin" | "interrupted">): Input {
+  const signal = interrupted();
   let bytesRead = 0;
   const isKnown = files.every((file) => file !== STDIN);
   const bytesTotal = isKnown ? files.reduce((sum, file) => sum + statSync(file).size, 0) : null;
@@ -79,7 +81,7 @@ function fromFiles(files: readonly string[], io: Pick<Io, "stdin">): Input {
       const splitter = new JsonSplitter(source);
       const decoder = new TextDecoder("utf-8", { fatal: true });
       const toEvent = ({ text, line }: SplitValue) => checked({ text, origin: `${source}:${line}` });
-      for await (const chunk of readable(source, file === STDIN ? io.stdin : createReadStream(file))) {
+      for await (const chunk of readable(source, file === STDIN ? stdin : createReadStream(file), signal)) {
         bytesRead += (chunk as Buffer).length;
         for (const value of splitter.push(decoded(decoder, chunk as Buffer, source))) yield toEvent(value);
       }
@@ -90,12 +92,17 @@ function fromFiles(files: readonly string[], io: Pick<Io, "stdin">): Input {
 }
 
 /** Events of files before it may have been accepted by now: like a bad event, it ends the report and does not replace it. */
-async function* readable(source: string, stream: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+async function* readable(source: string, stream: Readable, signal: AbortSignal): AsyncGenerator<unknown> {
   try {
-    yield* stream;
+    yield* addAbortSignal(signal, stream);
   } catch (error) {
+    if (signal.aborted) throw interruption();
     throw new CommandFault(`${source} cannot be read: ${(error as Error).message}.`, "input_invalid");
   }
+}
+
+export function interruption(): CommandFault {
+  return new CommandFault("Interrupted.", "interrupted");
 }
 
 function decoded(decoder: TextDecoder, chunk: Buffer, source: string): string {

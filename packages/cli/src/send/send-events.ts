@@ -7,7 +7,7 @@ import type { Call } from "../command-line/command-row.ts";
 import { createProgressBar } from "../command-line/progress-bar.ts";
 import { type EventTarget, newSeed, postBatch } from "./post-batch.ts";
 import { progressText } from "./progress-text.ts";
-import { type EventText, type Input, readInput } from "./read-input.ts";
+import { type EventText, type Input, interruption, readInput } from "./read-input.ts";
 import type { SEND_FLAGS } from "./send-flags.ts";
 
 /** Beyond this number, ids are counted instead of listed. */
@@ -105,7 +105,7 @@ class Sender {
   }
 
   async #send(events: readonly EventText[]): Promise<void> {
-    if (this.#signal.aborted) throw new CommandFault("Interrupted.", "interrupted");
+    if (this.#signal.aborted) throw interruption();
     try {
       const body = `[${events.map(({ text }) => text).join(",")}]`;
       const seed = newSeed();
