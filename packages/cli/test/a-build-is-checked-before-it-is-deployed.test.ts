@@ -3,7 +3,11 @@
 import assert from "node:assert/strict";
 import { test as testOnce } from "node:test";
 import { test } from "../../server/test/support/both-stores.ts";
+import { until } from "../../server/test/support/runs.ts";
 import { asDeployed, checkBuilds, inlet, listen, published, RUNS, sleepingRuns } from "./support/checked-build.ts";
+import { runHere } from "./support/run-here.ts";
+import { timeLimits } from "./support/time-limits.ts";
+import { unsteadyProxy } from "./support/unsteady-proxy.ts";
 import { API_KEY, EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
 
 const SIGNING_KEY = `signkey-test-${"0c".repeat(32)}`;
@@ -35,4 +39,23 @@ testOnce("a build of an SDK that may run code is not asked; one that is not ther
   const other = await place.inlet(["apps", "check", page]);
   assert.deepEqual([other.code, /is not the endpoint of an SDK/.test(other.stderr)], [1, true]);
   assert.equal((await rest("GET", "/runs?status=sleeping")).length, RUNS);
+});
+
+testOnce("a service that does not return the state of a run in time is an error", async (t) => {
+  const { url } = await startServer(t, ["--signing-key", SIGNING_KEY]);
+  const variables = { INLET_BASE_URL: url, INLET_API_KEY: API_KEY, INLET_EVENT_KEY: EVENT_KEY };
+  const place = workingFolder(t, variables);
+  await sleepingRuns(t, place, await inlet(url, asDeployed, SIGNING_KEY));
+  const build = await listen(t, await inlet(url, asDeployed, SIGNING_KEY));
+  const proxy = await unsteadyProxy(t, url);
+  const states = proxy.hold(/\/v0\/runs\//);
+  const limits = timeLimits(t);
+  const checking = runHere(place.folder, ["apps", "check", build, "--signing-key", SIGNING_KEY], {
+    ...variables,
+    INLET_BASE_URL: proxy.url,
+  });
+  await until("the request", () => (states.waiting() > 0 ? true : undefined));
+  limits.pass(30_000);
+  const { code, stderr } = await checking;
+  assert.deepEqual([code, stderr], [1, `error: The service at ${proxy.url} gave no response within 30 s. Retry later.\n`]);
 });

@@ -8,6 +8,7 @@ import { onEnd } from "../../server/test/support/on-end.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 import { createRestClient } from "../src/rest/rest-client.ts";
 import { runHere } from "./support/run-here.ts";
+import { timeLimits } from "./support/time-limits.ts";
 
 /** How long a usual request may take. */
 const USUAL_MS = 30_000;
@@ -28,11 +29,11 @@ for (const argv of [
   ["databases", "add", "eu", "postgres://127.0.0.1/eu"],
 ]) {
   test(`inlet ${argv.join(" ")}`, async (t) => {
-    const time = timeOf(t);
+    const limits = timeLimits(t);
     let isSlow = true;
     const url = await answering(t, (method) => {
       if (method === "GET" || !isSlow) return;
-      time.pass(USUAL_MS * 2);
+      limits.pass(USUAL_MS * 2);
       // A job that is started after its preview does not take long.
       isSlow = false;
     });
@@ -42,29 +43,13 @@ for (const argv of [
 }
 
 test("a service that takes too long is said to be slow, not to be away", async (t) => {
-  const time = timeOf(t);
-  const url = await answering(t, () => time.pass(USUAL_MS));
+  const limits = timeLimits(t);
+  const url = await answering(t, () => limits.pass(USUAL_MS));
   const { code, stderr } = await runHere(temporaryFolder(t), ["databases", "list"], { INLET_BASE_URL: url });
   assert.deepEqual([code, stderr], [3, `error: The service at ${url} gave no response within 30 s. Retry later.\n`]);
   const patient = createRestClient({ url, apiKey: null, env: null }).call({ path: "/databases", timeoutMs: 20_000 });
   await assert.rejects(patient, /gave no response within 20 s/);
 });
-
-/** Time limits end when the test says that so much time has passed. */
-function timeOf(t: TestContext) {
-  const limits: { ms: number; controller: AbortController }[] = [];
-  t.mock.method(AbortSignal, "timeout", (ms: number) => {
-    const controller = new AbortController();
-    limits.push({ ms, controller });
-    return controller.signal;
-  });
-  const over = () => new DOMException("The operation was aborted due to timeout", "TimeoutError");
-  return {
-    pass(passedMs: number) {
-      for (const { ms, controller } of limits.splice(0)) if (ms <= passedMs) controller.abort(over());
-    },
-  };
-}
 
 async function answering(t: TestContext, onRequest: (method: string) => void): Promise<string> {
   const server = createServer(({ method = "", url = "" }, response) => {

@@ -50,7 +50,7 @@ export interface RestClient {
 }
 
 const PAGE_LIMIT = 100;
-const TIMEOUT_MS = 30_000;
+export const TIMEOUT_MS = 30_000;
 /** For requests that are answered only once the service has counted, read or prepared everything. Node's fetch itself gives up after 300 s. */
 export const LONG_TIMEOUT_MS = 290_000;
 
@@ -132,7 +132,7 @@ function notInlet(base: string): CommandFault {
   );
 }
 
-function unreachable(base: string, error: unknown, { timeoutMs = TIMEOUT_MS }: RestCall): CommandFault {
+export function unreachable(base: string, error: unknown, { timeoutMs = TIMEOUT_MS }: Pick<RestCall, "timeoutMs"> = {}): CommandFault {
   const reason = reasonOf(error, timeoutMs);
   // Connecting has a shorter time limit: the service runs, but takes long.
   const sentence = isTimeout(error)

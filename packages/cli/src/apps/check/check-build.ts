@@ -5,7 +5,7 @@ import { CommandFault } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
 import { barText, createProgressBar } from "../../command-line/progress-bar.ts";
-import { createRestClient, type RestClient } from "../../rest/rest-client.ts";
+import { createRestClient, type RestClient, TIMEOUT_MS, unreachable } from "../../rest/rest-client.ts";
 import type { CHECK_FLAGS } from "../apps-flags.ts";
 import { askForPlan, type Build, findBuild, isAskable, type RunState } from "./ask-build.ts";
 
@@ -106,17 +106,25 @@ async function stateOf(rest: RestClient, run: Run, signingKey: string | null): P
   // Its hash, as SDKs send it.
   const bearer = signingKey === null ? undefined : signingKeyBearers(signingKey)[1];
   const read = async (part: string) => {
-    const response = await fetch(`${rest.base}/v0/runs/${encodeURIComponent(run.id)}/${part}`, {
-      headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
-    });
-    if (response.status === 410) return null;
-    if (response.ok) return (await response.json()) as unknown;
+    const { status, text } = await get(rest.base, `/v0/runs/${encodeURIComponent(run.id)}/${part}`, bearer);
+    if (status === 410) return null;
+    if (status === 200) return JSON.parse(text) as unknown;
     const advice = signingKey === null ? "Set the signing key with --signing-key or INLET_SIGNING_KEY." : "Check the signing key.";
-    throw new CommandFault(`The service refused to return the state of the run ${run.id} (status ${response.status}). ${advice}`);
+    throw new CommandFault(`The service refused to return the state of the run ${run.id} (status ${status}). ${advice}`);
   };
   const [steps, events] = [await read("actions"), await read("batch")];
   if (steps === null || events === null) return null;
   return { runId: run.id, functionId: run.function.id, steps: steps as RunState["steps"], events: events as RunState["events"] };
+}
+
+async function get(base: string, path: string, bearer: string | undefined): Promise<{ status: number; text: string }> {
+  const headers: Record<string, string> = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+  try {
+    const response = await fetch(`${base}${path}`, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    throw unreachable(base, error);
+  }
 }
 
 function result(app: string, { sdk }: Build, { asked, notBegun, findings }: Checked): CommandResult {
