@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, readManifest } from "./pack-packages.ts";
 import { run } from "./run.ts";
@@ -39,6 +39,21 @@ export async function writeProvenance(out: string, startedOn: Date): Promise<voi
 export function writeChecksums(out: string): void {
   const lines = filesIn(out).map((name) => `${sha256(join(out, name))}  ${name}\n`);
   writeFileSync(join(out, CHECKSUMS), lines.join(""));
+}
+
+/** Whether a folder has nothing but a release, all of whose files have their checksums, or nothing at all. */
+export function isReplaceable(folder: string): boolean {
+  if (!existsSync(folder)) return true;
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
+  const names = files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  if (names.length === 0) return true;
+  if (!names.includes(CHECKSUMS)) return false;
+  const listed = new Set(
+    readFileSync(join(folder, CHECKSUMS), "utf8")
+      .split("\n")
+      .map((line) => line.slice(line.indexOf("  ") + 2)),
+  );
+  return names.every((name) => name === CHECKSUMS || listed.has(name));
 }
 
 function filesIn(out: string): string[] {
