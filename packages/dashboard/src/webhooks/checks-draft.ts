@@ -45,8 +45,19 @@ export function draftOfChecks({ verify, handshake, answer }: Webhook): ChecksDra
   };
 }
 
-export function checksBody(draft: ChecksDraft) {
-  return { verify: verifyOf(draft), handshake: handshakeOf(draft), answer: answerOf(draft) };
+type ChecksField = keyof ChecksDraft;
+const VERIFY_FIELDS: readonly ChecksField[] = ["scheme", "fields", "tolerance", "secrets"];
+const HANDSHAKE_FIELDS: readonly ChecksField[] = ["handshake", "source", "handshakeSecrets"];
+const ANSWER_FIELDS: readonly ChecksField[] = ["status", "contentType", "body"];
+
+/** Each part of which a field was changed. */
+export function checksBody(draft: ChecksDraft, changed: Partial<ChecksDraft>) {
+  const isChanged = (fields: readonly ChecksField[]) => fields.some((field) => field in changed);
+  return {
+    ...(isChanged(VERIFY_FIELDS) && { verify: verifyOf(draft) }),
+    ...(isChanged(HANDSHAKE_FIELDS) && { handshake: handshakeOf(draft) }),
+    ...(isChanged(ANSWER_FIELDS) && { answer: answerOf(draft) }),
+  };
 }
 
 function verifyOf({ scheme, fields, tolerance, secrets }: ChecksDraft) {

@@ -13,14 +13,14 @@ import { Choice, Field, SecretsField } from "./form-fields.tsx";
 import { useFormDraft } from "./use-form-draft.ts";
 
 export function ChecksForm({ webhook }: { webhook: Webhook }) {
-  const { draft, change, reset } = useFormDraft(draftOfChecks(webhook));
+  const { draft, changed, change, reset } = useFormDraft(draftOfChecks(webhook));
   const queries = useQueryClient();
   const mayChange = useMayChangeIngestion();
 
   async function save(event: FormEvent) {
     event.preventDefault();
     const path = `/webhooks/${encodeURIComponent(webhook.id)}`;
-    const saved = await withToast(call<Webhook>(path, { method: "PUT", body: checksBody(draft) }), "Saved.");
+    const saved = await withToast(call<Webhook>(path, { method: "PUT", body: checksBody(draft, changed) }), "Saved.");
     if (!saved) return;
     queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
     reset();

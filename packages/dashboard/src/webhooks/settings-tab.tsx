@@ -15,15 +15,15 @@ import { MirrorForm } from "./mirror-form.tsx";
 import { useFormDraft } from "./use-form-draft.ts";
 
 export function SettingsTab({ webhook, onDelete }: { webhook: Webhook; onDelete: () => void }) {
-  const { draft, change, reset } = useFormDraft(draftOfSettings(webhook));
+  const { draft, changed, change, reset } = useFormDraft(draftOfSettings(webhook));
   const { name, enabled, eventNames, ips } = draft;
   const queries = useQueryClient();
   const mayChange = useMayChangeIngestion();
 
   async function save(event: FormEvent) {
     event.preventDefault();
-    const body = { name: name.trim(), enabled, eventNames: listOf(eventNames), ips: listOf(ips) };
-    const saved = await withToast(call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "PUT", body }), "Saved.");
+    const path = `/webhooks/${encodeURIComponent(webhook.id)}`;
+    const saved = await withToast(call<Webhook>(path, { method: "PUT", body: settingsBody(changed) }), "Saved.");
     if (!saved) return;
     queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
     reset();
@@ -68,4 +68,13 @@ export function SettingsTab({ webhook, onDelete }: { webhook: Webhook; onDelete:
 
 function draftOfSettings({ name, enabled, eventNames, ips }: Webhook) {
   return { name, enabled, eventNames: draftOf(eventNames), ips: draftOf(ips) };
+}
+
+function settingsBody({ name, enabled, eventNames, ips }: Partial<ReturnType<typeof draftOfSettings>>) {
+  return {
+    ...(name !== undefined && { name: name.trim() }),
+    ...(enabled !== undefined && { enabled }),
+    ...(eventNames && { eventNames: listOf(eventNames) }),
+    ...(ips && { ips: listOf(ips) }),
+  };
 }

@@ -212,13 +212,32 @@ export function webhookCases(browser: () => Browser): void {
     const { data } = (await service.rest("GET", `/webhooks/${id}`)).body;
     assert.deepEqual([data.name, data.answer.status, data.eventNames.list], ["Renamed", 204, ["shop/*"]]);
 
+    // Now the page has not loaded what another user saved.
+    const verify = { scheme: "github", toleranceSeconds: 300 };
+    await service.rest("PUT", `/webhooks/${id}`, {
+      body: { verify: { ...verify, secrets: ["a secret of the webhook"] }, handshake: { preset: "slack" } },
+    });
+    await response.selectOption("202");
+    await page.getByRole("button", { name: "Update checks" }).click();
+    await until("the response", async () => (await service.rest("GET", `/webhooks/${id}`)).body.data.answer.status === 202);
+    const checked = (await service.rest("GET", `/webhooks/${id}`)).body.data;
+    assert.deepEqual([checked.verify?.scheme, checked.handshake?.preset], ["github", "slack"]);
+    const verification = page.getByRole("combobox", { name: "Verification" });
+    await until("the checks that another user saved", async () => (await verification.inputValue()) === "github");
+    await service.rest("PUT", `/webhooks/${id}`, { body: { enabled: false, eventNames: null, ips: { mode: "deny", list: ["10.0.0.1"] } } });
+    await name.fill("Renamed again");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Renamed again" }).waitFor();
+    const renamed = (await service.rest("GET", `/webhooks/${id}`)).body.data;
+    assert.deepEqual([renamed.enabled, renamed.eventNames, renamed.ips?.mode], [false, null, "deny"]);
+
     for (const tab of ["settings", "reconcile"] as const) {
       const typed = tab === "settings" ? mirrored : page.getByLabel("Compare with the list of");
       await visit(page, `/env/dev/webhooks/${other.id}?tab=${tab}`);
       await page.getByRole("heading", { level: 1, name: "Other" }).waitFor();
       await typed.waitFor();
       await visit(page, `/env/dev/webhooks/${id}?tab=${tab}`);
-      await page.getByRole("heading", { level: 1, name: "Renamed" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: "Renamed again" }).waitFor();
       await (tab === "settings" ? typed.fill("fix/*") : typed.selectOption("github"));
       await visit(page, `/env/dev/webhooks/${other.id}?tab=${tab}`);
       await page.getByRole("heading", { level: 1, name: "Other" }).waitFor();
