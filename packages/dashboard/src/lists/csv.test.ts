@@ -11,5 +11,6 @@ test("CSV quotes what needs it, keeps numbers as they are, and starts no formula
     csvOf(items),
     ["id,data,note,name,ts", '1,"{""n"":9007199254740993,""t"":""a,b""}",,,', '\'=SUM(A1),,,"say ""hi""\nthere",12', ""].join("\r\n"),
   );
+  assert.equal(csvOf(['{"=cmd()":1,"@a,b":2}']), ["'=cmd(),\"'@a,b\"", "1,2", ""].join("\r\n"), "a sender chooses the names of members");
   assert.equal(csvOf([]), "\r\n");
 });

@@ -7,14 +7,17 @@ export function csvOf(items: readonly JsonText[]): string {
   const rows = items.map((item) => membersOf(item));
   const columns = [...new Set(rows.flatMap((row) => [...row.keys()]))];
   const lines = rows.map((row) => columns.map((column) => csvField(row.get(column))).join(","));
-  return [columns.map(quoted).join(","), ...lines, ""].join("\r\n");
+  return [columns.map(textField).join(","), ...lines, ""].join("\r\n");
 }
 
 function csvField(text: JsonText | undefined): string {
   if (text === undefined || text === "null") return "";
-  const value = text.startsWith('"') ? (JSON.parse(text) as string) : text;
-  // A spreadsheet would run what begins like a formula.
-  return quoted(text.startsWith('"') && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value);
+  return text.startsWith('"') ? textField(JSON.parse(text) as string) : quoted(text);
+}
+
+/** A spreadsheet would run what begins like a formula. Senders choose texts, and names of members. */
+function textField(text: string): string {
+  return quoted(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 }
 
 function quoted(value: string): string {
