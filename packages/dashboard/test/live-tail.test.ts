@@ -98,6 +98,29 @@ test("the live tail shows what the store has after a pause, after scrolling and 
   await assertComplete(page, service, "after a burst", MORE_THAN_A_TAIL + 150);
 });
 
+test("a list with a named time range stays as it is when the range has moved on by a minute", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  await send(service, "a/first", 120);
+  const page = await openPage(t, browser, "about:blank");
+  await page.clock.install();
+  await page.goto(`${service.url}/env/dev/events?range=1h`);
+  await page.getByText("Loading more…").waitFor();
+  await page.getByRole("button", { name: /^Live/ }).waitFor();
+  const scrolled = "document.querySelector('.list-scroll').scrollTop";
+  await page.evaluate(`${scrolled} = 900`);
+  await page.locator('.list-scroll[data-held="true"]').waitFor();
+
+  let loads = 0;
+  page.on("request", (request) => {
+    if (/\/v1\/events\?(?!.*cursor=)/.test(request.url())) loads++;
+  });
+  await page.clock.fastForward(61_000);
+  await send(service, "a/late", 1);
+  const waiting = page.getByRole("button", { name: "1 new event" });
+  await until("the new event", async () => loads > 0 || waiting.isVisible());
+  assert.deepEqual([loads, await page.evaluate(scrolled)], [0, 900]);
+});
+
 test("a list of runs has no gap: after a pause, while it is joined with the stream, and after a burst", { timeout: 600_000 }, async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   const app = await startShopApp(service.url);

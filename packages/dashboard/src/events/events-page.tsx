@@ -2,6 +2,7 @@
 
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useRef, useState } from "react";
+import type { Filters } from "../api/queries.ts";
 import { useMayErase } from "../api/session.ts";
 import { EraseDialog } from "../jobs/erase-dialog.tsx";
 import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
@@ -10,6 +11,7 @@ import { ExportList } from "../lists/export-list.tsx";
 import { useKeptPosition } from "../lists/kept-position.ts";
 import { SavedFilters } from "../lists/saved-filters.tsx";
 import { withoutRange } from "../lists/time-range.ts";
+import { useListFilters } from "../lists/use-list-filters.ts";
 import { SHARED } from "../shell/environment-names.ts";
 import { Icon } from "../ui/icon.tsx";
 import { loadPart } from "../ui/load-part.ts";
@@ -42,7 +44,7 @@ export function EventsPage() {
   const [scrolled, setScrolled] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const width = useWidth(scroller);
-  const filters = filtersOf(search);
+  const filters = useListFilters(env, search, filtersOf);
   const isHeld = paused || scrolled;
   const list = useEventList(env, filters, isHeld);
   useKeptPosition(scroller, { path: "/env/$env/events", env, search, isReady: list.events.length > 0 });
@@ -61,7 +63,7 @@ export function EventsPage() {
           <div className="page-head">
             <h1>Events</h1>
             {!search.archived && <LiveButton state={list.live} paused={paused} onPause={setPaused} />}
-            <ListActions env={env} search={search} onSearch={setSearch} />
+            <ListActions env={env} search={search} filters={filters} onSearch={setSearch} />
           </div>
           {env === SHARED && <p className="quiet">Webhook events that named no existing branch. No functions run for them.</p>}
           <EventFilters env={env} search={search} onChange={setSearch} />
@@ -100,11 +102,12 @@ export function EventsPage() {
 interface ListActionsProps {
   env: string;
   search: EventSearch;
+  /** Of what the list shows. */
+  filters: Filters;
   onSearch: (search: EventSearch) => void;
 }
 
-function ListActions({ env, search, onSearch }: ListActionsProps) {
-  const filters = filtersOf(search);
+function ListActions({ env, search, filters, onSearch }: ListActionsProps) {
   // Nobody erases everything: a filter says what.
   const mayErase = useMayErase() && Object.entries(filters).some(([name, value]) => value && !OWN_FILTERS.has(name));
   return (

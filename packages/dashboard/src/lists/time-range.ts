@@ -23,7 +23,7 @@ export function readTimeRange(search: Record<string, unknown>): TimeRange {
   return { ...(String(search.range) in RANGES && { range: String(search.range) }), ...instant("from"), ...instant("to") };
 }
 
-/** Rounded to the minute, so that the query key stays the same between renders. */
+/** Rounded to the minute: whoever comes back to a list soon finds it as it was. */
 export function instantsOf({ range, from, to }: TimeRange): { from: number | undefined; to: number | undefined } {
   const named = range ? RANGES[range] : undefined;
   if (!named) return { from, to };

@@ -7,6 +7,7 @@ import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
 import { ExportList } from "../lists/export-list.tsx";
 import { SavedFilters } from "../lists/saved-filters.tsx";
 import { withoutRange } from "../lists/time-range.ts";
+import { useListFilters } from "../lists/use-list-filters.ts";
 import { loadPart } from "../ui/load-part.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { RunFilters } from "./run-filters.tsx";
@@ -27,7 +28,7 @@ export function RunsPage() {
   const navigate = useNavigate();
   const [paused, setPaused] = useState(false);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const filters = runFiltersOf(search);
+  const filters = useListFilters(env, search, runFiltersOf);
   const list = useRunList(env, filters, paused);
   // A run that left the list is no longer selected, because the user cannot see it.
   const selected = useMemo(() => list.runs.filter(({ id }) => chosen.has(id)), [list.runs, chosen]);

@@ -11,6 +11,7 @@ import { useLatestSearch } from "../lists/latest-search.ts";
 import { instantsOf, withoutRange } from "../lists/time-range.ts";
 import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
 import { TypedFilter } from "../lists/typed-filter.tsx";
+import { useListFilters } from "../lists/use-list-filters.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
@@ -21,8 +22,7 @@ export function AuditLogPage() {
   const search = useSearch({ from: "/env/$env/audit-log" });
   const navigate = useNavigate();
   const isUnrestricted = useIsUnrestricted();
-  const { action, actor, ...range } = search;
-  const filters = { action, actor, ...instantsOf(range) };
+  const filters = useListFilters(env, search, auditFiltersOf);
   const log = useInfiniteQuery(auditQuery(filters));
   const setSearch = (next: AuditSearch) => void navigate({ to: "/env/$env/audit-log", params: { env }, search: next, replace: true });
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
@@ -59,6 +59,10 @@ export function AuditLogPage() {
       )}
     </div>
   );
+}
+
+function auditFiltersOf({ action, actor, ...range }: AuditSearch) {
+  return { action, actor, ...instantsOf(range) };
 }
 
 const ACTORS = ["session", "api-key", "signing-key", "event-key", "dev"];
