@@ -137,6 +137,13 @@ export const requestsQuery = (id: string, filters: Filters) =>
     refetchInterval: 5_000,
   });
 
+export const requestQuery = (webhookId: string, id: string) =>
+  queryOptions({
+    queryKey: ["webhook-requests", webhookId, "one", id],
+    queryFn: ({ signal }) =>
+      call<WebhookRequest>(`/webhooks/${encodeURIComponent(webhookId)}/requests/${encodeURIComponent(id)}`, { signal }),
+  });
+
 export interface WebhookStats {
   intervalMs: number;
   points: { at: string; outcomes: Record<string, number> }[];

@@ -1,12 +1,12 @@
 /** All requests of the webhook, accepted and refused, with their outcome. Each can be replayed. */
 
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { UsualRhythm } from "../alerts/usual-rhythm.tsx";
 import { call } from "../api/client.ts";
 import { readJsonText } from "../api/json-text.ts";
-import { requestsQuery } from "../api/queries.ts";
+import { requestQuery, requestsQuery } from "../api/queries.ts";
 import { reload } from "../api/reload.ts";
 import { webhookRhythmQuery } from "../api/rhythm.ts";
 import { useMayRepairWebhooks } from "../api/session.ts";
@@ -32,6 +32,7 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
   const open = (id: string | undefined) =>
     void navigate({ search: { tab: "requests", ...filters, ...(id && { request: id }) }, replace: true });
   const items = requests.data?.pages.flatMap((page) => page.items) ?? [];
+  const isOlder = openId !== undefined && !requests.isPending && !items.some(({ id }) => id === openId);
   const { hasNextPage, isFetching, fetchNextPage } = requests;
   // A page may contain no request that matches although older pages do.
   const isSearching = items.length === 0 && hasNextPage;
@@ -43,6 +44,7 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
       <RequestsChart webhookId={webhook.id} from={filters.from} to={filters.to} onRange={(from, to) => filter({ ...filters, from, to })} />
       <UsualRhythm query={webhookRhythmQuery(webhook.id)} />
       <RequestFilters webhook={webhook} search={filters} onChange={filter} />
+      {isOlder && <OlderRequest key={openId} env={env} webhook={webhook} id={openId} onOpen={open} />}
       {requests.isPending || isSearching ? (
         <SkeletonRows rows={6} />
       ) : isUnavailable(requests.error, requests.data) ? (
@@ -80,6 +82,26 @@ function NoRequests({ webhook, filtered }: { webhook: Webhook; filtered: boolean
         <CodeBlock text={command} label="Copy command" />
       </EmptyState>
     </div>
+  );
+}
+
+interface OlderRequestProps {
+  env: string;
+  webhook: Webhook;
+  id: string;
+  onOpen: (id: string | undefined) => void;
+}
+
+/** The open request if it is not among those loaded: it was opened by its id, or newer ones came. It stands above the list. */
+function OlderRequest({ env, webhook, id, onOpen }: OlderRequestProps) {
+  const { data: request, error, refetch } = useQuery(requestQuery(webhook.id, id));
+  if (isUnavailable(error, request))
+    return <ErrorState error={error} title="This request could not be loaded" onRetry={() => void refetch()} />;
+  if (!request) return <SkeletonRows rows={1} />;
+  return (
+    <ul className="run-list">
+      <RequestItem env={env} webhook={webhook} request={request} isOpen onOpen={onOpen} />
+    </ul>
   );
 }
 

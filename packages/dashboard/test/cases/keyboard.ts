@@ -9,6 +9,9 @@ import { startShopApp } from "../support/app.ts";
 import { openPage, visit } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
+/** Requests of a webhook. */
+const MORE_THAN_A_PAGE = 21;
+
 export function keyboardCases(browser: () => Browser): void {
   test("the palette opens pages, functions, event types and environments, does things, and finds any id; times are exact on a phone", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
@@ -44,10 +47,19 @@ export function keyboardCases(browser: () => Browser): void {
     }
     const transform = "transform = (evt) => ({ name: 'hook/sent', data: evt })";
     const hook = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform } })).body.data;
-    await call(hook.url, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
+    const sendToHook = (body: string) => call(hook.url, { method: "POST", headers: { "content-type": "application/json" }, body });
+    await sendToHook('{"sent":"first"}');
     const [request] = (await service.rest("GET", `/webhooks/${hook.id}/requests`)).body.data;
+    for (let newer = 0; newer < MORE_THAN_A_PAGE; newer++) await sendToHook("{}");
     await choose(request.id, /^Find/);
     await page.waitForURL(`**/webhooks/${hook.id}?tab=requests&request=${request.id}`);
+    const openRequest = page.locator(".run-list li", { has: page.locator(".request-details") });
+    await page.getByRole("button", { name: "Older requests" }).waitFor();
+    await openRequest.getByText('"first"').waitFor();
+    await openRequest.getByRole("button", { name: /200 accepted/ }).click();
+    await page.waitForURL(`**/webhooks/${hook.id}?tab=requests`);
+    await visit(page, `/env/dev/webhooks/${hook.id}?tab=requests&request=req_${run.id.toLowerCase()}`);
+    await page.getByRole("alert").filter({ hasText: "This request could not be loaded" }).waitFor();
     await choose("staging", /^staging\s*Environment/);
     await page.waitForURL("**/env/staging");
     await choose(run.id, /^Find/);
