@@ -43,7 +43,10 @@ const login = createRoute({
   component: lazyPage(managePages, "SignInPage"),
 });
 
-const env = createRoute({ getParentRoute: () => root, path: "/env/$env", component: AppShell });
+/** Stays as it is when its parameters change. */
+const remountDeps = () => null;
+
+const env = createRoute({ getParentRoute: () => root, path: "/env/$env", component: AppShell, remountDeps });
 
 const overview = createRoute({
   getParentRoute: () => env,
@@ -52,7 +55,7 @@ const overview = createRoute({
   component: OverviewPage,
 });
 const events = createRoute({ getParentRoute: () => env, path: "events", validateSearch: readEventSearch, component: EventsPage });
-const event = createRoute({ getParentRoute: () => events, path: "$id", component: EventPanel });
+const event = createRoute({ getParentRoute: () => events, path: "$id", component: EventPanel, remountDeps });
 const eventTypes = createRoute({
   getParentRoute: () => env,
   path: "event-types",
@@ -177,7 +180,14 @@ export function createDashboardRouter(queries: QueryClient) {
     },
   });
   const routeTree = root.addChildren([home, login, env.addChildren(ofEnvironment), withoutEnvironment]);
-  const router = createRouter({ routeTree, defaultErrorComponent: PageError, defaultPreload: "intent", scrollRestoration: false });
+  const router = createRouter({
+    routeTree,
+    defaultErrorComponent: PageError,
+    defaultPreload: "intent",
+    scrollRestoration: false,
+    // The page of another object or environment is another page: an open dialog, and what is typed, are not about it.
+    defaultRemountDeps: ({ params }) => params,
+  });
   router.history.subscribe(({ action }) => noteNavigation(action.type));
   router.subscribe("onBeforeLoad", ({ pathChanged, toLocation }) => {
     if (pathChanged) void takeNewVersion(toLocation.href);

@@ -52,7 +52,7 @@ export function EventPanel() {
           <Icon name="x" />
         </Link>
         <span className="grow" />
-        {event && <EventActions env={env} event={event} />}
+        {event && <EventActions key={event.id} env={env} event={event} />}
       </div>
       {isUnavailable(error, event) ? (
         <ErrorState error={error} title="This event could not be loaded" onRetry={() => void refetch()} />

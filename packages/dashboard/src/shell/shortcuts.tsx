@@ -1,4 +1,7 @@
-/** Keys that work on every page: Ctrl-K for the palette, `?` for help, `g` and another key to go to a page. */
+/**
+ * Keys that work on every page: Ctrl-K for the palette, `?` for help, `g` and another key to go to a page. Not while a dialog is open: it is
+ * about the page behind it.
+ */
 
 import { type NavigateOptions, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
@@ -16,9 +19,10 @@ export function Shortcuts({ env }: { env: string }) {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
-        return setOpen("palette");
+        if (!isDialogOpen()) setOpen("palette");
+        return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isDialogOpen()) return;
       const page = isGoing.current ? PAGES.find(({ key }) => key === event.key) : undefined;
       isGoing.current = event.key === "g";
       if (page) {
@@ -33,4 +37,8 @@ export function Shortcuts({ env }: { env: string }) {
   const close = () => setOpen(null);
   if (open === "palette") return <Palette env={env} onClose={close} onHelp={() => setOpen("help")} />;
   return open === "help" ? <KeyboardHelp onClose={close} /> : null;
+}
+
+function isDialogOpen(): boolean {
+  return document.querySelector("dialog[open]") !== null;
 }
