@@ -2,9 +2,8 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { call } from "../api/client.ts";
-import { follow } from "../api/live.ts";
 import { eventQuery, runQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
 import { reload } from "../api/reload.ts";
@@ -27,6 +26,7 @@ import { RunFacts } from "./run-facts.tsx";
 import { RunStatusBadge } from "./run-status.tsx";
 import { FailedStepButton, RunTimeline } from "./run-timeline.tsx";
 import { RunWaiting } from "./run-waiting.tsx";
+import { useLiveRun } from "./use-live-run.ts";
 
 const WATCH_MS = 2_000;
 /** How long to wait for a call that was in flight when its run was cancelled. It is recorded when the app responds. */
@@ -88,22 +88,6 @@ function isSettled({ status, endedAt, rerun }: Run): boolean {
   if (rerun && !ENDED_STATUSES.has(rerun.status)) return false;
   if (status === "cancelled" && endedAt !== null) return Date.now() - Date.parse(endedAt) > LATE_CALLS_MS;
   return ENDED_STATUSES.has(status);
-}
-
-/** Reloads the run when the service reports a change. */
-function useLiveRun(env: string, id: string, going: boolean): void {
-  const queries = useQueryClient();
-  useEffect(() => {
-    if (!going) return;
-    return follow({
-      path: "/runs/stream",
-      env,
-      onMessage: (text) => {
-        if ((JSON.parse(text) as RunItem).id === id) void queries.invalidateQueries({ queryKey: runQuery(env, id).queryKey });
-      },
-      onState: () => {},
-    });
-  }, [env, id, going, queries]);
 }
 
 function RunActions({ env, run }: { env: string; run: Run }) {

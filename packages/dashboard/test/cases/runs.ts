@@ -77,6 +77,38 @@ export function runCases(browser: () => Browser): void {
     await page.getByRole("heading", { name: "Fulfil order" }).waitFor();
   });
 
+  test("a run that changes faster than it loads is loaded one time after the other, and its last change is shown", async (t) => {
+    const { service, app } = await startShop(t);
+    await sync(service, app.url);
+    const [event] = (await service.send({ name: "shop/cart.left", data: { asks: true } })).body.ids;
+    const run = async () => (await service.rest("GET", `/events/${event}/runs`)).body.data[0];
+    const { id } = await until("the sleep", async () => (await run())?.status === "sleeping" && run());
+    const page = await openPage(t, browser(), "about:blank");
+    const stream = page.waitForResponse((response) => response.url().includes("/runs/stream"));
+    await page.goto(`${service.url}/env/dev/runs/${id}`);
+    await page.getByRole("button", { name: /^Until tomorrow/ }).waitFor();
+    await stream;
+
+    const changed = Promise.withResolvers<void>();
+    let loads = 0;
+    await page.route(`**/v1/runs/${id}`, async (route) => {
+      loads++;
+      const response = await route.fetch();
+      await changed.promise;
+      await route.fulfill({ response });
+    });
+    const [sleep] = (await service.rest("GET", `/runs/${id}`)).body.data.steps;
+    await service.rest("POST", `/runs/${id}/steps/${sleep.id}/wake`);
+    await until("the wait", async () => (await run()).status === "waiting");
+    await until("a load", async () => loads > 0);
+    await service.rest("POST", "/signals", { body: { signal: "discount", data: {} } });
+    await until("the end", async () => (await run()).status === "completed");
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    assert.equal(loads, 1, "a load under way is not dropped");
+    changed.resolve();
+    await page.locator(".page-head").getByText("Completed").waitFor();
+  });
+
   test("the timeline tells queue wait, execution and retry wait apart, and collapses repeated steps; the trace is linked", async (t) => {
     const flags = ["--retry-interval", "300ms", "--trace-url", "https://traces.example/trace/{traceId}"];
     const service = await startTestService(t, { mode: "dev", flags });
