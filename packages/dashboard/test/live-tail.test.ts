@@ -23,6 +23,8 @@ before(async () => {
 const BATCH = 500;
 /** The page keeps that many new events and drops older ones, which it then reads as pages. */
 const MORE_THAN_A_TAIL = TAIL_MAX + 20;
+/** More than a stream goes on after. */
+const LONG_MS = 61_000;
 /** Tall, so that the list is read in few steps. */
 const viewport = { width: 1280, height: 3_000 };
 
@@ -96,6 +98,47 @@ test("the live tail shows what the store has after a pause, after scrolling and 
   await rows.filter({ hasText: "a/end" }).waitFor();
   // What is below was read before.
   await assertComplete(page, service, "after a burst", MORE_THAN_A_TAIL + 150);
+});
+
+const setVisibility = (page: Page, state: "hidden" | "visible") =>
+  page.evaluate(`{
+    Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }`);
+
+test("a tab that was hidden for long reads what is new from the list, not all that it missed from the stream", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  await send(service, "a/first", 70);
+  const page = await openPage(t, browser, `${service.url}/env/dev/events`, { viewport });
+  const rows = page.getByRole("listitem");
+  await page.getByRole("button", { name: /^Live/ }).waitFor();
+  await send(service, "a/live", 1);
+  await rows.filter({ hasText: "a/live" }).waitFor();
+  /** Returns the cursor with which the stream goes on. */
+  const hide = async (ms: number, meanwhile: () => Promise<void>) => {
+    await setVisibility(page, "hidden");
+    // The list is read by its frames, which the clock of Playwright would replace.
+    await page.evaluate(`{ const now = Date.now; Date.now = () => now() + ${ms}; }`);
+    await meanwhile();
+    const reopened = page.waitForRequest((request) => request.url().includes("/events/stream"));
+    await setVisibility(page, "visible");
+    return (await reopened).headers()["last-event-id"];
+  };
+
+  assert.match(String(await hide(1_000, () => send(service, "a/short", 1))), /^\d+$/);
+  await rows.filter({ hasText: "a/short" }).waitFor();
+  assert.equal(await hide(LONG_MS, () => send(service, "a/long", 120)), undefined);
+  await rows.filter({ hasText: "a/long" }).first().waitFor();
+  await assertComplete(page, service, "after it was hidden for long");
+
+  await page.getByRole("button", { name: /^Live/ }).click();
+  await send(service, "a/paused", 1);
+  await page.getByRole("button", { name: "1 new event" }).waitFor();
+  assert.equal(await hide(LONG_MS, () => send(service, "a/late", 120)), undefined);
+  await page.getByRole("button", { name: "121 new events" }).waitFor();
+  await page.getByRole("button", { name: /^Paused/ }).click();
+  await rows.filter({ hasText: "a/late" }).first().waitFor();
+  await assertComplete(page, service, "after a pause during which it was hidden");
 });
 
 test("a list with a named time range stays as it is when the range has moved on by a minute", async (t) => {

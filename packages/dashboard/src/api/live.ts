@@ -1,7 +1,8 @@
 /**
  * Server-sent events over fetch, because EventSource cannot set a header for the environment. A broken connection
- * resumes after the last message, so nothing is missed. A hidden page closes its connection: browsers allow six
- * connections to a server, and a seventh tab would wait forever.
+ * resumes after the last message, so nothing is missed, unless it was broken for long: then the stream starts anew, because a list is
+ * loaded faster than everything that it missed. A hidden page closes its connection: browsers allow six connections to a server, and a
+ * seventh tab would wait forever.
  */
 
 import { ApiError, errorOf, requestOf } from "./client.ts";
@@ -16,10 +17,14 @@ export interface LiveOptions {
   query?: Record<string, string | undefined>;
   onMessage(data: JsonText): void;
   onState(state: LiveState): void;
+  /** The stream starts anew, before it is open: what was sent since the last message is not delivered. */
+  onSkip?(): void;
 }
 
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 15_000;
+/** Longer than the time between two heartbeats of the service. */
+const RESUME_MAX_MS = 60_000;
 
 /** Returns a function that closes the stream. */
 export function follow(options: LiveOptions): () => void {
@@ -30,14 +35,20 @@ export function follow(options: LiveOptions): () => void {
 
 async function keepFollowing(options: LiveOptions, signal: AbortSignal): Promise<void> {
   let last: string | null = null;
+  let heardAt = Date.now();
   let waitMs = RETRY_FIRST_MS;
   while (!signal.aborted) {
     await untilVisible(signal);
+    if (last !== null && Date.now() - heardAt > RESUME_MAX_MS) {
+      last = null;
+      options.onSkip?.();
+    }
     options.onState("connecting");
     const connection = whileVisible(signal);
     try {
       for await (const message of messages(options, last, connection)) {
         waitMs = RETRY_FIRST_MS;
+        heardAt = Date.now();
         if (message === "open") options.onState("live");
         else {
           last = message.id ?? last;

@@ -33,10 +33,13 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
   const query = useMemo(() => eventsQuery(env, filters), [key]);
   const isSearch = Boolean(filters.where || filters.matched);
   const pages = useInfiniteQuery({ ...query, refetchInterval: isSearch && !held ? SEARCH_EVERY_MS : false });
-  const [{ shown, waiting }, setTails] = useState(NOTHING);
+  const [tails, setTails] = useState(NOTHING);
+  const { shown, waiting } = tails;
   const [live, setLive] = useState<LiveState>("connecting");
   const heldNow = useRef(held);
   heldNow.current = held;
+  const tailsNow = useRef(tails);
+  tailsNow.current = tails;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   useEffect(() => {
@@ -51,17 +54,20 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       return queries.resetQueries({ queryKey: query.queryKey });
     };
     let isContinuous = false;
-    /** Adds the events that arrived between loading the list and opening the stream. */
+    /** Adds the events that arrived before the stream was opened, and are not in the list. */
     const join = async () => {
-      // A stream that was open before resumes where it ended.
-      const isOpenedFirst = !isContinuous;
+      // A stream that was open before resumes where it ended, unless that is long ago.
+      const isNew = !isContinuous;
       isContinuous = true;
       if (queries.getQueryState(query.queryKey)?.status === "error") return startOver();
-      if (isSearch || !isOpenedFirst) return;
+      if (isSearch || !isNew) return;
       const { pages: loadedPages } = await queries.ensureInfiniteQueryData(query);
-      const missed = await readMissed(env, filters, new Set(loadedPages[0]?.items.map(({ id }) => id)));
+      const known = [tailsNow.current.waiting.events, tailsNow.current.shown.events, loadedPages[0]?.items ?? []].flat();
+      const missed = await readMissed(env, filters, new Set(known.map(({ id }) => id)));
       if (isLeft) return;
-      setTails((before) => (heldNow.current ? { ...before, waiting: joinTails(before.waiting, missed) } : joinShown(before, missed)));
+      setTails(({ shown, waiting }) =>
+        heldNow.current ? { shown, waiting: joinTails(missed, waiting) } : { shown: joinTails(missed, shown), waiting },
+      );
     };
     const stop = followJoined({
       path: "/events/stream",
@@ -69,6 +75,9 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       ...(filters.name ? { query: { name: String(filters.name) } } : {}),
       everyMs: SHOW_EVERY_MS,
       join: () => join().catch(startOver),
+      onSkip: () => {
+        isContinuous = false;
+      },
       onMessages: (messages) => {
         const batch = messages.map(readEvent).filter((event) => isWanted(event, filters));
         if (batch.length > 0) setTails((before) => (heldNow.current ? keepBack(before, batch) : extendShown(before, batch)));
@@ -111,11 +120,6 @@ function keepBack({ shown, waiting }: Tails, arrived: readonly EventItem[]): Tai
 
 function extendShown({ shown, waiting }: Tails, arrived: readonly EventItem[]): Tails {
   return { shown: extendTail(shown, arrived), waiting };
-}
-
-/** Puts a tail below the one that is shown. */
-function joinShown({ shown, waiting }: Tails, missed: Tail): Tails {
-  return { shown: joinTails(shown, missed), waiting };
 }
 
 /** The events above those known, from the top of the list; of very many the newest, with an unknown number dropped. */
