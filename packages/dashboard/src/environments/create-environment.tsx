@@ -21,10 +21,11 @@ export function CreateEnvironment({ kind, onClose }: { kind: EnvironmentKind; on
   async function create() {
     const body = { name: name.trim(), kind, ...(database !== DIRECTORY && { database }) };
     const created = await call<{ keys?: Key[] }>("/environments", { method: "POST", body });
+    // At once: no later response has the keys.
+    if (created.keys) setKeys(created.keys);
     await Promise.all(["environments", "databases"].map((key) => reload(queries, [key])));
     toast("ok", `${name.trim()} created.`);
-    if (created.keys) setKeys(created.keys);
-    else onClose();
+    if (!created.keys) onClose();
   }
   return (
     <FormDialog

@@ -17,8 +17,9 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
 
   async function create() {
     const key = await call<Key>("/keys", { method: "POST", env, body: { kind, ...keyBody(kind, draft) } });
-    await reload(queries, ["keys"]);
+    // At once: no later response has the key.
     setCreated(key);
+    await reload(queries, ["keys"]);
   }
 
   return (

@@ -47,6 +47,26 @@ export function keyCases(browser: () => Browser): void {
     await page.getByText("Checkout revoked").waitFor();
     await page.getByRole("cell", { name: "Checkout" }).waitFor({ state: "detached" });
 
+    const listed = await delayNext(page, "**/v1/keys?*");
+    await page.getByRole("button", { name: "New event key" }).click();
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Second");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    // It is shown before the list is there.
+    await dialog.getByRole("heading", { name: "Second created" }).waitFor();
+    await listed();
+    await dialog.getByRole("button", { name: "I have copied it" }).click();
+
+    await visit(page, "/env/dev/environments");
+    await page.getByRole("row", { name: /^dev / }).waitFor();
+    const environmentsListed = await delayNext(page, "**/v1/environments?*");
+    await page.getByRole("button", { name: "Custom environment" }).click();
+    await dialog.getByRole("textbox", { name: "Name" }).fill("staging");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByRole("heading", { name: "Keys of staging" }).waitFor();
+    await environmentsListed();
+    await dialog.getByRole("button", { name: "I have copied them" }).click();
+    await page.getByRole("row", { name: /^staging / }).waitFor();
+
     const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Deploys", role: "admin" } });
     await visit(page, "/env/dev/apps");
     await visit(page, "/env/dev/keys");
