@@ -6,6 +6,7 @@ import type { Browser } from "playwright-core";
 import { test } from "../../server/test/support/both-stores.ts";
 import { startTestService } from "../../server/test/support/service.ts";
 import { openPage } from "./support/browser.ts";
+import { delayNext } from "./support/delay-next.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
 
@@ -23,9 +24,18 @@ test("a provider that the search hides is not chosen", async (t) => {
   await page.getByRole("searchbox", { name: "Search providers" }).pressSequentially("stripe");
   await until("the one that is found to be chosen", () => stripe.isChecked());
   await page.getByRole("combobox", { name: /no request comes/ }).selectOption("1 day");
-  await page.getByRole("button", { name: /^Create/ }).click();
+  const created = await delayNext(page, "**/v1/webhooks");
+  let requests = 0;
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().endsWith("/v1/webhooks")) requests++;
+  });
+  const create = page.getByRole("button", { name: /^Create/ });
+  await create.click();
+  await create.click({ force: true });
+  await created();
   await page.waitForURL("**/webhooks/wh_*");
   await page.getByRole("heading", { name: "Stripe" }).first().waitFor();
+  assert.equal(requests, 1, "a second click does not create another webhook");
   const [rule] = (await service.rest("GET", "/alert-rules")).body.data;
   assert.deepEqual(
     [rule.kind, rule.windowSeconds, rule.webhook],

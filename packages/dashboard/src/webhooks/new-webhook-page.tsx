@@ -48,6 +48,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
   const [verifyToken, setVerifyToken] = useState("");
   const [silenceSeconds, setSilenceSeconds] = useState(0);
   const [fault, setFault] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const ordered = [...providers.slice(-1), ...providers.slice(0, -1)];
@@ -60,6 +61,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
   async function create(event: FormEvent) {
     event.preventDefault();
     setFault(null);
+    setBusy(true);
     try {
       const checks = checksOf(chosen, secret.trim(), verifyToken.trim());
       const body = { name: name.trim() || chosen.title, transform: chosen.transform, environment: env, ...checks };
@@ -71,6 +73,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
     } catch (reason) {
       setFault(reason);
     }
+    setBusy(false);
   }
 
   return (
@@ -109,7 +112,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
         </Notice>
       )}
       <div>
-        <button type="submit" className="button primary">
+        <button type="submit" className="button primary" disabled={busy}>
           Create webhook
         </button>
       </div>
