@@ -75,5 +75,10 @@ export function MirrorForm({ webhook }: { webhook: Webhook }) {
 }
 
 function draftOfMirror({ mirror }: Webhook) {
-  return { to: mirror?.to.join("\n") ?? "", percent: String((mirror?.sample ?? 1) * 100) };
+  return { to: mirror?.to.join("\n") ?? "", percent: percentOf(mirror?.sample ?? 1) };
+}
+
+/** As it was typed: 0.07 * 100 is a little more than 7. */
+function percentOf(sample: number): string {
+  return String(Number((sample * 100).toPrecision(12)));
 }

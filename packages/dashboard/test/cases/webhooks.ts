@@ -167,6 +167,12 @@ export function webhookCases(browser: () => Browser): void {
     await mirror.getByRole("button", { name: "Update mirroring" }).click();
     await page.getByText("Mirroring is on.").waitFor();
     assert.deepEqual((await service.rest("GET", "/webhooks")).body.data[0].mirror, { to: ["feature/*", "main-next"], sample: 0.125 });
+    await mirror.getByLabel("Share of the events").fill("7");
+    await mirror.getByRole("button", { name: "Update mirroring" }).click();
+    await until("7 %", async () => (await service.rest("GET", "/webhooks")).body.data[0].mirror.sample === 0.07);
+    await visit(page, `/env/dev/webhooks/${data[0].id}`);
+    await visit(page, `/env/dev/webhooks/${data[0].id}?tab=settings`);
+    await until("the share as it was typed", async () => (await mirror.getByLabel("Share of the events").inputValue()) === "7");
     await mirror.getByLabel("Mirror events to branch environments").fill("");
     await mirror.getByRole("button", { name: "Update mirroring" }).click();
     await page.getByText("Mirroring is off.").waitFor();
