@@ -8,6 +8,7 @@ import { formatJson, readJsonText } from "../api/json-text.ts";
 import { eventPage } from "../api/queries.ts";
 import type { FunctionItem } from "../api/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
+import { messageOf, Notice } from "../ui/states.tsx";
 import { toast } from "../ui/toasts.tsx";
 
 interface InvokeDialogProps {
@@ -16,20 +17,21 @@ interface InvokeDialogProps {
   onClose: () => void;
 }
 
-/** Starts with the data of the newest event of a trigger, which is likely to be valid. */
+/** Starts with the data of the newest event of a trigger, which is likely to be valid; without any if that event cannot be loaded. */
 export function InvokeDialog({ env, fn, onClose }: InvokeDialogProps) {
   const name = fn.triggers.find(({ event }) => event !== undefined)?.event;
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ["events", env, "newest", name],
     queryFn: () => eventPage(env, { name, limit: 1 }),
     enabled: name !== undefined,
     gcTime: 0,
+    retry: false,
   });
-  if (name !== undefined && !data) return null;
-  return <DataDialog env={env} fn={fn} initial={data?.items[0]?.data ?? "{}"} onClose={onClose} />;
+  if (name !== undefined && !data && !error) return null;
+  return <DataDialog env={env} fn={fn} initial={data?.items[0]?.data ?? "{}"} error={error} onClose={onClose} />;
 }
 
-function DataDialog({ env, fn, initial, onClose }: InvokeDialogProps & { initial: string }) {
+function DataDialog({ env, fn, initial, error, onClose }: InvokeDialogProps & { initial: string; error: Error | null }) {
   const [text, setText] = useState(() => formatJson(initial));
   const navigate = useNavigate();
   async function invoke() {
@@ -44,6 +46,11 @@ function DataDialog({ env, fn, initial, onClose }: InvokeDialogProps & { initial
   return (
     <FormDialog title={`Invoke ${fn.name}`} submit="Invoke" wide onClose={onClose} onSubmit={invoke}>
       <p>Starts one run of this function, whatever its triggers. Other functions do not run.</p>
+      {error && (
+        <Notice kind="bad" icon="alert">
+          The newest event could not be loaded: {messageOf(error)}
+        </Notice>
+      )}
       <label className="field">
         <span>Data</span>
         <textarea className="input" rows={12} value={text} spellCheck={false} onChange={({ target }) => setText(target.value)} />

@@ -76,7 +76,7 @@ export function repairCases(browser: () => Browser): void {
 
   test("a function shows its figures, is invoked, and gets events replayed; the figures are those of the lists", async (t) => {
     const service = await startFailures(t);
-    const page = await openPage(t, browser(), `${service.url}/env/dev/functions/shop-charge?span=1h`);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/functions/shop-charge?span=1h`, { allow: /400/ });
     await page.getByRole("img", { name: "Throughput: 3 runs created" }).waitFor();
     await page.getByRole("img", { name: "Failure rate: 100.0 % of ended runs failed" }).waitFor();
     for (const chart of ["Duration", "Queue delay"])
@@ -88,8 +88,14 @@ export function repairCases(browser: () => Browser): void {
       .waitFor();
     await page.getByRole("row", { name: /Charge card .*\b3 100\.0 %/ }).waitFor();
     await page.goBack();
-    await page.getByRole("button", { name: "Invoke" }).click();
     const invoke = page.getByRole("dialog", { name: "Invoke Charge card" });
+    const broken = { status: 400, json: { error: "Out of order.", code: "request_invalid" } };
+    await page.route(/\/v1\/events\?.*limit=1\b/, (route) => route.fulfill(broken), { times: 1 });
+    await page.getByRole("button", { name: "Invoke" }).click();
+    await invoke.getByRole("alert").filter({ hasText: "The newest event could not be loaded: Out of order." }).waitFor();
+    assert.equal(await invoke.getByRole("textbox", { name: "Data" }).inputValue(), "{}");
+    await invoke.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Invoke" }).click();
     await until("the newest event", async () =>
       /"card": "tok_visa"/.test(await invoke.getByRole("textbox", { name: "Data" }).inputValue()),
     );
