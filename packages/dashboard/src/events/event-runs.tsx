@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { type EventRelation, eventRunsQuery } from "../api/queries.ts";
 import { ENDED_STATUSES, type EventItem, type RunItem } from "../api/types.ts";
 import { RunStatusBadge } from "../runs/run-status.tsx";
@@ -37,6 +38,13 @@ function StartedRuns({ env, event }: { env: string; event: EventItem }) {
         </p>
       )}
       <RunLines env={env} runs={data?.items ?? []} />
+      {data && data.next !== null && (
+        <MoreRuns shown={data.items.length}>
+          <Link to="/env/$env/runs" params={{ env }} search={{ event: event.id }}>
+            Show all
+          </Link>
+        </MoreRuns>
+      )}
     </section>
   );
 }
@@ -49,7 +57,16 @@ function OtherRuns({ env, event, relation, title }: { env: string; event: EventI
     <section className="stack tight" aria-label={title}>
       <h3>{title}</h3>
       <RunLines env={env} runs={data.items} />
+      {data.next !== null && <MoreRuns shown={data.items.length} />}
     </section>
+  );
+}
+
+function MoreRuns({ shown, children }: { shown: number; children?: ReactNode }) {
+  return (
+    <p className="quiet small">
+      These are the newest {shown}. There are more. {children}
+    </p>
   );
 }
 

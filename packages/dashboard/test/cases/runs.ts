@@ -172,6 +172,10 @@ export function runCases(browser: () => Browser): void {
     const [resumer] = (await service.send({ name: "shop/order.created", data: { orderId: 1 } })).body.ids;
     await page.locator(".page-head").getByText("Completed").waitFor();
     await timeline.getByRole("button", { name: /Until they pay/ }).click();
+    await page.route(/\/v1\/events\/\w+\/runs\?/, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), page: { next: "more" } } });
+    });
     await page.getByRole("link", { name: resumer }).click();
     await page.waitForURL(`**/events/${resumer}`);
     const panel = page.getByRole("complementary", { name: "Event" });
@@ -179,6 +183,10 @@ export function runCases(browser: () => Browser): void {
       .getByRole("region", { name: "Resumed runs" })
       .getByRole("link", { name: /Completed\s*Remind of the cart/ })
       .waitFor();
+
+    await panel.getByRole("region", { name: "Resumed runs" }).getByText("These are the newest 1. There are more.").waitFor();
+    const all = panel.getByRole("region", { name: "Runs", exact: true }).getByRole("link", { name: "Show all" });
+    assert.equal(await all.getAttribute("href"), `/env/dev/runs?event=${resumer}`);
 
     await service.send({ name: "shop/cart.left", data: {} });
     await until("the wait", async () => (await service.rest("GET", "/runs?status=waiting")).body.data.length === 1);
