@@ -254,6 +254,13 @@ test("the chart: its values are used, what it uses is a value, and it runs the i
   assert.match(text, ofPostgres, "a secret without the URL stops the pod, not a store in a volume that is deleted with it");
 });
 
+test("the chart keeps the figures, which need no key, inside the cluster", () => {
+  const [api = "", figures = ""] = read(`${CHART}/templates/service.yaml`).split("\n---\n");
+  assert.match(api, /type: \{\{ \.Values\.service\.type \}\}/);
+  assert.doesNotMatch(api, /name: metrics/);
+  assert.match(figures, /type: ClusterIP[\s\S]*name: metrics/);
+});
+
 test("the guide names the variables, files, values and version that there are, and its keys stay out of git", () => {
   const guide = read("docs/how-to/containers.md");
   const composed = ["deploy/compose.yaml", "deploy/compose.postgres.yaml"].map(read).join("\n");
@@ -282,6 +289,7 @@ test("the chart renders, where helm is installed", (t) => {
       "Ingress",
       "NetworkPolicy",
       "PodDisruptionBudget",
+      "Service",
       "Service",
       "ServiceMonitor",
     ],
