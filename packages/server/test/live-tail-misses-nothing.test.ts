@@ -101,6 +101,12 @@ test(
       assert.deepEqual(numbers(await again.take(2)), [1, 2]);
     },
 
+    "a tail with a cursor of another store, such as before an older copy was restored, shows what comes": async (service, t) => {
+      const tail = await openTail(t, service, "", { "last-event-id": "1000000000" });
+      await service.send(event(1));
+      assert.deepEqual(numbers(await tail.take(1)), [1]);
+    },
+
     "only the environment and the names asked for": async (service, t) => {
       await service.rest("POST", "/environments", { body: { name: "staging" } });
       const staging = await openTail(t, service, "", { "x-service-env": "staging" });

@@ -72,7 +72,8 @@ async function eventSource(parts: EventStreamParts, environment: Environment, wa
       ? store.eventSequence({ environmentId: environment.id })
       : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
   return {
-    from: cursor ?? (await since()),
+    // A cursor of another store, as after a restore of an older one, would wait for numbers that are far away.
+    from: cursor === null ? await since() : Math.min(cursor, await store.eventSequence({ environmentId: environment.id })),
     async read(after, isLive) {
       const { events, reached } = await (isLive ? store : views).eventFollow({
         environmentId: environment.id,

@@ -69,7 +69,8 @@ async function requestSource(
       ? store.webhookRequestSequence({ environmentId })
       : store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
   return {
-    from: cursor ?? (await since()),
+    // As in the stream of events: a cursor may be of another store.
+    from: cursor === null ? await since() : Math.min(cursor, await store.webhookRequestSequence({ environmentId })),
     async read(after, isLive) {
       const { requests, reached } = await (isLive ? store : views).webhookRequestFollow({
         environmentId,
