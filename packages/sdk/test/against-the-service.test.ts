@@ -204,15 +204,26 @@ test("deferred functions start when the run has ended, however it ends; sessions
       [{ data: { n: 1, fails }, parents, sessions: meta.sessions }],
     );
   }
-  const { ids } = await inlet.send({ name: "shop/chat", data: { waits: true }, meta });
-  const sleeping = async () => {
-    const { body } = await service.rest("GET", `/events/${ids[0]}/runs`);
-    return body.data.find(({ status }: { status: string }) => status === "sleeping");
+  const asleep = async () => {
+    const { ids } = await inlet.send({ name: "shop/chat", data: { waits: true }, meta });
+    const sleeping = async () => {
+      const { body } = await service.rest("GET", `/events/${ids[0]}/runs`);
+      return body.data.find(({ status }: { status: string }) => status === "sleeping");
+    };
+    return { event: ids[0] as string, run: (await until("it sleeps", sleeping)).id as string };
   };
-  const { id } = await until("it sleeps", sleeping);
-  assert.equal((await service.rest("POST", `/runs/${id}/cancel`)).status, 200);
-  const cancelled = await ended(chat, ids[0]);
+  const byHand = await asleep();
+  assert.equal((await service.rest("POST", `/runs/${byHand.run}/cancel`)).status, 200);
+  const cancelled = await ended(chat, byHand.event);
   assert.deepEqual([cancelled.status, (await deferredBy(cancelled)).length], ["cancelled", 1]);
+  const erased = await asleep();
+  const job = { kind: "events.erase", filter: { event: erased.event } };
+  const { id } = (await service.rest("POST", "/jobs", { body: job })).body.data;
+  const isOver = async () => (await service.rest("GET", `/jobs/${id}`)).body.data.endedAt !== null || undefined;
+  await until("the event is erased", isOver);
+  assert.equal((await ended(chat, erased.event)).status, "cancelled");
+  const started = (await service.rest("GET", "/runs?function=shop-later")).body.data;
+  assert.equal(started.length, 3, "what is erased starts nothing");
   const { body } = await service.rest("GET", "/events?name=shop/seen");
   const told = await ended(seen, body.data[0].id);
   assert.deepEqual(told.output, [{ chat: "7" }, { chat: "7" }]);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { NonRetriableError } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { listen } from "./listen.ts";
 import { operationsOf, run, testApp } from "./test-app.ts";
@@ -179,4 +180,19 @@ test("the result of a step that runs is kept, however the code beside it ends me
     const { output, steps } = await run(t, fn);
     assert.deepEqual([output, charged, Object.keys(steps).length], ["paid", 1, 1], id);
   }
+});
+
+test("the code that ends beside a step counts if the step fails: what is not to be tried again is not", async (t) => {
+  const { inlet } = await testApp(t);
+  let charged = 0;
+  const fn = inlet.createFunction({ id: "refused" }, { event: "test/event" }, ({ step }) => {
+    const charge = step.run("charge", async () => {
+      charged++;
+      await delay(50);
+      throw new Error("try again");
+    });
+    return Promise.all([charge, delay(5).then(() => Promise.reject(new NonRetriableError("invalid")))]);
+  });
+  const { status, output } = await run(t, fn, { maxAttempts: 3 });
+  assert.deepEqual([status, (output as { message: string }).message, charged], ["failed", "invalid", 1]);
 });

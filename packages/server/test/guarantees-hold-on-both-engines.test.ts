@@ -39,6 +39,7 @@ const ON_ONE_ENGINE: Readonly<Record<string, readonly string[]>> = {
     "cli/ctrl-c-ends-with-a-plain-line",
     "cli/exit-codes-tell-what-to-do",
     "cli/refusals-say-what-to-do",
+    "cli/requests-that-take-minutes-are-waited-for",
   ],
   "how a published SDK describes its functions: a build of our SDK is checked on both": ["cli/a-build-of-sdk-v3-is-checked"],
   "guides, recipes and the package are run as written, which is on the embedded store": [

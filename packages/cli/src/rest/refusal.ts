@@ -43,8 +43,11 @@ export function refusal(base: string, status: number, response: unknown): Comman
 function foreignResponse(base: string, status: number): CommandFault {
   if (status !== 502 && status !== 504)
     return new CommandFault(`${base} returned status ${status}. Check that it is an Inlet service.`, null, exitOf(status));
-  const sentence = `${base} returned status ${status}: a proxy in front of the service cannot reach it. Check that the service runs.`;
-  return new CommandFault(sentence, null, EXIT.unreachable);
+  const reason =
+    status === 502
+      ? "a proxy in front of the service cannot reach it. Check that the service runs."
+      : "a proxy in front of the service got no response in time. Retry later, or raise its time limit.";
+  return new CommandFault(`${base} returned status ${status}: ${reason}`, null, EXIT.unreachable);
 }
 
 function exitOf(status: number): number {

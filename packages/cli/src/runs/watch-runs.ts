@@ -70,6 +70,7 @@ async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<Comm
         if (state === "lost") return void io.err.write(`Disconnected: ${reason}. Reconnecting.\n`);
         // The stream is already open, so no change falls between the lists and the stream.
         await catchUp();
+        if (signal.aborted) return;
         io.err.write(`Following runs of ${rest.base}. Press Ctrl-C to stop.\n`);
       },
     },

@@ -20,14 +20,15 @@ interface InvokeDialogProps {
 /** Starts with the data of the newest event of a trigger, which is likely to be valid; without any if that event cannot be loaded. */
 export function InvokeDialog({ env, fn, onClose }: InvokeDialogProps) {
   const name = fn.triggers.find(({ event }) => event !== undefined)?.event;
-  const { data, error } = useQuery({
+  const { data, error, isFetched } = useQuery({
     queryKey: ["events", env, "newest", name],
     queryFn: () => eventPage(env, { name, limit: 1 }),
     enabled: name !== undefined,
     gcTime: 0,
     retry: false,
   });
-  if (name !== undefined && !data && !error) return null;
+  // Also while it is loaded once more after an outage: what is typed stays.
+  if (name !== undefined && !isFetched) return null;
   return <DataDialog env={env} fn={fn} initial={data?.items[0]?.data ?? "{}"} error={error} onClose={onClose} />;
 }
 

@@ -107,6 +107,7 @@ export function runCases(browser: () => Browser): void {
     assert.equal(loads, 1, "a load under way is not dropped");
     changed.resolve();
     await page.locator(".page-head").getByText("Completed").waitFor();
+    await page.unrouteAll({ behavior: "wait" });
   });
 
   test("the timeline tells queue wait, execution and retry wait apart, and collapses repeated steps; the trace is linked", async (t) => {

@@ -72,6 +72,8 @@ class CallExecution implements Execution {
   #isScheduled = false;
   #isOver = false;
   #isRunning = false;
+  /** How the code ended while a step ran. */
+  #ended: CallEnd | undefined;
   #searchTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(call: Call, resolve: (outcome: Outcome) => void) {
@@ -105,12 +107,12 @@ class CallExecution implements Execution {
     return { kind: "threw", error: new Error(`Step "${step.id}" was begun and never awaited. Write "await" before it`) };
   }
 
-  /**
-   * The code has ended. In a call for one step that is an error: the step should have been reached. While a step runs, its outcome is reported
-   * first, as it would not run again then: the next call has it, and ends in the same way or in another.
-   */
+  /** The code has ended. In a call for one step that is an error: the step should have been reached. */
   #settle(outcome: CallEnd): void {
-    if (this.#isRunning) return;
+    if (this.#isRunning) {
+      this.#ended ??= outcome;
+      return;
+    }
     if (!this.#isSearching()) this.#end(outcome);
     else if (!this.#wanted()) this.#end(this.#stepMissing());
   }
@@ -234,11 +236,16 @@ class CallExecution implements Execution {
     return may && this.#fresh.length === 1 && first?.op === "StepRun" ? first : undefined;
   }
 
-  /** Nothing else happens while a step runs: `isScheduled` blocks everything. */
+  /**
+   * Nothing else happens while a step runs: `isScheduled` blocks everything. If the code ends meanwhile, the result of the step counts, which
+   * would be lost otherwise: the next call has it. A step that failed has none: in a discovery, the end of the code counts.
+   */
   async #run(step: FoundStep): Promise<void> {
     this.#isScheduled = true;
     this.#isRunning = true;
-    this.#end({ kind: "ran", step: await runStep(step, this.#call) });
+    const ran = await runStep(step, this.#call);
+    const ended = ran.retry && this.#call.requestedStep === null ? this.#ended : undefined;
+    this.#end(ended ?? { kind: "ran", step: ran });
   }
 
   /** Whether an earlier call has not completed the step of this call. */

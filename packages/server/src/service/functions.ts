@@ -18,7 +18,7 @@ import { createApprovals } from "../flows/decide-approvals.ts";
 import { PauseFunctions } from "../flows/pause-functions.ts";
 import { repeatedRun } from "../flows/rerun-run.ts";
 import { SyncApps } from "../flows/sync-apps.ts";
-import type { ClaimedEntry, Environment, Lease, NewEvent, NewRun, RunSummary, StoredEvent } from "../store/contract/index.ts";
+import type { ClaimedEntry, Environment, Lease, NewEvent, NewRun, RunState, RunSummary, StoredEvent } from "../store/contract/index.ts";
 import { createFunctionExecutor } from "./function-executor.ts";
 import { createPlanning, type Planning } from "./function-planning.ts";
 import { functionNosOf, type RoutesRegistry, registryOfRoutes, runsOfRoutes } from "./functions-of-routes.ts";
@@ -40,8 +40,8 @@ export interface Functions extends StoredWork {
   inngest: Omit<InngestResponses, "start" | "stop">;
   runs: RunsRoutesParts["runs"];
   runCopies: RunCopyRoutesParts["runCopies"];
-  /** False if the run has already ended. */
-  cancelRun(run: { environmentId: Environment["id"]; no: RunNo }): Promise<boolean>;
+  /** Because its event is to be erased: what it deferred does not start with the same content. False if the run has already ended. */
+  cancelErased(run: { environmentId: Environment["id"]; no: RunNo }): Promise<boolean>;
   /** Functions of an environment with this id, including archived ones; null: all. */
   functionNos(environmentId: Environment["id"], functionId: string | null): FunctionNo[];
   /** What jobs start. */
@@ -98,7 +98,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     functionsWaitingSince: () => executor.functionsWaitingSince(),
     sdk,
     inngest,
-    cancelRun: runs.cancel,
+    cancelErased: (run) => executor.change(run, (state) => cancelRun(withoutDeferred(state), now(), endEvents, "Its event is erased.")),
     ...names,
     approvals: createApprovals({ store, plan, lease, eventIds, now, take }),
     ...storedWork({ store, plan, lease, eventIds, functionId: names.functionId, now, take }),
@@ -223,4 +223,8 @@ function namesOfFunctions(registry: Registry): Pick<Functions, "functionId" | "f
         return known ? [{ id: known.id, name: known.name }] : [];
       }),
   };
+}
+
+function withoutDeferred(state: RunState): RunState {
+  return { ...state, steps: state.steps.filter(({ kind }) => kind !== "defer") };
 }

@@ -76,13 +76,13 @@ export function createJobsAndAlerts(parts: JobsAndAlertsParts): JobsAndAlerts {
 }
 
 function createKinds({ store, directory, functions, replay, drill, archive, sourceName, now }: JobsAndAlertsParts): JobKind[] {
-  const { runs, jobStarts, cancelRun, functionId } = functions;
+  const { runs, jobStarts, cancelErased, functionId } = functions;
   const webhooks = () => directory.webhooks();
   const environment = (id: Environment["id"]) => directory.environment(id);
   return [
     replayEvents({ store, sourceName, ...jobStarts }),
     rerunRuns({ store, runs, ...jobStarts }),
-    eraseEvents({ store, sourceName, cancel: cancelRun, gatheringWithout, archive, environment }),
+    eraseEvents({ store, sourceName, cancel: cancelErased, gatheringWithout, archive, environment }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
     replayRequests({ store, replay, webhooks, environmentName: (id) => environment(id)?.name ?? "" }),
     drillWebhook({ store, drill, webhooks, environment, functionId, now }),

@@ -55,7 +55,7 @@ export function createSimJobs({ store, functions, directory, log, leaseMs, intak
     eraseEvents({
       store,
       sourceName: () => "",
-      cancel: functions.cancelRun,
+      cancel: functions.cancelErased,
       gatheringWithout,
       archive: null,
       environment: () => undefined,

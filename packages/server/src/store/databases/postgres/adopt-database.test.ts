@@ -96,7 +96,7 @@ test("a database is refused that is no PostgreSQL, is silent, or belongs to anyb
   missing.pathname = "/nowhere";
   assert.match(
     (await refusedAs("us", missing.href)).join(),
-    /^database_unreachable,The database cannot be used: database "nowhere" does not/,
+    /^database_unreachable,The database cannot be used: PostgreSQL cannot be reached \(database "nowhere" does not/,
   );
   const silent = await silentServer(t);
   assert.match((await refusedAs("us", silent)).join(), /^database_unreachable,The database cannot be used: PostgreSQL cannot be reached/);
