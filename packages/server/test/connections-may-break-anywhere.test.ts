@@ -17,7 +17,7 @@ import {
   EVENT_WRITTEN,
 } from "./support/cutting-proxy.ts";
 import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
-import { startTestService, type TestService } from "./support/service.ts";
+import { type Answer, startTestService, type TestService } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
 /** A claim whose response was lost is made good when its lease is over. */
@@ -66,11 +66,16 @@ async function send(node: TestService, event: object): Promise<string> {
   }
 }
 
-async function storedOnce({ node, ran }: World, name: string, label: string, id: string, timeoutMs?: number): Promise<void> {
-  const { body } = await poll(async () => {
-    const answer = await node.rest("GET", `/events?name=${name}&q=${label}`);
+/** Reads may be refused, too: no connection is free, or a new one takes too long on a busy machine. */
+function read(node: TestService, path: string): Promise<Answer> {
+  return poll(async () => {
+    const answer = await node.rest("GET", path);
     return answer.status === 200 ? answer : null;
-  }, "the list of events");
+  }, path);
+}
+
+async function storedOnce({ node, ran }: World, name: string, label: string, id: string, timeoutMs?: number): Promise<void> {
+  const { body } = await read(node, `/events?name=${name}&q=${label}`);
   assert.deepEqual(
     body.data.map((event: { id: string }) => event.id),
     [id],
@@ -129,7 +134,7 @@ test("events in a batch, some of them with an id, one of them twice", { skip }, 
       assert.equal(status, 200, text);
       await made;
       for (const [n, label] of labels.entries()) await storedOnce(world, "break/steps.batch", label, body.ids[n]);
-      const found = await Promise.all(labels.map((_, n) => world.node.rest("GET", `/events/${body.ids[n]}`)));
+      const found = await Promise.all(labels.map((_, n) => read(world.node, `/events/${body.ids[n]}`)));
       const duplicates = found.map((answer) => answer.body.data.duplicates);
       assert.deepEqual([body.ids[3], duplicates], [body.ids[1], [0, 1, 0]], "writing it again was no duplicate of the sender's");
     });
@@ -153,10 +158,10 @@ test("events whose ids the sender gave are no duplicates of themselves", { skip 
     WRITTEN_AGAIN_MS,
   );
   const duplicates = async () => {
-    const found = await Promise.all(sent.ids.map((id) => node.rest("GET", `/events/${id}`)));
+    const found = await Promise.all(sent.ids.map((id) => read(node, `/events/${id}`)));
     return found.map(({ body }) => body.data.duplicates);
   };
-  const { body } = await node.rest("GET", "/usage");
+  const { body } = await read(node, "/usage");
   assert.deepEqual(new Set(body.data.map(({ eventsDuplicate }: { eventsDuplicate: number }) => eventsDuplicate)), new Set([0]));
   assert.deepEqual(await duplicates(), [0, 0]);
   assert.deepEqual((await node.send(batch, sent.seed)).body.ids, sent.ids);
@@ -174,7 +179,7 @@ test("events from which nothing follows", { skip }, async (t) => {
       const { status, body, text } = await node.send(sent);
       assert.equal(status, 200, text);
       await made;
-      const { body: found } = await node.rest("GET", `/events?name=break/nothing&q=${when}-`);
+      const { body: found } = await read(node, `/events?name=break/nothing&q=${when}-`);
       const stored = found.data.map(({ id, duplicates }: { id: string; duplicates: number }) => [id, duplicates]);
       assert.deepEqual(
         stored.toSorted(),
@@ -210,7 +215,7 @@ test("claiming: a sleep that is over, a run that waited for its turn, a start at
         const label = point.replaceAll(" ", "-");
         const id = await begin(world, label);
         await made;
-        const { body } = await world.node.rest("GET", `/events/${id}`);
+        const { body } = await read(world.node, `/events/${id}`);
         await storedOnce(world, body.data.name, label, id, LEASE_IS_OVER_MS);
       }),
     ),
@@ -263,7 +268,7 @@ test("registering an app", { skip }, async (t) => {
         return status === 200 ? body.data.map(({ id }: { id: string }) => id).sort() : null;
       }, "the functions");
       assert.deepEqual(known, [`shop-fn-${n}-0`, `shop-fn-${n}-1`]);
-      assert.equal((await node.rest("GET", "/apps")).body.data.length, 1);
+      assert.equal((await read(node, "/apps")).body.data.length, 1);
       const id = await send(node, { name: `break/registered.${n}`, data: {} });
       const runs = await runsOf(node, id, { count: 2 });
       assert.deepEqual(
