@@ -67,10 +67,16 @@ export async function startApp(
   };
 }
 
-/** Where it registers is for the app to say. An app with a key of its environment is asked to by that key. */
+/**
+ * Where it registers is for the app to say. An app with a key of its environment is asked to by that key. On a busy machine an app may not answer
+ * within the service's time limit: it is asked again.
+ */
 async function sync(service: ServiceClient, url: string, keyed: string | undefined): Promise<void> {
   const headers = keyed === undefined ? {} : { "x-service-env": keyed };
-  const { status, text } = await service.rest("POST", "/apps", { body: { url }, headers });
+  const { status, text } = await poll(async () => {
+    const answer = await service.rest("POST", "/apps", { body: { url }, headers });
+    return answer.body?.code === "app_unreachable" ? null : answer;
+  }, "the app to answer");
   assert.equal(status, 201, text);
 }
 
