@@ -93,6 +93,11 @@ export const PROOFS: Readonly<Record<string, readonly string[]>> = {
     "packages/cli/test/foreign-text-cannot-control-the-terminal.test.ts",
   ],
   "files or links prepared where a backup is made": ["packages/server/test/backups-are-complete.test.ts"],
+  "events sent with the id of a cron's tick, an alert or an invocation, to suppress it": [
+    "packages/server/src/store/sqlite/sqlite-store.test.ts",
+    "packages/server/src/store/postgres/postgres-store.test.ts",
+    "packages/server/test/inngest-rest-is-spoken.test.ts",
+  ],
   "proxies that repeat the event key in their error pages": ["packages/sdk/test/sending-events.test.ts"],
   "a key that exceeds its role or environments; an admin of one environment who tries every route on another": [
     "packages/server/test/roles-and-limits-hold.test.ts",

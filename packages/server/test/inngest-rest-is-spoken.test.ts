@@ -110,10 +110,15 @@ const CASES: Cases = {
       assert.deepEqual([event.name, event.data.by], ["inngest/function.invoked", "hand"]);
     }
     const once = { data: {}, idempotencyKey: "k1" };
+    // A sender's id is no idempotency key, whatever it is.
+    await service.send({ name: "shop/other", data: {}, id: "shop-ship/k1" });
     const made = await peer("POST", "/v2/apps/shop/functions/ship/invoke", once);
     const again = await peer("POST", "/v2/apps/shop/functions/ship/invoke", once);
     assert.deepEqual([made.status, again.status, again.body.errors[0].code], [200, 409, "invocation_repeated"]);
     assert.ok(again.body.errors[0].message.includes(made.body.data.runId));
+    assert.equal((await peer("POST", "/v2/apps/shop/functions/ship/invoke", { ...once, idempotencyKey: "k2" })).status, 200);
+    const { body: sent } = await service.send({ name: "shop/other", data: { n: 2 }, id: "shop-ship/k2" });
+    assert.equal((await service.rest("GET", `/events/${sent.ids[0]}`)).body.data.data.n, 2);
     assert.equal((await peer("POST", "/v2/apps/shop/functions/none/invoke", { data: {} })).body.errors[0].code, "function_not_found");
     assert.equal((await peer("POST", "/v2/apps/shop/functions/ship/invoke", {})).status, 400);
   },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../conformance/engine.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
+import type { SourceKind } from "../contract/index.ts";
 
 export function dedupConformance(engine: Engine): void {
   test(`${engine.name}: a dedup id first seen after duplicateSince makes a duplicate, one seen at it does not`, async (t) => {
@@ -89,6 +90,31 @@ export function dedupConformance(engine: Engine): void {
       results.map(({ duplicates }) => duplicates),
       [0, 0],
     );
+  });
+
+  test(`${engine.name}: the service's own events and those of senders are no duplicates of each other, whatever their ids`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const append = async (kind: SourceKind, dedupId: string) => {
+      const batch = sampleBatch(environment, [sampleEvent({ dedupId })], { source: { kind, id: "one" } });
+      const isNew = await store.eventCountNew(batch);
+      const { ids, duplicates } = await store.eventAppend(batch);
+      assert.equal(isNew, 1 - duplicates, "what is counted is what is stored");
+      return { ids, duplicates };
+    };
+    for (const dedupId of ["shop-tick * * * * * 2026-01-01T00:00:00.000Z", "d", "x".repeat(5_000)]) {
+      const sent = await append("key", dedupId);
+      const own = await append("internal", dedupId);
+      assert.deepEqual([sent.duplicates, own.duplicates], [0, 0]);
+      assert.deepEqual(await append("webhook", dedupId), { ids: sent.ids, duplicates: 1 });
+      assert.deepEqual(await append("function", dedupId), { ids: sent.ids, duplicates: 1 });
+      assert.deepEqual(await append("internal", dedupId), { ids: own.ids, duplicates: 1 }, "the same tick is one event");
+      assert.equal(await store.dedupKeyFind({ environmentId: environment.id, dedupId, since: 0 }), sent.ids[0]);
+      const { events } = await store.eventList({ environmentId: environment.id, dedupId, limit: 10 });
+      assert.deepEqual(events.map(({ id }) => id).sort(), [...sent.ids, ...own.ids].sort(), "both are found by the id");
+    }
+    assert.equal((await append("internal", "own first")).duplicates, 0);
+    assert.equal((await append("key", "own first")).duplicates, 0);
   });
 
   test(`${engine.name}: expiry removes old keys in every environment, at most as many as asked`, async (t) => {

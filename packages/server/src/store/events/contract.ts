@@ -20,7 +20,7 @@ export interface NewEvent {
   id: EventId;
   name: string;
   ts: number;
-  /** The id that the sender chose, used for deduplication. */
+  /** The id that the sender chose, or the service for an event of its own. Ids of these two are never compared with each other. */
   dedupId: string | null;
   /** JSON text of an object, as sent. */
   data: string;

@@ -82,6 +82,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { rules = NO_RULES, compileWhere = withoutRules, onCommitted } = options;
   const opened = await openNode(options);
   const { node, database, notifications, box } = opened;
+  const { keyHash } = opened.hashes;
   const announced = createAnnounced(database, node);
   const resumptions = new Listeners<() => void>();
   const notify = (notices: Notices) => {
@@ -97,7 +98,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     });
   const queue = queueOf(database);
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
-  const { events, decisions, parts } = createWriters({ database, rules, notify, release, onCommitted });
+  const { events, decisions, parts } = createWriters({ database, keyHash, rules, notify, release, onCommitted });
   const databases = databaseStore({ database, node, box });
   const { stop: movesStop, ...moves } = environmentMoveStore({
     directory: database,
@@ -113,7 +114,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await opened.close();
   }
   const nounsOf = (database: Database) => ({
-    ...eventStore({ database, writer: events, watch: (listener) => notifications.events.add(listener), compileWhere }),
+    ...eventStore({ database, writer: events, keyHash, watch: (listener) => notifications.events.add(listener), compileWhere }),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
     ...databases,

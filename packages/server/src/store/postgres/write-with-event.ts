@@ -2,6 +2,7 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { EventBatch, Lease, WaitRules } from "../contract/index.ts";
+import type { KeyHash } from "../dedup-keys/policy.ts";
 import { appendEvents } from "../events/postgres/append-events.ts";
 import type { InternedIds } from "../events/postgres/interned-ids.ts";
 import { LeaseAllocation } from "../queue/policy/lease-allocation.ts";
@@ -15,6 +16,7 @@ import { retryCollisions } from "./retry-collisions.ts";
 export interface WriteWithEventParts {
   database: Database;
   interned: InternedIds;
+  keyHash: KeyHash;
   rules: WaitRules;
   notify(notices: Notices): void;
 }
@@ -37,7 +39,7 @@ export interface Writing {
 
 /** `work` may be done several times; it finds out whether an earlier attempt was committed. */
 export async function writeWithEvent<Result>(
-  { database, interned, rules, notify }: WriteWithEventParts,
+  { database, interned, keyHash, rules, notify }: WriteWithEventParts,
   { environmentId, now, lease, alone, event }: WriteWithEventParams,
   work: (writing: Writing) => Promise<Result>,
 ): Promise<Result> {
@@ -52,7 +54,7 @@ export async function writeWithEvent<Result>(
       locks.send(writes);
       const append = async (batch: EventBatch) => {
         const numbers = await interned.numbersFor(writes.read, [batch]);
-        const { awaited } = await appendEvents(writes, numbers, [{ batch, allocation, mayBeWritten: false }]);
+        const { awaited } = await appendEvents(writes, { numbers, keyHash }, [{ batch, allocation, mayBeWritten: false }]);
         await flushWrites(writes);
         await resumeRuns(writes, rules, awaited);
       };

@@ -1,6 +1,7 @@
 /** The two write paths: events, and decisions about runs. Each collects work that arrives together into groups. */
 
 import type { CommitFigures, EventAppendResult, EventBatch, LeasedEntry, WaitRules } from "../contract/index.ts";
+import type { KeyHash } from "../dedup-keys/policy.ts";
 import { InternedIds } from "../events/postgres/interned-ids.ts";
 import { createInternIds, createWriteEvents } from "../events/postgres/write-events.ts";
 import type { Decision, DecisionResult } from "../runs/postgres/decisions.ts";
@@ -11,6 +12,7 @@ import type { Notices } from "./pending-writes.ts";
 
 export interface WritersParts {
   database: Database;
+  keyHash: KeyHash;
   rules: WaitRules;
   notify(notices: Notices): void;
   /** Gives up leases that a lost attempt may have taken. */
@@ -18,8 +20,8 @@ export interface WritersParts {
   onCommitted?: ((figures: CommitFigures) => void) | undefined;
 }
 
-export function createWriters({ database, rules, notify, release, onCommitted }: WritersParts) {
-  const parts = { interned: new InternedIds(), rules, notify };
+export function createWriters({ database, keyHash, rules, notify, release, onCommitted }: WritersParts) {
+  const parts = { interned: new InternedIds(), keyHash, rules, notify };
   const events = new GroupCommit<EventBatch, EventAppendResult>({
     database,
     prepare: createInternIds(parts, database),

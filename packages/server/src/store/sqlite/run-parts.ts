@@ -3,6 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { ApprovalRows } from "../approvals/sqlite/approval-rows.ts";
 import type { WaitRules } from "../contract/index.ts";
+import type { KeyHash } from "../dedup-keys/policy.ts";
 import { prepareAppendEvents } from "../events/sqlite/append-events.ts";
 import { InsertEvents } from "../events/sqlite/insert-events.ts";
 import { InternedIds } from "../events/sqlite/interned-ids.ts";
@@ -23,7 +24,13 @@ import { Waits } from "../waits/sqlite/waits.ts";
 
 export type RunParts = ReturnType<typeof createRunParts>;
 
-export function createRunParts(db: DatabaseSync, box: SecretBox, rules: WaitRules) {
+export interface RunPartsNeeds {
+  box: SecretBox;
+  keyHash: KeyHash;
+  rules: WaitRules;
+}
+
+export function createRunParts(db: DatabaseSync, { box, keyHash, rules }: RunPartsNeeds) {
   const interned = new InternedIds(db);
   const rows = new InsertEvents(db);
   const waits = new Waits(db);
@@ -39,7 +46,7 @@ export function createRunParts(db: DatabaseSync, box: SecretBox, rules: WaitRule
   const startRuns = new StartRuns(db, { entries, order, waits, changed, rows, steps, usage });
   const resumptions = new Resumptions(db);
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows, resumptions });
-  const events = prepareAppendEvents(db, { rows, interned, entries, startRuns, resumeRuns, usage });
+  const events = prepareAppendEvents(db, { rows, interned, entries, startRuns, resumeRuns, usage, keyHash });
   const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
   const runs = new AdvanceRun(db, { states, steps, entries, waits, approvals, limits, order, resumeRuns, append, changed, traffic });
   const caches = [interned, rows, waits, changed, limits, resumeRuns, traffic, usage];

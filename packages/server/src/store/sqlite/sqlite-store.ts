@@ -66,7 +66,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { path, db, box, hashes, close } = openFolder(folder, encryptionKeys);
   const reader = new Reader(path, whereModule);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
-  const parts = createRunParts(db, box, rules);
+  const parts = createRunParts(db, { box, keyHash: hashes.keyHash, rules });
   const { entries, changed, limits, order, traffic, usage } = parts;
   const afterCommit = [() => checkpointer.noteCommit(), () => changed.notify(), () => limits.notify()];
   const effects = new CommitEffects({ onCommitted, afterCommit, caches: parts.caches });

@@ -5,6 +5,7 @@
 
 import type { EventId, RunNo } from "@inlet/protocol";
 import type { EventAppendResult, EventBatch, NewEvent } from "../../contract/index.ts";
+import { dedupKeyOf, type KeyHash } from "../../dedup-keys/policy.ts";
 import { claimKeys, type KeyHolder } from "../../dedup-keys/postgres.ts";
 import { startEntry } from "../../function-starts/policy.ts";
 import { noteMirrors } from "../../mirrors/postgres.ts";
@@ -39,13 +40,22 @@ interface Candidate extends Appending {
   outcome: Outcome;
 }
 
-export async function appendEvents(writes: PendingWrites, interned: InternedNumbers, appendings: readonly Appending[]): Promise<Appended> {
+export interface AppendEventsParts {
+  numbers: InternedNumbers;
+  keyHash: KeyHash;
+}
+
+export async function appendEvents(
+  writes: PendingWrites,
+  { numbers, keyHash }: AppendEventsParts,
+  appendings: readonly Appending[],
+): Promise<Appended> {
   const candidates = appendings.map((appending) =>
     appending.batch.events.map((event): Candidate => ({ ...appending, event, outcome: { kind: "stored" } })),
   );
   const all = candidates.flat();
   await findPresentIds(writes, all);
-  await claimDedupKeys(writes, all);
+  await claimDedupKeys(writes, keyHash, all);
   findRepeatedIds(all);
   for (const group of candidates) noteCounted(group);
   for (const group of candidates) noteUsage(writes, group);
@@ -53,7 +63,7 @@ export async function appendEvents(writes: PendingWrites, interned: InternedNumb
   if (!all.some(({ event }) => event.runs?.length)) writeUsage(writes);
   const awaited = await store(
     writes,
-    interned,
+    numbers,
     all.filter(({ outcome }) => outcome.kind === "stored"),
   );
   const firsts = all.flatMap(({ outcome }) => (isUncounted(outcome) ? [outcome.first] : []));
@@ -119,10 +129,10 @@ function isUncounted(outcome: Outcome): outcome is Outcome & { kind: "duplicate"
   return outcome.kind === "duplicate" && !outcome.wasCounted;
 }
 
-async function claimDedupKeys(writes: PendingWrites, candidates: readonly Candidate[]): Promise<void> {
+async function claimDedupKeys(writes: PendingWrites, keyHash: KeyHash, candidates: readonly Candidate[]): Promise<void> {
   const keyed = candidates.filter(({ event, outcome }) => event.dedupId !== null && outcome.kind === "stored");
   const claims = keyed.map(({ event, batch }) => ({
-    key: boundedKey(event.dedupId as string),
+    key: boundedKey(dedupKeyOf(batch, event.dedupId as string, keyHash)),
     eventId: event.id,
     receivedAt: batch.receivedAt,
     duplicateSince: batch.duplicateSince,

@@ -1,6 +1,7 @@
 /** Events in PostgreSQL: appended in groups, read in statements of their own. */
 
 import type { CompileWhere, EventAppendResult, EventBatch, EventStore } from "../../contract/index.ts";
+import type { KeyHash } from "../../dedup-keys/policy.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { GroupCommit } from "../../postgres/group-commit.ts";
 import { countNew } from "./count-new.ts";
@@ -12,14 +13,15 @@ import { settledSequence } from "./settled-sequence.ts";
 export interface EventStoreParts {
   database: Database;
   writer: GroupCommit<EventBatch, EventAppendResult>;
+  keyHash: KeyHash;
   watch: EventStore["eventWatch"];
   compileWhere: CompileWhere;
 }
 
-export function eventStore({ database, writer, watch, compileWhere }: EventStoreParts): EventStore {
+export function eventStore({ database, writer, keyHash, watch, compileWhere }: EventStoreParts): EventStore {
   return {
     eventAppend: (batch) => writer.submit(batch, { environmentId: batch.environmentId, rows: batch.events.length, keys: [] }),
-    eventCountNew: (batch) => countNew(database, batch),
+    eventCountNew: (batch) => countNew(database, keyHash, batch),
     eventGet: (params) => getEvent(database, params),
     eventList: (params) => listEvents(database, params, compileWhere),
     eventCountUnmatched: (params) => countUnmatched(database, params),

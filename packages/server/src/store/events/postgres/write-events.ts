@@ -1,6 +1,7 @@
 /** The write path of events: events from outside, with the runs they start and the waits they end. One transaction per group of batches. */
 
 import type { EventAppendResult, EventBatch, WaitRules } from "../../contract/index.ts";
+import type { KeyHash } from "../../dedup-keys/policy.ts";
 import type { Database } from "../../postgres/database.ts";
 import { flushWrites } from "../../postgres/flush-writes.ts";
 import type { WriteGroup } from "../../postgres/group-commit.ts";
@@ -13,6 +14,7 @@ import type { InternedIds } from "./interned-ids.ts";
 
 export interface WriteEventsParts {
   interned: InternedIds;
+  keyHash: KeyHash;
   rules: WaitRules;
   notify(notices: Notices): void;
 }
@@ -25,7 +27,7 @@ export function createInternIds(
   return (batches) => interned.add((text, values) => database.query(text, values), batches);
 }
 
-export function createWriteEvents({ interned, rules, notify }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
+export function createWriteEvents({ interned, keyHash, rules, notify }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
   return async (client, environmentId, attempts) => {
     const writes = new PendingWrites(client, environmentId);
     const numbers = await interned.numbersFor(
@@ -39,7 +41,7 @@ export function createWriteEvents({ interned, rules, notify }: WriteEventsParts)
     const appendings = attempts.map(({ work: batch, mayBeWritten }) => {
       return { batch, mayBeWritten, allocation: new LeaseAllocation(batch.receivedAt, batch.lease) };
     });
-    const { results, awaited } = await appendEvents(writes, numbers, appendings);
+    const { results, awaited } = await appendEvents(writes, { numbers, keyHash }, appendings);
     await flushWrites(writes);
     await resumeRuns(writes, rules, awaited);
     await writes.settle();

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import type { EventAppendResult, EventBatch, NewEvent } from "../../contract/index.ts";
+import { dedupKeyOf, type KeyHash } from "../../dedup-keys/policy.ts";
 import { startEntry } from "../../function-starts/policy.ts";
 import { prepareNoteMirror } from "../../mirrors/sqlite.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
@@ -31,11 +32,12 @@ export interface AppendParts {
   startRuns: StartRuns;
   resumeRuns: ResumeRuns;
   usage: UsageRows;
+  keyHash: KeyHash;
 }
 
 export function prepareAppendEvents(
   db: DatabaseSync,
-  { rows, interned, entries, startRuns, resumeRuns, usage }: AppendParts,
+  { rows, interned, entries, startRuns, resumeRuns, usage, keyHash }: AppendParts,
 ): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
   const noteMirror = prepareNoteMirror(db);
@@ -46,24 +48,28 @@ export function prepareAppendEvents(
     INSERT INTO dedup_keys (environment_id, dedup_id, event_id, first_seen_at) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET event_id = excluded.event_id, first_seen_at = excluded.first_seen_at`);
 
+  function keyOf(batch: EventBatch, { dedupId }: NewEvent): string | null {
+    return dedupId === null ? null : dedupKeyOf(batch, dedupId, keyHash);
+  }
+
   /** The event that this one duplicates, if any. Covers earlier events of the same group: their rows are in the transaction. */
-  function firstOf(batch: EventBatch, event: NewEvent, dedupId: string | null): EventId | null {
+  function firstOf(batch: EventBatch, event: NewEvent, key: string | null): EventId | null {
     const { environmentId } = batch;
-    if (dedupId !== null) {
-      const key = findKey.get(environmentId, dedupId, batch.duplicateSince);
-      if (key) return key.event_id as EventId;
+    if (key !== null) {
+      const first = findKey.get(environmentId, key, batch.duplicateSince);
+      if (first) return first.event_id as EventId;
     }
     return batch.idsFromSender && findEvent.get(environmentId, event.id) ? event.id : null;
   }
 
-  function insert(allocation: LeaseAllocation, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
+  function insert(allocation: LeaseAllocation, batch: EventBatch, sourceNo: number, event: NewEvent, key: string | null): void {
     const { environmentId, receivedAt } = batch;
-    const { id, ts, trace = null, sourceRun = null, extras, schemaErrors = null, data } = event;
+    const { id, ts, dedupId, trace = null, sourceRun = null, extras, schemaErrors = null, data } = event;
     const nameId = interned.nameId(event.name);
     const matched = event.runs?.length ? 1 : 0;
     const found = [dedupId, sourceNo, matched, trace, sourceRun, extras, schemaErrors, data] as const;
     const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, ...found);
-    if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
+    if (key !== null) keepKey.run(environmentId, key, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
     if (event.starts) for (const start of event.starts) entries.add(allocation, startEntry(environmentId, sequence, start));
     resumeRuns.resume(allocation, environmentId, { event, sequence, receivedAt });
@@ -74,14 +80,14 @@ export function prepareAppendEvents(
     const sourceNo = interned.sourceNo(batch.source);
     let [duplicates, runs] = [0, 0];
     for (const event of batch.events) {
-      const dedupId = event.dedupId;
-      const first = firstOf(batch, event, dedupId);
+      const key = keyOf(batch, event);
+      const first = firstOf(batch, event, key);
       if (first) {
         rows.flush();
         countDuplicate.run(batch.environmentId, first);
         duplicates++;
       } else {
-        insert(allocation, batch, sourceNo, event, dedupId);
+        insert(allocation, batch, sourceNo, event, key);
         runs += event.runs?.length ?? 0;
       }
       ids.push(first ?? event.id);
@@ -95,7 +101,7 @@ export function prepareAppendEvents(
 
   /** Of events with the same id in one batch, the first is new. */
   function countNew(batch: EventBatch): number {
-    const found = batch.events.filter((event) => firstOf(batch, event, event.dedupId) === null);
+    const found = batch.events.filter((event) => firstOf(batch, event, keyOf(batch, event)) === null);
     return countDistinct(found, batch.idsFromSender);
   }
 

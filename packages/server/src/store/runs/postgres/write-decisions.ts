@@ -5,6 +5,7 @@
 
 import type { RunId, RunNo } from "@inlet/protocol";
 import type { EventBatch, WaitRules } from "../../contract/index.ts";
+import type { KeyHash } from "../../dedup-keys/policy.ts";
 import { appendEvents } from "../../events/postgres/append-events.ts";
 import type { InternedIds } from "../../events/postgres/interned-ids.ts";
 import { keepEvents } from "../../events/postgres/keep-events.ts";
@@ -27,6 +28,7 @@ import { takeRunNumbers } from "./take-run-numbers.ts";
 
 export interface WriteDecisionsParts {
   interned: InternedIds;
+  keyHash: KeyHash;
   rules: WaitRules;
   notify(notices: Notices): void;
 }
@@ -35,7 +37,7 @@ export interface WriteDecisionsParts {
 type Decided = Omit<DecisionResult, "leased"> | null;
 type Unit = Attempt<Decision> & { allocation: LeaseAllocation };
 
-export function createWriteDecisions({ interned, rules, notify }: WriteDecisionsParts): WriteGroup<Decision, DecisionResult> {
+export function createWriteDecisions({ interned, keyHash, rules, notify }: WriteDecisionsParts): WriteGroup<Decision, DecisionResult> {
   return async (client, environmentId, attempts) => {
     const writes = new PendingWrites(client, environmentId);
     const units = attempts.map((attempt): Unit => {
@@ -48,7 +50,7 @@ export function createWriteDecisions({ interned, rules, notify }: WriteDecisions
     const batches = consequences.appendings.map(({ batch }) => batch);
     const numbers = await interned.numbersFor(writes.read, batches);
     lockNames(writes, looking, batches);
-    const { awaited } = await appendEvents(writes, numbers, consequences.appendings);
+    const { awaited } = await appendEvents(writes, { numbers, keyHash }, consequences.appendings);
     await flushWrites(writes);
     await lookBack(writes, rules, looking);
     await resumeRuns(writes, rules, awaited);
