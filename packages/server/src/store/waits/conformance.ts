@@ -193,7 +193,15 @@ export function runWaitConformance(engine: Engine): void {
       return { entry: "keep" };
     });
     assert.ok(result.applied && arrived);
-    assert.equal((await store.eventAt({ environmentId: scene.environment.id, sequence: arrived }))?.data, '{"n":1}');
+    const second = await send(scene, { data: '{"n":2}' }, 4_999);
+    const event = await store.eventAt({ environmentId: scene.environment.id, sequence: arrived });
+    assert.deepEqual([event?.data, event?.isMatched], ['{"n":1}', true]);
+    const { events } = await store.eventList({ environmentId: scene.environment.id, name: "answer", matched: false, limit: 10 });
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      second.ids,
+      "only one event resumes the run",
+    );
   });
 
   test(`${engine.name}: an event and a wait at the same time find each other`, async (t) => {

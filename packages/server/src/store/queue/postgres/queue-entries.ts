@@ -98,11 +98,12 @@ const MAKE_DUE = `
     AND queue.lease_id IS NULL AND queue.event_no IS NULL AND queue.ended_run_no IS NULL AND queue.outcome IS NULL
   RETURNING queue.entry_no, queue.run_no, queue.step_id, queue.function_no, queue.attempt`;
 
-/** The entry is leased because it timed out. Whoever holds it may put it back, and then it has the event. */
+/** The entry is leased because it timed out. Whoever holds it resumes the run with the event. */
 const NOTE_ARRIVALS = `
   UPDATE queue SET event_no = r.event_no FROM unnest($2::bigint[], $3::text[], $4::bigint[]) AS r(run_no, step_id, event_no)
   WHERE queue.environment_id = $1 AND queue.run_no = r.run_no AND queue.step_id = r.step_id AND queue.kind = 'resume'
-    AND queue.event_no IS NULL AND queue.ended_run_no IS NULL AND queue.outcome IS NULL`;
+    AND queue.event_no IS NULL AND queue.ended_run_no IS NULL AND queue.outcome IS NULL
+  RETURNING queue.event_no`;
 
 interface AddedRow {
   entry_no: EntryNo;
@@ -241,20 +242,17 @@ export async function makeDue(writes: PendingWrites, arrivals: readonly Arrival[
     noteDue(writes, arrival, row);
     return [arrival];
   });
-  noteArrivals(writes, [...firsts.values()]);
+  await noteArrivals(writes, [...firsts.values()]);
   return due;
 }
 
-function noteArrivals(writes: PendingWrites, arrivals: readonly Arrival[]): void {
+async function noteArrivals(writes: PendingWrites, arrivals: readonly Arrival[]): Promise<void> {
   const events = arrivals.filter(({ eventSequence }) => eventSequence !== null);
   if (events.length === 0) return;
   const columns = [events.map(({ runNo }) => runNo), events.map(({ stepId }) => stepId)];
-  writes.send(
-    NOTE_ARRIVALS,
-    writes.environmentId,
-    ...columns,
-    events.map(({ eventSequence }) => eventSequence),
-  );
+  const sequences = events.map(({ eventSequence }) => eventSequence);
+  const noted = await writes.rows<{ event_no: number }>(NOTE_ARRIVALS, writes.environmentId, ...columns, sequences);
+  writes.noteMatched(...noted.map(({ event_no }) => event_no));
 }
 
 function duePosition(allocation: LeaseAllocation): EntryPosition {

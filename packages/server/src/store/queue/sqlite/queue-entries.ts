@@ -125,9 +125,9 @@ export class QueueEntries {
     return true;
   }
 
-  /** The entry is leased because it timed out. Whoever holds it may put it back, and then it has the event. */
-  noteArrival(runNo: RunNo, stepId: StepId, eventSequence: number): void {
-    this.#noteArrival.run(eventSequence, runNo, stepId);
+  /** The entry is leased because it timed out. Whoever holds it resumes the run with the event. False if something else arrived before. */
+  noteArrival(runNo: RunNo, stepId: StepId, eventSequence: number): boolean {
+    return this.#noteArrival.run(eventSequence, runNo, stepId).changes > 0;
   }
 
   #noteWritten(allocation: LeaseAllocation, write: EntryWrite, no: EntryNo, position: EntryPosition): void {

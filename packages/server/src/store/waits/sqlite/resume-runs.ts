@@ -126,10 +126,10 @@ export class ResumeRuns {
   #end(allocation: LeaseAllocation, { kind, runNo, stepId }: EndedWait, sequence: number): void {
     if (kind === "cancel") return this.cancel(allocation, runNo, sequence);
     if (stepId === null) return;
-    if (!this.#parts.entries.makeDue(allocation, runNo, stepId, { eventSequence: sequence }))
-      return this.#parts.entries.noteArrival(runNo, stepId, sequence);
-    this.#parts.waits.dropStep(runNo, stepId);
-    this.#parts.rows.noteMatched(sequence);
+    const { entries, waits, rows } = this.#parts;
+    if (entries.makeDue(allocation, runNo, stepId, { eventSequence: sequence })) waits.dropStep(runNo, stepId);
+    else if (!entries.noteArrival(runNo, stepId, sequence)) return;
+    rows.noteMatched(sequence);
   }
 
   /** The node that claims the entry cancels the run. A run has at most one such entry. */
