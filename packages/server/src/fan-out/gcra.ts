@@ -78,7 +78,7 @@ export function throttleAdmit(remembered: string | null, now: number, rate: Rate
 
 /** After this time a key may be deleted: a new state would be equal. */
 export function rateForgetAt({ at, used }: RateUse, rate: Rate): number {
-  return at + Math.ceil(used * intervalOf(rate));
+  return at + Math.ceil(Math.min(used, rate.burst + 1) * intervalOf(rate));
 }
 
 /** Without a configured burst, a tenth of a rate limit may start at once: with 10 a minute, two now and then one every 6 s. */

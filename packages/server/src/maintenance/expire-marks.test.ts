@@ -28,10 +28,17 @@ test("marks are swept away when they may be forgotten, not before", async (t) =>
   await store.functionStart({ environmentId, entry, functionNo, marks: [], now: 1_000, lease, decide: () => ({ marks }) });
 
   let now = 4_999;
-  const sweeper = expireMarks({ store, log: pino({ level: "silent" }), now: () => now });
+  let neededUntil = 6_000;
+  const sweeper = expireMarks({ store, log: pino({ level: "silent" }), now: () => now, neededUntil: () => neededUntil });
   assert.equal(await sweeper.sweep(), 0);
   assert.equal(await store.markGet({ environmentId, functionNo, ...mark }), "1");
   now = 5_000;
+  await sweeper.sweep();
+  assert.equal(await store.markGet({ environmentId, functionNo, ...mark }), "1", "a rate that was lowered needs it for longer");
+  now = 5_999;
+  neededUntil = 0;
+  assert.equal(await sweeper.sweep(), 0, "it is examined again when it is not needed any more");
+  now = 6_000;
   assert.equal(await sweeper.sweep(), 1);
   assert.equal(await store.markGet({ environmentId, functionNo, ...mark }), null);
   await sweeper.stop();

@@ -11,6 +11,7 @@ import { askApproval } from "../execute/steps/approval-events.ts";
 import { cancelRun, failedResult, resolveStep } from "../execute/steps/run-changes.ts";
 import { Registry } from "../fan-out/registry.ts";
 import { FunctionStarts, type FunctionStartsParts } from "../fan-out/starts/function-starts.ts";
+import { markNeededUntil } from "../fan-out/starts/mark-needed-until.ts";
 import { createInngestResponses, type InngestResponses } from "../flows/answer-inngest.ts";
 import { createSdkResponses, type SdkResponses } from "../flows/answer-sdks.ts";
 import { copyOfRun, startCopy } from "../flows/copy-run.ts";
@@ -18,7 +19,17 @@ import { createApprovals } from "../flows/decide-approvals.ts";
 import { PauseFunctions } from "../flows/pause-functions.ts";
 import { repeatedRun } from "../flows/rerun-run.ts";
 import { SyncApps } from "../flows/sync-apps.ts";
-import type { ClaimedEntry, Environment, Lease, NewEvent, NewRun, RunState, RunSummary, StoredEvent } from "../store/contract/index.ts";
+import type {
+  ClaimedEntry,
+  Environment,
+  ExpiredMark,
+  Lease,
+  NewEvent,
+  NewRun,
+  RunState,
+  RunSummary,
+  StoredEvent,
+} from "../store/contract/index.ts";
 import { createFunctionExecutor } from "./function-executor.ts";
 import { createPlanning, type Planning } from "./function-planning.ts";
 import { functionNosOf, type RoutesRegistry, registryOfRoutes, runsOfRoutes } from "./functions-of-routes.ts";
@@ -51,6 +62,8 @@ export interface Functions extends StoredWork {
   };
   approvals: ApprovalsPart;
   registry: RoutesRegistry;
+  /** Until when a mark is needed by the rule that its function has now. */
+  markNeededUntil(mark: ExpiredMark): number;
   /** By environment, since when calls wait in this process. */
   waitingSince(): ReadonlyMap<Environment["id"], number>;
   /** The same by function. */
@@ -105,6 +118,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     runs,
     ...startsAgain({ store, registry, fanOut, executor, eventIds, functionId: names.functionId, now }),
     registry: registryOfRoutes({ registry, store, holds, apps }),
+    markNeededUntil: (mark) => markNeededUntil(mark, registry.function(mark.functionNo)?.config),
     async open() {
       await registry.refresh();
       await executor.recover();

@@ -26,6 +26,7 @@ import { createKeptScopes } from "../maintenance/retention-rules.ts";
 import type { StoredBytesMeter } from "../maintenance/stored-bytes.ts";
 import { createSweepLeadership } from "../maintenance/sweep-leadership.ts";
 import type { Store } from "../store/contract/index.ts";
+import type { Functions } from "./functions.ts";
 
 export interface MaintenanceParts {
   config: Config;
@@ -36,6 +37,7 @@ export interface MaintenanceParts {
   /** Null without a budget. */
   disk: DiskGuard | null;
   meter: StoredBytesMeter;
+  functions: Pick<Functions, "markNeededUntil">;
   /** Null: nothing is archived. */
   archive: ArchivingParts["archive"];
   log: Logger;
@@ -61,6 +63,7 @@ export function createMaintenance({
   log,
   now,
   everyMs,
+  functions: { markNeededUntil },
 }: MaintenanceParts): BackgroundService[] {
   const swept = { store, log, leadership: createSweepLeadership(store, now), now, ...(everyMs !== undefined && { everyMs }) };
   const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
@@ -82,7 +85,7 @@ export function createMaintenance({
     expireSessions(swept),
     expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures(swept),
-    expireMarks(swept),
+    expireMarks({ ...swept, neededUntil: markNeededUntil }),
     expireJobs(swept),
     expireReconciliations(swept),
     expireCancellations(swept),

@@ -182,7 +182,7 @@ export class SimProcess {
     this.#alerts = createSimAlerts({ store: tapped, functions, directory, log, isRealTime: parts.isRealTime });
     this.#upkeep = [
       ...(parts.hasAlerts ? [this.#alerts] : []),
-      ...(parts.sweepMs === null ? [] : createSimMaintenance(config, tapped, log, parts.sweepMs)),
+      ...(parts.sweepMs === null ? [] : createSimMaintenance({ config, store: tapped, functions, log, everyMs: parts.sweepMs })),
       ...(parts.hasMoves ? [new MoveEnvironments({ store: tapped, log, now })] : []),
     ];
     this.functions = functions;

@@ -16,7 +16,15 @@ import {
   stepId,
 } from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
-import type { ClaimedEntry, FunctionStartChange, FunctionStartState, MarkKey, NewRun, StoredEvent } from "../contract/index.ts";
+import type {
+  ClaimedEntry,
+  ExpiredMark,
+  FunctionStartChange,
+  FunctionStartState,
+  MarkKey,
+  NewRun,
+  StoredEvent,
+} from "../contract/index.ts";
 
 const KEY: MarkKey = { kind: "rate", key: "k" };
 
@@ -135,7 +143,7 @@ export function functionStartConformance(engine: Engine): void {
     const value = () => markOf(scene, mark);
     assert.equal(await value(), String(runNo));
     const far = 400 * 86_400_000;
-    assert.equal(await store.markExpireMany({ until: far, limit: 10 }), 1);
+    assert.equal(await store.markExpireMany({ until: far, limit: 10, neededUntil: () => 0 }), 1);
     assert.equal(await value(), String(runNo), "the run goes on");
     const replace = (state: FunctionStartState) => {
       assert.equal(state.isActive(runNo), true);
@@ -152,7 +160,7 @@ export function functionStartConformance(engine: Engine): void {
       return {};
     };
     await start(scene, (await request(scene)).entry, lookAgain, [mark]);
-    assert.equal(await store.markExpireMany({ until: 2 * far, limit: 10 }), 1);
+    assert.equal(await store.markExpireMany({ until: 2 * far, limit: 10, neededUntil: () => 0 }), 1);
     assert.equal(await value(), null);
   });
 
@@ -198,11 +206,33 @@ export function functionStartConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const marks = [1_000, 2_000, 3_000].map((expiresAt) => ({ kind: "rate" as const, key: `k${expiresAt}`, value: "1", expiresAt }));
     await start(scene, (await request(scene)).entry, { marks });
-    assert.equal(await store.markExpireMany({ until: 2_000, limit: 1 }), 1);
-    assert.equal(await store.markExpireMany({ until: 2_000, limit: 10 }), 1);
-    assert.equal(await store.markExpireMany({ until: 2_000, limit: 10 }), 0);
+    assert.equal(await store.markExpireMany({ until: 2_000, limit: 1, neededUntil: () => 0 }), 1);
+    assert.equal(await store.markExpireMany({ until: 2_000, limit: 10, neededUntil: () => 0 }), 1);
+    assert.equal(await store.markExpireMany({ until: 2_000, limit: 10, neededUntil: () => 0 }), 0);
     const left = await Promise.all(marks.map((mark) => markOf(scene, mark)));
     assert.deepEqual(left, [null, null, "1"]);
+  });
+
+  test(`${engine.name}: an expired mark that its rule needs for longer is kept for as long`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const keys: MarkKey[] = ["kept", "not needed"].map((key) => ({ kind: "rate", key }));
+    const marks = keys.map((mark) => ({ ...mark, value: JSON.stringify(mark.key), expiresAt: 1_000 }));
+    await start(scene, (await request(scene)).entry, { marks });
+    const asked: ExpiredMark[] = [];
+    const neededUntil = (mark: ExpiredMark) => {
+      asked.push(mark);
+      return mark.value === '"kept"' ? 2_000 : 1_000;
+    };
+    const expire = (until: number) => store.markExpireMany({ until, limit: 10, neededUntil });
+    assert.equal(await expire(1_000), 2);
+    assert.deepEqual(asked.map(({ functionNo, kind, value }) => [functionNo, kind, value]).sort(), [
+      [scene.functions[0], "rate", '"kept"'],
+      [scene.functions[0], "rate", '"not needed"'],
+    ]);
+    assert.deepEqual(await Promise.all(keys.map((mark) => markOf(scene, mark))), ['"kept"', null]);
+    assert.deepEqual([await expire(1_999), await expire(2_000)], [0, 1]);
+    assert.equal(await markOf(scene, keys[0] as MarkKey), null);
   });
 
   test(`${engine.name}: events of a change are stored with it, and start their runs`, async (t) => {

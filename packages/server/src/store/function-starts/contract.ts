@@ -62,6 +62,19 @@ export interface FunctionStartParams {
   decide(state: FunctionStartState): FunctionStartChange;
 }
 
+export interface MarkExpireParams {
+  until: number;
+  limit: number;
+  /** Until when a mark is needed: the rule of its function may have changed since the mark was written. */
+  neededUntil(mark: ExpiredMark): number;
+}
+
+export interface ExpiredMark {
+  functionNo: FunctionNo;
+  kind: MarkKey["kind"];
+  value: string;
+}
+
 export interface FunctionStartStore {
   /** The event of a `start` entry; null if it no longer exists. */
   eventAt(params: { environmentId: EnvironmentId; sequence: number }): Promise<StoredEvent | null>;
@@ -71,6 +84,6 @@ export interface FunctionStartStore {
   functionStart(
     params: FunctionStartParams,
   ): Promise<{ applied: boolean; leased: ClaimedEntry[]; refused: FunctionStartChange["refused"] }>;
-  /** Examines up to `limit` expired marks and removes those that name no unfinished run. Returns how many it examined. */
-  markExpireMany(params: { until: number; limit: number }): Promise<number>;
+  /** Examines up to `limit` expired marks and removes those that name no unfinished run and are not needed. Returns how many it examined. */
+  markExpireMany(params: MarkExpireParams): Promise<number>;
 }

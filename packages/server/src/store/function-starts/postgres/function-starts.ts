@@ -2,7 +2,7 @@
 
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import type { FunctionStartStore, MarkKey, StoredEvent } from "../../contract/index.ts";
+import type { FunctionStartStore, MarkExpireParams, MarkKey, StoredEvent } from "../../contract/index.ts";
 import { eventsAt, eventsOfSome } from "../../events/postgres/select-events.ts";
 import { BatchedReads } from "../../postgres/batched-reads.ts";
 import { boundedKey } from "../../postgres/bounded-key.ts";
@@ -44,7 +44,7 @@ export function functionStartStore(database: Database, writer: GroupCommit<Decis
         { kind: "start function", params },
         { environmentId: params.environmentId, rows: 4, keys: [`entry ${params.entry.no}`] },
       ),
-    markExpireMany: ({ until, limit }) => expireMarks(database, until, limit),
+    markExpireMany: (params) => expireMarks(database, params),
   };
 }
 
@@ -60,15 +60,16 @@ function createEventReads(database: Database): BatchedReads<number, StoredEvent>
   });
 }
 
-/** The mark of a singleton with an unfinished run is kept. */
-function expireMarks(database: Database, until: number, limit: number): Promise<number> {
+/** The mark of a singleton with an unfinished run is kept, and so is one that is needed for longer than was known when it was written. */
+function expireMarks(database: Database, { until, limit, neededUntil }: MarkExpireParams): Promise<number> {
   return database.transaction(async (client) => {
     const { rows } = await client.query<MarkRow>(EXPIRED, [until, limit]);
     for (const { environment_id, function_no, kind, key, value } of rows) {
       const mark = [environment_id, function_no, kind, key];
       const keeper = runKeepingMark({ kind, value });
       const isHeld = keeper !== null && (await isActive(client, environment_id, keeper));
-      if (isHeld) await client.query(RENEW, [...mark, heldMarkExpiresAt(until)]);
+      const expiresAt = isHeld ? heldMarkExpiresAt(until) : neededUntil({ functionNo: function_no, kind, value });
+      if (expiresAt > until) await client.query(RENEW, [...mark, expiresAt]);
       else await client.query(REMOVE, mark);
     }
     return rows.length;

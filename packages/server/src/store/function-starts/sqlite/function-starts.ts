@@ -6,6 +6,7 @@ import {
   type FunctionStartChange,
   type FunctionStartParams,
   type FunctionStartStore,
+  type MarkExpireParams,
   type MarkKey,
   TIMER_LANE,
 } from "../../contract/index.ts";
@@ -79,12 +80,14 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     }
   }
 
-  /** The mark of a singleton with an unfinished run is kept. */
-  function expireMarks(until: number, limit: number): number {
-    const rows = expiredMarks.all(until, limit) as { function_no: number; kind: MarkKey["kind"]; key: string; value: string }[];
+  /** The mark of a singleton with an unfinished run is kept, and so is one that is needed for longer than was known when it was written. */
+  function expireMarks({ until, limit, neededUntil }: MarkExpireParams): number {
+    const rows = expiredMarks.all(until, limit) as { function_no: FunctionNo; kind: MarkKey["kind"]; key: string; value: string }[];
     for (const { function_no, kind, key, value } of rows) {
       const keeper = runKeepingMark({ kind, value });
-      if (keeper !== null && isActive(keeper)) writeMark.run(function_no, kind, key, value, heldMarkExpiresAt(until));
+      const isHeld = keeper !== null && isActive(keeper);
+      const expiresAt = isHeld ? heldMarkExpiresAt(until) : neededUntil({ functionNo: function_no, kind, value });
+      if (expiresAt > until) writeMark.run(function_no, kind, key, value, expiresAt);
       else dropMark.run(function_no, kind, key);
     }
     return rows.length;
@@ -95,6 +98,6 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     eventsAt: async ({ sequences }) => states.events([...new Set(sequences)]),
     markGet: async ({ functionNo, kind, key }) => (readMark.get(functionNo, kind, key)?.value as string | undefined) ?? null,
     functionStart: (params) => writer.submit(() => start(params), 4),
-    markExpireMany: ({ until, limit }) => writer.submit(() => expireMarks(until, limit), limit),
+    markExpireMany: (params) => writer.submit(() => expireMarks(params), params.limit),
   };
 }
