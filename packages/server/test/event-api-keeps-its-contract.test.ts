@@ -137,6 +137,9 @@ test(
         );
       }
       assert.equal(await lastStored(service), last, "a batch with one bad event stores none");
+      const single = await service.send({ name: "", data: {} });
+      assert.equal(single.body.error, "name must not be empty. Nothing was stored.");
+      assert.deepEqual(single.body.details, [{ index: 0, field: "name", message: "must not be empty" }]);
     },
 
     "absent or null data is an empty object in the requests of SDKs, and a fault in all others": async (service) => {

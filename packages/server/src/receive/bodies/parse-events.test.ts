@@ -66,6 +66,14 @@ test("one fault refuses the whole request, and every fault is named with the eve
   );
 });
 
+test("the fault of a single event is said of the event itself, with index 0", () => {
+  const single = refusal('{"name":"","data":{}}');
+  assert.equal(single.message, "name must not be empty. Nothing was stored.");
+  assert.deepEqual(single.details, [{ index: 0, field: "name", message: "must not be empty" }]);
+  assert.equal(refusal("{}").message, "name is required (and 1 more). Nothing was stored.");
+  assert.equal(refusal('[{"name":"","data":{}}]').message, "events[0].name must not be empty. Nothing was stored.");
+});
+
 test("of very many faults a hundred are named", () => {
   const { details, message } = refusal(`[${Array.from({ length: 101 }, () => "1").join(",")}]`);
   assert.equal(details?.length, 100);

@@ -19,17 +19,21 @@ export function parseEvents(body: Buffer, options: ReadEventOptions = { dataOpti
   // As many characters as bytes: every character is one byte, so the bytes can be scanned instead.
   const scanned = text.length === body.length ? scanJson(text, body) : scanJson(text);
   if (!scanned) return whyNot(text);
-  if ("object" in scanned) return readEvents(text, [scanned.object], options);
+  if ("object" in scanned) return readEvents(text, [scanned.object], { ...options, isArray: false });
   const count = scanned.elements.length;
   if (count === 0) return new Refusal("events_missing", "The array contains no events.");
   if (count > EVENTS_PER_REQUEST_MAX) {
     return new Refusal("events_too_many", `A request may contain at most ${EVENTS_PER_REQUEST_MAX} events; this one contains ${count}.`);
   }
-  return readEvents(text, scanned.elements, options);
+  return readEvents(text, scanned.elements, { ...options, isArray: true });
 }
 
-/** `events` are the members of each event; null stands for a value that is not an object. */
-function readEvents(text: string, events: readonly (JsonMember[] | null)[], options: ReadEventOptions): SentEvent[] | Refusal {
+/** `events` are the members of each event; null stands for a value that is not an object. The fault of a single event names no position. */
+function readEvents(
+  text: string,
+  events: readonly (JsonMember[] | null)[],
+  { isArray, ...options }: ReadEventOptions & { isArray: boolean },
+): SentEvent[] | Refusal {
   const read: SentEvent[] = [];
   const faults: Fault[] = [];
   for (let index = 0; index < events.length; index++) {
@@ -39,7 +43,8 @@ function readEvents(text: string, events: readonly (JsonMember[] | null)[], opti
   const [first] = faults;
   if (!first) return read;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
-  const message = `events[${first.index}]${first.field === "event" ? "" : `.${first.field}`} ${first.message}${more}. Nothing was stored.`;
+  const path = [...(isArray ? [`events[${first.index}]`] : []), ...(first.field === "event" ? [] : [first.field])].join(".");
+  const message = `${path} ${first.message}${more}. Nothing was stored.`;
   return new Refusal("event_invalid", message, faults.slice(0, FAULTS_REPORTED_MAX));
 }
 

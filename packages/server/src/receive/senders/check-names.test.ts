@@ -22,6 +22,12 @@ test("each of the others is named, with the event it is of", () => {
       [2, "name"],
     ],
   );
+  const one = checkNames({ mode: "deny", list: ["*"] }, events("a"));
+  assert.equal(one?.message, '"a" is not allowed by the list of this key or webhook.', "a single event has no position");
+  assert.deepEqual(
+    one?.details?.map((fault) => (fault as Fault).index),
+    [0],
+  );
   const many = checkNames({ mode: "deny", list: ["*"] }, events(...Array.from({ length: 101 }, () => "a")));
   assert.equal(many?.details?.length, 100, "a hundred are enough");
 });

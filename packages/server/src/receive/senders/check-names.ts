@@ -8,5 +8,6 @@ export function checkNames(list: AcceptList | null, events: readonly SentEvent[]
   );
   const [first] = faults;
   if (!first) return null;
-  return new Refusal("event_name_denied", `events[${first.index}].name: ${first.message}.`, faults.slice(0, FAULTS_REPORTED_MAX));
+  const place = events.length > 1 ? `events[${first.index}].name: ` : "";
+  return new Refusal("event_name_denied", `${place}${first.message}.`, faults.slice(0, FAULTS_REPORTED_MAX));
 }
