@@ -1,10 +1,13 @@
 /**
  * A request that names no environment, from a key that may not use the default one: it is about the only environment of the key. If
- * there are several or none, it reads nothing and writes nothing, and only what is about all environments of the caller finds something.
+ * there are several or none, it reads nothing, finds nothing to change and creates nothing; only what is about all environments of the
+ * caller finds something.
  */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import type { Inlet } from "@inlet/sdk";
+import { runsOf, startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { connectMcp } from "./support/mcp.ts";
 import { onEnd } from "./support/on-end.ts";
@@ -52,6 +55,113 @@ async function streamedUntil(end: string, t: TestContext, service: TestService, 
   }
   return text;
 }
+
+/** Writes to one object of each kind in this environment, and the code that says that there is none. */
+async function writesById(service: TestService, environment: string, runId: string) {
+  const headers = { "x-service-env": environment };
+  const made = async (method: string, path: string, body: object) => {
+    const answer = await service.rest(method, path, { body, headers });
+    assert.ok(answer.status < 300, answer.text);
+    return answer.body.data;
+  };
+  const job = await made("POST", "/jobs", { kind: "events.replay", filter: { name: "none" } });
+  const rule = await made("POST", "/alert-rules", { name: "r", kind: "failure_count", threshold: 1, windowSeconds: 60 });
+  const approval = await made("POST", "/approvals", { signal: "s", prompt: "Ship?", timeout: "1h" });
+  await made("PUT", "/saved-filters", { list: "events", name: "mine", search: {} });
+  return [
+    ["POST", `/runs/${runId}/steps/any/wake`, undefined, "run_not_found"],
+    ["POST", `/runs/${runId}/release`, undefined, "run_not_found"],
+    ["POST", `/runs/${runId}/rerun`, undefined, "run_not_found"],
+    ["POST", `/runs/${runId}/cancel`, undefined, "run_not_found"],
+    ["POST", "/holds/1/release", undefined, "hold_not_found"],
+    ["POST", `/jobs/${job.id}/cancel`, undefined, "job_not_found"],
+    ["PUT", `/alert-rules/${rule.id}`, { name: "taken" }, "alert_rule_not_found"],
+    ["DELETE", `/alert-rules/${rule.id}`, undefined, "alert_rule_not_found"],
+    ["POST", `/approvals/${approval.id}`, { decision: "approved" }, "approval_not_found"],
+    ["DELETE", "/saved-filters/events/mine", undefined, "saved_filter_not_found"],
+    ["POST", "/functions/shop-nap/pause", undefined, "function_not_found"],
+    ["POST", "/functions/shop-nap/resume", { held: "cancel" }, "function_not_found"],
+    ["POST", "/functions/shop-nap/invoke", {}, "function_not_found"],
+    ["PUT", "/functions/shop-nap/limits", { concurrency: 1 }, "function_not_found"],
+    ["DELETE", "/apps/shop", undefined, "app_not_found"],
+  ] as const;
+}
+
+/** A run that sleeps in this environment. */
+async function sleepingRun(t: TestContext, service: TestService, environment: string): Promise<string> {
+  const nap = (inlet: Inlet) =>
+    inlet.createFunction({ id: "nap" }, { event: "nap/now" }, async ({ step }) => {
+      await step.sleep("nap", "1h");
+    });
+  await startApp(t, service, (inlet) => [nap(inlet)], { environment });
+  const rest: TestService["rest"] = (method, path, more) =>
+    service.rest(method, path, { ...more, headers: { "x-service-env": environment } });
+  const sent = await rest("POST", "/events", { body: { name: "nap/now", data: {} } });
+  const [run] = await runsOf({ ...service, rest }, sent.body.data.ids[0], { until: ({ status }) => status === "sleeping" });
+  return run.id;
+}
+
+test("a write to an object finds none, in whichever environment it is", async (t) => {
+  const service = await startTestService(t);
+  for (const name of ["staging", "orders"]) await service.rest("POST", "/environments", { body: { name } });
+  await service.rest("POST", "/environments", { body: { name: "pr-1", kind: "branch" } });
+  const { key: several, rest } = await restricted(service, ["staging", "orders"]);
+  const branches = await restricted(service, ["orders", "branch"]);
+  const viewer = await restricted(service, ["staging", "orders"], "viewer");
+  for (const home of ["production", "staging"]) {
+    const runId = await sleepingRun(t, service, home);
+    const writes = await writesById(service, home, runId);
+    for (const [method, path, body, unknown] of writes) {
+      const what = `${method} ${path} of ${home}`;
+      const answer = await rest(method, path, body);
+      assert.deepEqual(code(answer), [404, unknown], what);
+      assert.match(answer.body.error, /x-service-env/, what);
+      assert.deepEqual(code(await branches.rest(method, path, body)), [404, unknown], what);
+      const looking = await viewer.rest(method, path, body);
+      assert.deepEqual(code(looking), [403, "role_forbidden"], what);
+      for (const [named, refused] of [
+        ["orders", [404, unknown]],
+        ["production", [403, "environment_forbidden"]],
+      ] as const) {
+        const headers = { authorization: `Bearer ${several}`, "x-service-env": named };
+        const { status, body: refusal } = await service.rest(method, path, { headers, ...(body && { body }) });
+        assert.deepEqual([status, refusal.code], refused, `${what}, asked for in ${named}`);
+      }
+    }
+    const headers = { "x-service-env": home };
+    const state = async (path: string) => (await service.rest("GET", path, { headers })).body.data;
+    assert.equal((await state(`/runs/${runId}`)).status, "sleeping");
+    assert.equal((await state("/runs")).length, 1, "none was repeated or invoked");
+    assert.deepEqual(
+      (await state("/alert-rules")).map(({ name }: { name: string }) => name),
+      ["r"],
+    );
+    assert.equal((await state("/approvals?status=open")).length, 1);
+    const { pausedAt, limits } = await state("/functions/shop-nap");
+    assert.deepEqual([pausedAt, limits.changedAt], [null, null]);
+  }
+  const headers = { authorization: `Bearer ${several}`, "x-service-env": "staging" };
+  assert.equal((await service.rest("DELETE", "/apps/shop", { headers })).status, 200, "its own, with the environment");
+
+  for (const [home, status] of [
+    ["production", 404],
+    ["staging", 200],
+  ] as const) {
+    const there = { "x-service-env": home };
+    const webhook = (await service.rest("POST", "/webhooks", { body: { name: "w", transform: ECHO }, headers: there })).body.data;
+    const key = (await service.rest("POST", "/keys", { body: { kind: "event", name: "k" }, headers: there })).body.data;
+    for (const [method, path] of [
+      ["PUT", `/webhooks/${webhook.id}`],
+      ["DELETE", `/webhooks/${webhook.id}`],
+      ["PUT", `/keys/${key.id}`],
+      ["DELETE", `/keys/${key.id}`],
+    ] as const) {
+      const body = method === "PUT" ? { name: "n" } : undefined;
+      assert.equal((await viewer.rest(method, path, body)).status, 403, path);
+      assert.equal((await rest(method, path, body)).status, status, `what is found by its id alone: ${method} ${path} of ${home}`);
+    }
+  }
+});
 
 test("the only environment of a key is meant, and nothing outside it is reached", async (t) => {
   const service = await startTestService(t, { heartbeatMs: 50 });
@@ -122,7 +232,7 @@ test("of several environments none is meant", async (t, store) => {
   for (const id of Object.values(ids)) {
     const answer = await rest("GET", `/events/${id}`);
     assert.deepEqual(code(answer), [404, "event_not_found"]);
-    assert.match(answer.text, /\(none named\)/);
+    assert.match(answer.text, /\(none named: x-service-env chooses one\)/);
     assert.doesNotMatch(await streamedUntil(HEARTBEAT, t, service, key), new RegExp(id));
   }
   for (const [path, body] of [

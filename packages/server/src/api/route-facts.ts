@@ -33,6 +33,8 @@ declare module "fastify" {
     keepsBodyText?: boolean;
     /** Also allowed for the signing key of an app. */
     signingKey?: boolean;
+    /** Writes only to an object that the path names, and finds it first: without an environment it finds none, as routes that read. */
+    byId?: boolean;
     /** Requires a role that holds everywhere, as routes about the installation do. */
     unrestricted?: boolean;
   }

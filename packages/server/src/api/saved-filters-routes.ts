@@ -96,7 +96,7 @@ export function registerSavedFiltersRoutes(app: FastifyInstance, { access, audit
 
   app.delete<{ Params: { list: string; name: string } }>(
     "/saved-filters/:list/:name",
-    { config: { about: "environment", repair: true }, schema: REMOVE },
+    { config: { about: "environment", repair: true, byId: true }, schema: REMOVE },
     async (request) => {
       const environment = environmentOf(access, request);
       const { list, name } = request.params;

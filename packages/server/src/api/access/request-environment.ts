@@ -27,12 +27,13 @@ export interface NamedEnvironment {
 }
 
 /**
- * The environment of a request that reads and names none, if it is not clear which one of the principal's is meant: there is nothing in
- * it, so that lists are empty and objects unknown. No environment has its id, and none its name, which no pattern matches.
+ * The environment of a request that reads, or changes an object of its path, and names none, if it is not clear which one of the
+ * principal's is meant: there is nothing in it, so that lists are empty and objects unknown. No environment has its id, and none its
+ * name, which no pattern matches and messages show.
  */
 export const NO_ENVIRONMENT: Environment = {
   id: NO_ENVIRONMENT_ID,
-  name: "(none named)",
+  name: "(none named: x-service-env chooses one)",
   kind: "custom",
   createdAt: 0,
   archivedAt: null,
@@ -63,13 +64,14 @@ export function chooseEnvironment(
 /** Archived environments can still be read. */
 export function requestEnvironment(
   rules: { directory: EnvironmentNames; defaultEnvironment: string },
-  request: Pick<FastifyRequest, "headers" | "method" | "principal">,
+  request: Pick<FastifyRequest, "headers" | "method" | "principal" | "routeOptions">,
 ): Environment {
   const { directory, defaultEnvironment } = rules;
   const named = environmentNamed(request.headers);
   const chosen = chooseEnvironment(directory, principalOf(request), { named, defaultEnvironment });
   if (chosen instanceof Refusal) {
-    if (named === null && chosen.code === "environment_forbidden" && isReading(request.method)) return NO_ENVIRONMENT;
+    const isFinding = isReading(request.method) || request.routeOptions.config.byId === true;
+    if (named === null && chosen.code === "environment_forbidden" && isFinding) return NO_ENVIRONMENT;
     throw new RestRefusal(chosen.code, chosen.message);
   }
   if (!chosen.known) throw new RestRefusal("environment_not_found", `There is no environment "${chosen.name}".`);

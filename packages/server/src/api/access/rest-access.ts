@@ -72,7 +72,7 @@ export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
   });
 }
 
-/** The environment of the request, if the caller may use it; for reading, `NO_ENVIRONMENT` if it is not clear which one is meant. */
+/** The environment of the request, if the caller may use it; `NO_ENVIRONMENT` if it is not clear which one is meant, and nothing is created. */
 export function environmentOf(rules: AccessRules, request: FastifyRequest): Environment {
   return requestEnvironment(rules, request);
 }

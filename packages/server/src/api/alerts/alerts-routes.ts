@@ -92,8 +92,10 @@ export function registerAlertsRoutes(app: FastifyInstance, parts: Parts): void {
   app.post<WithRule>("/alert-rules", { config: { ...repair, idempotent: "replayed" }, schema: CREATE }, (request, reply) =>
     createRule(parts, request, reply),
   );
-  app.put<ById & WithRule>("/alert-rules/:id", { config: repair, schema: UPDATE }, (request) => updateRule(parts, request));
-  app.delete<ById>("/alert-rules/:id", { config: repair, schema: REMOVE }, (request) => removeRule(parts, request));
+  app.put<ById & WithRule>("/alert-rules/:id", { config: { ...repair, byId: true }, schema: UPDATE }, (request) =>
+    updateRule(parts, request),
+  );
+  app.delete<ById>("/alert-rules/:id", { config: { ...repair, byId: true }, schema: REMOVE }, (request) => removeRule(parts, request));
 }
 
 async function listRules(parts: Parts, request: FastifyRequest<ListRequest>) {

@@ -174,7 +174,7 @@ function registerDecide(app: FastifyInstance, parts: ApprovalsRoutesParts): void
   const { access, audit, approvals } = parts;
   app.post<{ Params: { id: string }; Body: DecideBody }>(
     "/approvals/:id",
-    { config: { about: "environment", repair: true, keepsBodyText: true }, schema: DECIDE },
+    { config: { about: "environment", repair: true, byId: true, keepsBodyText: true }, schema: DECIDE },
     async (request, reply) => {
       const environment = environmentOf(access, request);
       const id = idOf(request, environment);

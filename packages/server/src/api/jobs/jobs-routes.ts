@@ -70,7 +70,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     const asked = readRequest(environment, request.body);
     return request.body.dryRun ? previewJob(parts, environment, asked, reply) : createJob(parts, environment, asked, request, reply);
   });
-  app.post<ById>("/jobs/:id/cancel", { config: repair, schema: CANCEL }, (request) => cancelJob(parts, request));
+  app.post<ById>("/jobs/:id/cancel", { config: { ...repair, byId: true }, schema: CANCEL }, (request) => cancelJob(parts, request));
 }
 
 async function listJobs({ access, views }: JobsRoutesParts, request: FastifyRequest<ListRequest>) {

@@ -71,7 +71,7 @@ export function registerAppsRoutes(app: FastifyInstance, parts: AppsRoutesParts)
   const [read, repair] = [{ about: "environment" }, { about: "environment", repair: true }] as const;
   app.get<ListRequest>("/apps", { config: read, schema: LIST }, async (request) => listApps(parts, request));
   app.post<SyncRequest>("/apps", { config: repair, schema: SYNC }, (request, reply) => syncApp(parts, request, reply));
-  app.delete<ById>("/apps/:id", { config: read, schema: REMOVE }, (request) => removeApp(parts, request));
+  app.delete<ById>("/apps/:id", { config: { ...read, byId: true }, schema: REMOVE }, (request) => removeApp(parts, request));
 }
 
 function listApps(parts: AppsRoutesParts, request: FastifyRequest<ListRequest>) {

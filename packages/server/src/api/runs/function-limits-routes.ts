@@ -41,7 +41,7 @@ export function registerFunctionLimitsRoutes(app: FastifyInstance, parts: Functi
   };
   app.put<{ Params: { id: string }; Body: LimitsBody }>(
     "/functions/:id/limits",
-    { config: { about: "environment", repair: true }, schema },
+    { config: { about: "environment", repair: true, byId: true }, schema },
     async (request) => {
       const environment = environmentOf(access, request);
       const { id } = request.params;

@@ -61,7 +61,7 @@ const RESUME = {
 };
 
 export function registerFunctionsRoutes(app: FastifyInstance, parts: FunctionsRoutesParts): void {
-  const [read, repair] = [{ about: "environment" }, { about: "environment", repair: true }] as const;
+  const [read, repair] = [{ about: "environment" }, { about: "environment", repair: true, byId: true }] as const;
   app.get<ListRequest>("/functions", { config: read, schema: LIST }, (request) => listFunctions(parts, request));
   app.get<ById>("/functions/:id", { config: read, schema: GET }, (request) => getFunction(parts, request));
   app.post<ById>("/functions/:id/pause", { config: repair, schema: PAUSE }, (request) => pauseFunction(parts, request));

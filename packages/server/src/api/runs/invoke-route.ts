@@ -39,7 +39,7 @@ const SCHEMA = {
 export function registerInvokeRoute(app: FastifyInstance, { access, audit, registry, invoke }: InvokeRouteParts): void {
   app.post<{ Params: { id: string }; Body: { data?: object } }>(
     "/functions/:id/invoke",
-    { config: { about: "environment", idempotent: "replayed", keepsBodyText: true }, schema: SCHEMA },
+    { config: { about: "environment", byId: true, idempotent: "replayed", keepsBodyText: true }, schema: SCHEMA },
     async (request, reply) => {
       const environment = environmentOf(access, request);
       const { id } = request.params;

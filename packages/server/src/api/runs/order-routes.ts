@@ -69,7 +69,7 @@ const RELEASE_HOLD = {
 const POSITION = /^\d{1,15}$/;
 
 export function registerOrderRoutes(app: FastifyInstance, parts: OrderRoutesParts): void {
-  const [read, repair] = [{ about: "environment" }, { about: "environment", repair: true }] as const;
+  const [read, repair] = [{ about: "environment" }, { about: "environment", repair: true, byId: true }] as const;
   app.get<ListRequest>("/holds", { config: read, schema: LIST }, (request) => listHolds(parts, request));
   app.post<ById>("/holds/:id/release", { config: repair, schema: RELEASE_HOLD }, (request) => releaseHold(parts, request));
   app.post<ById>("/runs/:id/release", { config: repair, schema: RELEASE }, (request) => releaseRun(parts, request));

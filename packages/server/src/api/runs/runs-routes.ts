@@ -102,7 +102,7 @@ const RERUN = {
 } as const;
 
 export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts): void {
-  const [read, repair] = [{ about: "environment" }, { about: "environment", repair: true }] as const;
+  const [read, repair] = [{ about: "environment" }, { about: "environment", repair: true, byId: true }] as const;
   app.get<ListRequest>("/runs", { config: read, schema: LIST }, (request) => listRuns(parts, request));
   app.get<OfEventRequest>("/events/:id/runs", { config: read, schema: OF_EVENT }, (request) => listRunsOfEvent(parts, request));
   app.get("/runs/:id", { config: read, schema: READ }, (request, reply) => readRun(parts, request, reply));
