@@ -145,6 +145,12 @@ test("an approval over REST answers a signal, before or after the run waits, wit
     assert.deepEqual([status, refused.details?.[0]?.field], [400, field], JSON.stringify(refused));
   }
   assert.equal((await decide(service, id, { decision: "maybe" })).status, 400);
+  const umlauts = (count: number) => `{"signal":"x","prompt":"p","timeout":"1h","data": [ "${"\\u00fc".repeat(count)}" ] }`;
+  const tooLong = await service.rest("POST", "/approvals", { body: umlauts(65_533) });
+  assert.match(tooLong.text, /data must have at most 65536 characters as compact JSON, this has 65537/);
+  const longest = await service.rest("POST", "/approvals", { body: umlauts(65_532) });
+  assert.equal(longest.status, 201, "neither escapes nor space count");
+  assert.equal(longest.body.data.data[0].length, 65_532);
   await service.rest("POST", "/environments", { body: { name: "old" } });
   await service.rest("POST", "/environments/old/archive");
   assert.equal((await ask(service, { signal: "x" }, { "x-service-env": "old" })).body.code, "environment_not_found");

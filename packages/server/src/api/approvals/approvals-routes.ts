@@ -11,6 +11,7 @@ import {
   type ApprovalDecision,
   type ApprovalStatus,
   type ApprovalStore,
+  approvalDataUnits,
   COMMENT_UNITS_MAX,
   DECISIONS,
   type Environment,
@@ -70,6 +71,7 @@ const COUNT = {
   response: { 200: dataOf(shape({ open: INTEGER })) },
 };
 const ONE = { querystring: closed({}), response: { 200: dataOf(APPROVAL) }, errors: ["approval_not_found"] } as const;
+const DATA_LIMIT = `at most ${APPROVAL_DATA_UNITS_MAX.toLocaleString("en")} characters as compact JSON`;
 const REQUEST = {
   summary: "Request an approval",
   description:
@@ -79,7 +81,7 @@ const REQUEST = {
     {
       signal: { type: "string", minLength: 1, maxLength: SIGNAL_UNITS_MAX, description: "The signal that the run waits for." },
       prompt: { type: "string", minLength: 1, maxLength: PROMPT_UNITS_MAX, description: "The question." },
-      data: { ...JSON_VALUE, description: "Any JSON value, which is shown with the question." },
+      data: { ...JSON_VALUE, description: `Any JSON value, which is shown with the question: ${DATA_LIMIT}.` },
       timeout: {
         type: "string",
         minLength: 1,
@@ -100,7 +102,7 @@ const DECIDE = {
     {
       decision: { type: "string", enum: DECISIONS },
       comment: { type: ["string", "null"], maxLength: COMMENT_UNITS_MAX },
-      data: { ...JSON_VALUE, description: "Any JSON value, which the step returns." },
+      data: { ...JSON_VALUE, description: `Any JSON value, which the step returns: ${DATA_LIMIT}.` },
     },
     ["decision"],
   ),
@@ -218,6 +220,8 @@ function readTimeout(text: string, now: number): number {
 /** JSON text, as it was written. */
 function readData(body: RequestBody | DecideBody): string {
   const text = memberText(body, "data") ?? "null";
-  if (text.length > APPROVAL_DATA_UNITS_MAX) throw invalid("data", `must have at most ${APPROVAL_DATA_UNITS_MAX} characters as JSON`);
+  const units = approvalDataUnits(text);
+  if (units > APPROVAL_DATA_UNITS_MAX)
+    throw invalid("data", `must have at most ${APPROVAL_DATA_UNITS_MAX} characters as compact JSON, this has ${units}`);
   return text;
 }

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEventIdGenerator, type FunctionNo } from "@inlet/protocol";
 import { sampleState } from "../../../test/support/sample-state.ts";
-import { type NewRun, SIGNAL_UNITS_MAX } from "../../store/contract/index.ts";
+import { APPROVAL_DATA_UNITS_MAX, type NewRun, SIGNAL_UNITS_MAX } from "../../store/contract/index.ts";
 import { type Operation, readOperations } from "./operations.ts";
-import { type InvokeParts, readInvocation, readSignal, readSleep, readWait, timeoutValue } from "./step-parameters.ts";
+import { type InvokeParts, readApproval, readInvocation, readSignal, readSleep, readWait, timeoutValue } from "./step-parameters.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const operation = (fields: object) => (readOperations(JSON.stringify([{ op: "x", id: "s", ...fields }])) as Operation[])[0] as Operation;
@@ -93,6 +93,21 @@ test("a wait for a signal names it, and says how long it lasts and what a second
   );
   assert.equal(signal("pay", {}), "its timeout null is neither a duration nor a date.");
   assert.equal(signal("pay", { timeout: "soon" }), 'its timeout "soon" is neither a duration nor a date.');
+});
+
+test("the data of an approval is kept as it was written, and counted as compact JSON", () => {
+  const approval = (data: string) => {
+    const written = `[{"op":"x","id":"s","opts":{"prompt":"Ship?","timeout":"1h","data":${data}}}]`;
+    return readApproval((readOperations(written) as Operation[])[0] as Operation, NOW);
+  };
+  const escaped = (count: number) => `{ "a": "${"\\u00fc".repeat(count)}", "n": 12345678901234567890 }`;
+  const around = '{"a":"","n":12345678901234567890}'.length;
+  const data = escaped(APPROVAL_DATA_UNITS_MAX - around);
+  assert.deepEqual(approval(data), { prompt: "Ship?", data, confirmsReject: false, expiresAt: NOW + 3_600_000 });
+  assert.equal(
+    approval(escaped(APPROVAL_DATA_UNITS_MAX - around + 1)),
+    "its data has 65537 characters as compact JSON, at most 65536 are allowed.",
+  );
 });
 
 test("what a step is given when its time runs out", () => {

@@ -8,7 +8,7 @@
  *     └────▶ cancelled                    the run that waited for it ended first
  */
 
-import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import { canonicalJson, type EnvironmentId, type EventId, type FunctionNo, type RunId, type RunNo, type StepId } from "@inlet/protocol";
 import type { EventBatch } from "../events/contract.ts";
 import type { ClaimedEntry, Lease } from "../queue/contract.ts";
 import { signalEventName } from "../signals/contract.ts";
@@ -22,8 +22,13 @@ export type ApprovalDecision = (typeof DECISIONS)[number];
 
 export const PROMPT_UNITS_MAX = 2_000;
 export const COMMENT_UNITS_MAX = 2_000;
-/** Of the JSON text of `data`, of a request and of a decision. */
+/** Of `data`, of a request and of a decision, as `approvalDataUnits` counts. */
 export const APPROVAL_DATA_UNITS_MAX = 65_536;
+
+/** Characters as compact JSON, as `JSON.stringify` writes the value: neither space nor escapes such as `\u00fc` make it longer. */
+export function approvalDataUnits(json: string): number {
+  return canonicalJson(json, { exactNumbers: true }).length;
+}
 
 /** The event name under which the wait of `step.waitForApproval` is stored. No event and no signal has such a name. */
 export function approvalEventName(id: string): string {
