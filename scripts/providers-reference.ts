@@ -24,7 +24,8 @@ export function providersMarkdown(generated: string): string {
 # Providers
 
 The catalogue of providers that Inlet knows: ${PROVIDERS.length} entries. Each has a starter transform, sample
-requests and, where the provider has a shared secret, the \`verify\` and \`handshake\` of its webhook. Choose one in the dashboard or with
+requests and, where the provider has a shared secret, the \`verify\` and \`handshake\` of its webhook; where it insists on a response, its
+\`answer\`. Choose one in the dashboard or with
 \`inlet webhooks new --provider <id>\`; \`GET /v1/transforms/providers\` lists them. [Webhooks](../how-to/webhooks.md) explains verification and handshakes,
 [Reconciliation](../how-to/reconciliation.md) the presets that ask a provider's API for what was never delivered.
 
@@ -42,7 +43,8 @@ function section(category: Provider["category"]): string {
 }
 
 function entry(provider: Provider): string {
-  const { id, title, sends, setUp, signatureHeader, verify, secretFrom, handshake, note, retries, timeout, documentation } = provider;
+  const { id, title, sends, setUp, signatureHeader, verify, secretFrom, handshake, answer, note, retries, timeout, documentation } =
+    provider;
   const shownHandshake = handshake && ("preset" in handshake ? `\`{"preset":"${handshake.preset}"}\`` : "a custom function");
   const rows: [string, string | null][] = [
     ["id", `\`${id}\``],
@@ -52,6 +54,7 @@ function entry(provider: Provider): string {
     ["header", signatureHeader && `\`${signatureHeader}\``],
     ["secret", secretFrom],
     ["handshake", shownHandshake],
+    ["answer", answer ? `\`${JSON.stringify(answer)}\`` : null],
     ["note", note],
     ["timeout", timeout ?? "not documented"],
     ["retries", retries ?? "not documented"],

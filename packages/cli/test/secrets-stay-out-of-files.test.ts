@@ -28,6 +28,11 @@ test("from a provider of the catalogue to a verified webhook, and back", async (
     [again.code, /0 created, 0 changed, 0 deleted/.test(again.stdout), /waits for its secret/.test(again.stdout)],
     [0, true, true],
   );
+  await bare.webhooks("new", "--provider", "twilio");
+  const { answer } = JSON.parse(bare.read("webhooks/twilio/webhook.json"));
+  assert.deepEqual(answer, { status: 200, contentType: "text/xml", body: "<Response/>" }, "what the provider insists on");
+  await bare.webhooks("new", "Texts", "--from", "twilio");
+  assert.equal(JSON.parse(bare.read("webhooks/texts/webhook.json")).answer, undefined);
   const from = await bare.webhooks("new", "plain", "--from", "github");
   assert.match(from.stdout, /It verifies nothing: --from takes only the transform\. Use "--provider github"/);
 

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { before } from "node:test";
 import type { Browser } from "playwright-core";
 import { test } from "../../server/test/support/both-stores.ts";
-import { startTestService } from "../../server/test/support/service.ts";
-import { openPage } from "./support/browser.ts";
+import { call, startTestService } from "../../server/test/support/service.ts";
+import { openPage, visit } from "./support/browser.ts";
 import { delayNext } from "./support/delay-next.ts";
 import { sharedBrowser } from "./support/shared-browser.ts";
 import { until } from "./support/until.ts";
@@ -51,4 +51,16 @@ test("a provider that the search hides is not chosen", async (t) => {
   const body = page.getByRole("textbox", { name: "Body of the test request" });
   await until("an example of the provider", async () => /"object":\s*"event"/.test(await body.inputValue()));
   await page.getByRole("region", { name: "Result" }).getByText("Event accepted").waitFor();
+
+  await visit(page, "/env/dev/webhooks/new");
+  await page.getByRole("searchbox", { name: "Search providers" }).fill("twilio");
+  const twilio = page.getByRole("radio", { name: /^T?\s*Twilio/ }).first();
+  await until("the other provider to be chosen", () => twilio.isChecked());
+  await create.click();
+  await page.getByRole("heading", { name: "Twilio" }).first().waitFor();
+  const [texts] = (await service.rest("GET", "/webhooks")).body.data;
+  const answer = { status: 200, contentType: "text/xml", body: "<Response/>" };
+  assert.deepEqual([texts.name, texts.answer], ["Twilio", answer], "a provider that insists on a response gets it");
+  const sent = await call(texts.url, { method: "POST", body: new URLSearchParams({ MessageSid: "SM1", Body: "hi" }) });
+  assert.deepEqual([sent.status, sent.text, sent.headers.get("content-type")?.split(";")[0]], [200, answer.body, answer.contentType]);
 });

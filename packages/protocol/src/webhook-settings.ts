@@ -28,6 +28,13 @@ export type HandshakePreset = (typeof HANDSHAKE_PRESETS)[number];
 /** How a provider's check of the URL is answered. */
 export type WebhookHandshake = { preset: HandshakePreset } | { source: string };
 
+/** The response to an accepted request, instead of the ids. */
+export interface WebhookAnswer {
+  status: number;
+  contentType: string;
+  body: string;
+}
+
 /** The change brings code that the webhook does not have: it may not be given the stored secrets. */
 export function isOtherHandshakeSource(changed: WebhookHandshake | null | undefined, current: WebhookHandshake | null): boolean {
   if (!changed || !("source" in changed)) return false;

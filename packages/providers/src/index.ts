@@ -80,6 +80,7 @@ export function readProviderTemplates() {
       const fixtures = await readProviderFixtures(provider.id);
       return {
         ...provider,
+        answer: provider.answer ?? null,
         reconcile: provider.reconcile ?? null,
         transform: await readProviderTransform(provider.id),
         fixtures: fixtures.map(({ title, request: { headers, query = "", json, text } }) => {

@@ -1,6 +1,6 @@
 /** The catalogue entry of a provider. */
 
-import type { ReconcilePreset, WebhookHandshake, WebhookVerify } from "@inlet/protocol";
+import type { ReconcilePreset, WebhookAnswer, WebhookHandshake, WebhookVerify } from "@inlet/protocol";
 
 export const CATEGORIES = [
   ...(["payments", "code", "chat", "commerce", "mail", "identity", "crm", "storage", "calendars", "forms", "work", "any"] as const),
@@ -26,6 +26,8 @@ export interface Provider {
   /** Where to find the secret; null: there is none, or the provider sends it. */
   secretFrom: string | null;
   handshake: WebhookHandshake | null;
+  /** What it takes for a response to an accepted request; absent: the ids are good. */
+  answer?: WebhookAnswer;
   /** Further notes. */
   note: string | null;
   /** When a failed request is retried; null: not documented. */

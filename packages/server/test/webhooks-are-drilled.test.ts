@@ -23,8 +23,8 @@ interface ShownWebhook {
 }
 
 async function makeWebhook(service: ServiceClient, provider: string, given: object = {}): Promise<ShownWebhook> {
-  const { verify, handshake } = PROVIDERS.find(({ id }) => id === provider) as Provider;
-  const settings = { verify: verify && { ...verify, secrets: [SECRET] }, handshake };
+  const { verify, handshake, answer = null } = PROVIDERS.find(({ id }) => id === provider) as Provider;
+  const settings = { verify: verify && { ...verify, secrets: [SECRET] }, handshake, answer };
   const body = { name: `a ${provider}`, environment: "branch", transform: await readProviderTransform(provider), ...settings, ...given };
   const made = await service.rest("POST", "/webhooks", { body });
   assert.equal(made.status, 201, made.text);

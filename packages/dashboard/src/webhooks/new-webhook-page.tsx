@@ -64,7 +64,8 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
     setBusy(true);
     try {
       const checks = checksOf(chosen, secret.trim(), verifyToken.trim());
-      const body = { name: name.trim() || chosen.title, transform: chosen.transform, environment: env, ...checks };
+      const { title, transform, answer } = chosen;
+      const body = { name: name.trim() || title, transform, environment: env, ...checks, ...(answer && { answer }) };
       const created = await call<Webhook>("/webhooks", { method: "POST", env, body });
       if (silenceSeconds > 0)
         await withToast(saveAlertRule(env, null, silenceRule(created, silenceSeconds)), "An alert is raised when it is silent.");

@@ -35,11 +35,10 @@ export async function newWebhook({
     eventNames: null,
     ips: null,
     enabled: true,
-    answer: null,
     mirror: null,
     reconcile: null,
   };
-  const settings = { ...plain, ...(chosen === null ? { verify: null, handshake: null } : checksOf(provider, folderName(name))) };
+  const settings = { ...plain, ...(chosen === null ? NO_SETTINGS : settingsOf(provider, folderName(name))) };
   const texts = {
     [files.webhook]: webhookFileText(settings),
     [files.transform]: await readProviderTransform(provider.id),
@@ -54,7 +53,14 @@ export async function newWebhook({
   };
 }
 
-/** The catalogue's verification settings. A secret that the provider sends is not named. Without a scheme, the handshake checks it. */
+const NO_SETTINGS = { verify: null, handshake: null, answer: null };
+
+/** The catalogue's settings. */
+function settingsOf(provider: Provider, slug: string): Pick<WebhookFile, "verify" | "handshake" | "answer"> {
+  return { ...checksOf(provider, slug), answer: provider.answer ? { ...provider.answer } : null };
+}
+
+/** A secret that the provider sends is not named. Without a scheme, the handshake checks it. */
 function checksOf({ verify, handshake, secretFrom }: Provider, slug: string): Pick<WebhookFile, "verify" | "handshake"> {
   const secrets = secretFrom === null ? {} : { secrets: namesFor(slug, 1) };
   if (!verify) return { verify: null, handshake: handshake && { ...handshake, ...secrets } };

@@ -116,6 +116,7 @@ export interface Provider {
   verify: { scheme: string } | null;
   secretFrom: string | null;
   handshake: { preset?: string; source?: string } | null;
+  answer: Webhook["answer"];
   note: string | null;
   retries: string | null;
   timeout: string | null;

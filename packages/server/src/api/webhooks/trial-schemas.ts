@@ -51,6 +51,7 @@ export const PROVIDER_TEMPLATE = shape(
     verify: { ...OBJECT_OR_NULL, description: "`verify` of a webhook for it, without the secret; null: no scheme fits." },
     secretFrom: { ...TEXT_OR_NULL, description: "Where the secret is found at the provider; without `verify` it is one of the handshake." },
     handshake: { ...OBJECT_OR_NULL, description: "`handshake` of a webhook for it." },
+    answer: { ...OBJECT_OR_NULL, description: "`answer` of a webhook for it; null: the provider takes any response." },
     note: TEXT_OR_NULL,
     retries: { ...TEXT_OR_NULL, description: "When the provider sends a failed request again; null: not documented." },
     timeout: { ...TEXT_OR_NULL, description: "How long the provider waits for a response; null: not documented." },

@@ -8,17 +8,11 @@ import {
   type HandshakePreset,
   isOtherHandshakeSource,
   VERIFY_SCHEMES,
+  type WebhookAnswer,
   type WebhookHandshake,
   type WebhookVerify,
 } from "@inlet/protocol";
-import {
-  SECRETS_MAX,
-  type Webhook,
-  type WebhookAnswer,
-  type WebhookChanges,
-  type WebhookMirror,
-  type WebhookSecrets,
-} from "../../store/contract/index.ts";
+import { SECRETS_MAX, type Webhook, type WebhookChanges, type WebhookMirror, type WebhookSecrets } from "../../store/contract/index.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 import { listOf, shape, TEXT_OR_NULL } from "../route-facts.ts";

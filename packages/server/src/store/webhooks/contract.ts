@@ -1,13 +1,6 @@
 /** Webhooks: URLs that turn requests into events, with the versions of their transforms and the tokens of their URLs. */
 
-import type { AcceptList, EnvironmentId, WebhookHandshake, WebhookId, WebhookVerify } from "@inlet/protocol";
-
-/** The response to an accepted request, instead of the ids. */
-export interface WebhookAnswer {
-  status: number;
-  contentType: string;
-  body: string;
-}
+import type { AcceptList, EnvironmentId, WebhookAnswer, WebhookHandshake, WebhookId, WebhookVerify } from "@inlet/protocol";
 
 /** Branch environments that receive copies of accepted events, and the fraction that is copied. */
 export interface WebhookMirror {
