@@ -169,6 +169,21 @@ test("start: an app whose framework parses bodies is called with numbers that it
   assert.deepEqual([run.status, run.output], ["completed", 9007199254740992], JSON.stringify(run.error));
 });
 
+testOnce("start: an event that is larger than an app takes in one request is fetched by the app", async (t) => {
+  const { inlet, open, ended, service } = await setStage(t, "start");
+  const measure = inlet.createFunction({ id: "measure", retries: 0 }, { event: "shop/scanned" }, ({ event }) => [
+    event.data.pages.length,
+    event.id,
+  ]);
+  await open(measure);
+  const limit = { body: { bodyLimitBytes: 32 * 1024 * 1024 } };
+  assert.equal((await service.rest("PUT", "/environments/production", limit)).status, 200);
+  const length = 17 * 1024 * 1024;
+  await inlet.send({ name: "shop/scanned", data: { pages: "x".repeat(length) }, id: "long" });
+  const { status, output, error } = await ended(measure);
+  assert.deepEqual([status, output], ["completed", [length, "long"]], JSON.stringify(error));
+});
+
 test("deferred functions start when the run has ended, however it ends; sessions go on to all that a run starts", async (t) => {
   const { inlet, open, ended, service } = await setStage(t, "start");
   const later = createDefer(inlet, { id: "later" }, ({ event, parents, sessions }) => ({ data: event.data, parents, sessions }));

@@ -3,7 +3,7 @@
 import { SDK_NAME } from "../version.ts";
 import { HEADER, REQUEST_VERSION } from "../wire/headers.ts";
 
-/** More than the service ever sends at once: beyond 4 MiB, the SDK fetches the rest. */
+/** More than the service ever sends at once: beyond 4 MiB, the SDK fetches events and steps. */
 export const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The bytes as received, or the value parsed by a framework. */

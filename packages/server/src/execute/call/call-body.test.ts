@@ -14,7 +14,7 @@ function body(context: Partial<RunContext> = {}, given: Partial<CallParameters> 
     attempt: 1,
     maxAttempts: 5,
     callId: "7",
-    takesLogs: false,
+    isOwnSdk: false,
     exactNumbers: false,
     ...given,
   });
@@ -60,6 +60,12 @@ test("what is too large for a call is left for the SDK to fetch", () => {
   assert.deepEqual([parsed.steps, parsed.events, parsed.ctx.use_api, parsed.use_api], [{}, [], true, true]);
   assert.deepEqual(parsed.ctx.stack.stack, []);
   assert.equal(parsed.event.name, "shop/order.created");
+
+  const ofBytes = (bytes: number) => ({ ...SAMPLE_EVENT, data: JSON.stringify({ text: "é".repeat(bytes / 2) }) });
+  const mib = 1024 * 1024;
+  assert.equal(JSON.parse(body({ events: [ofBytes(2 * mib - 1_024)] })).use_api, false, "the event is in it twice");
+  assert.equal(JSON.parse(body({ events: [ofBytes(2 * mib)] })).use_api, true);
+  assert.ok(body({ events: [ofBytes(20 * mib)] }, { isOwnSdk: true }).length < 1_000, "our own SDK fetches the event, too");
 });
 
 test("steps that an SDK fetches are in the order in which they ended: a race has the same winner as before", () => {

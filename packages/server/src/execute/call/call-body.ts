@@ -16,12 +16,12 @@ export interface CallParameters {
   /** Identifies this call of the run to an SDK that sends checkpoints. */
   callId: string;
   exactNumbers: boolean;
-  /** Only our own SDK is told that the service keeps log lines: other SDKs get exactly the protocol they know. */
-  takesLogs: boolean;
+  /** Our own SDK is told that the service keeps log lines, and fetches the event of a large call, too: other SDKs get exactly the protocol they know. */
+  isOwnSdk: boolean;
 }
 
-/** Beyond this size, the SDK is told to fetch events and steps itself. */
-const BODY_UNITS_MAX = 4 * 1024 * 1024;
+/** Beyond this size, the SDK is told to fetch events and steps itself: apps refuse endless bodies before they verify them. */
+const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface CallBody {
   text: string;
@@ -36,15 +36,16 @@ export function callBody(params: CallParameters): CallBody {
     [...context.steps].sort((a, b) => (a.id < b.id ? -1 : 1)),
     exactNumbers,
   );
-  const held = events.reduce((sum, text) => sum + text.length, steps.length);
-  const usesApi = held > BODY_UNITS_MAX;
   const first = events[0] ?? "{}";
-  const parts = usesApi ? { event: first, events: "[]", steps: "{}" } : { event: first, events: `[${events.join(",")}]`, steps };
+  const usesApi = [first, ...events, steps].reduce((sum, text) => sum + Buffer.byteLength(text), 0) > BODY_BYTES_MAX;
+  const parts = usesApi
+    ? { event: params.isOwnSdk ? "{}" : first, events: "[]", steps: "{}" }
+    : { event: first, events: `[${events.join(",")}]`, steps };
   const text = `{"ctx":${contextText(params, usesApi)},"event":${parts.event},"events":${parts.events},"steps":${parts.steps},"use_api":${usesApi},"version":${context.run.requestVersion}}`;
   return { text, fetchesState: usesApi };
 }
 
-function contextText({ context, functionUuid, stepId, attempt, maxAttempts, callId, takesLogs }: CallParameters, usesApi: boolean): string {
+function contextText({ context, functionUuid, stepId, attempt, maxAttempts, callId, isOwnSdk }: CallParameters, usesApi: boolean): string {
   const { run, steps } = context;
   return JSON.stringify({
     attempt,
@@ -52,7 +53,7 @@ function contextText({ context, functionUuid, stepId, attempt, maxAttempts, call
     env: "",
     fn_id: functionUuid,
     job_id: callId,
-    ...(takesLogs && { logs: true }),
+    ...(isOwnSdk && { logs: true }),
     max_attempts: maxAttempts,
     qi_id: callId,
     request_id: `${run.id}.${callId}`,

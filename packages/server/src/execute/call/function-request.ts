@@ -63,7 +63,7 @@ export function functionRequest({
     callId: entry.leaseId,
     // Published SDKs serialise numbers again before they verify the signature; without a signature, they also get numbers as sent.
     exactNumbers: !roundsNumbers && (set === "service" || signingKey === null),
-    takesLogs: set === "service",
+    isOwnSdk: set === "service",
   });
   const names = HEADER_NAMES[set];
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "Inlet" };
