@@ -13,6 +13,7 @@ import { RESPONSE_UNITS_KEPT, shownResponse } from "./call/shown-response.ts";
 import type { Clock } from "./clock.ts";
 import { readGateway } from "./gateway/read-gateway.ts";
 import type { Backoff } from "./queue/backoff.ts";
+import { holdsLease } from "./queue/holds-lease.ts";
 import type { CallFacts, CallResponse } from "./steps/call-response.ts";
 import { decideResponse } from "./steps/decide-response.ts";
 import { type Operation, readError } from "./steps/operations.ts";
@@ -124,7 +125,7 @@ export class FunctionCalls {
   }
 
   async #send(call: FunctionCall, made: FunctionRequest, signal: AbortSignal): Promise<Sent> {
-    const request = { ...made, signal };
+    const request = { ...made, signal, maySend: () => holdsLease(call.entry, this.#parts.clock) };
     const received = await this.#parts.caller.call(request).catch((error: unknown) => {
       if (error instanceof NoResponse) return error;
       throw error;

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunNo } from "@inlet/protocol";
+import type { RunNo, StepId } from "@inlet/protocol";
 import { DISCOVERY_ENTRY, sampleState } from "../../test/support/sample-state.ts";
 import type { ClaimedEntry } from "../store/contract/index.ts";
 import { HEADER_NAMES } from "./call/header-names.ts";
+import { givenUp } from "./call/no-response.ts";
 import { type CallingNode, RunCalls, type RunCallsParts } from "./run-calls.ts";
 
 const ENTRY = DISCOVERY_ENTRY as unknown as ClaimedEntry;
@@ -89,4 +90,36 @@ test("a run that was cancelled before its start could be stored is not called", 
   } as unknown as CallingNode;
   await new RunCalls(parts, node).work({ ...ENTRY, stepId: null }, 1 as RunNo, new AbortController().signal);
   assert.deepEqual(happened, ["removed"]);
+});
+
+test("a call whose lease expired before it was sent is given back: of the app, and of the address that a step asks for", async () => {
+  for (const stepId of [null, "ask" as StepId]) {
+    let now = 5;
+    const happened: string[] = [];
+    // The node stands still while it connects.
+    const send = async ({ maySend }: { maySend(): boolean }) => {
+      now = 20;
+      happened.push(maySend() ? "sent" : "given up");
+      throw givenUp();
+    };
+    const parts = {
+      store: {
+        runContext: async () => ({ run: { ...sampleState().run, startedAt: 1 }, steps: [], events: [] }),
+        stepRequest: async () => ({ kind: "fetch", request: { url: "http://app.test", method: "GET", headers: {}, body: null } }),
+      },
+      functionOf: () => ({ app: { removedAt: null, headers: "service" }, url: "http://app.test", timeouts: {}, retries: 3 }),
+      limitedLane: () => null,
+      signing: () => ({ kind: "unsigned" }),
+      caller: { call: send, fetch: send },
+      clock: { now: () => now },
+    } as unknown as RunCallsParts;
+    const node = {
+      runs: { advance: () => assert.fail("an attempt was recorded") },
+      poison: { guard: (_entry: ClaimedEntry, _phase: string, work: () => Promise<unknown>) => work() },
+      release: async () => void happened.push("released"),
+      isStopping: () => false,
+    } as unknown as CallingNode;
+    await new RunCalls(parts, node).work({ ...ENTRY, stepId, leasedUntil: 10 }, 1 as RunNo, new AbortController().signal);
+    assert.deepEqual(happened, ["given up", "released"]);
+  }
 });

@@ -13,6 +13,7 @@ import {
   type FunctionOf,
 } from "./function-calls.ts";
 import { GatewayCalls } from "./gateway/gateway-calls.ts";
+import { holdsLease } from "./queue/holds-lease.ts";
 import type { PoisonDetector } from "./queue/poison-detector.ts";
 import type { UntilWritten } from "./queue/until-written.ts";
 import type { RunAdvances } from "./run-advances.ts";
@@ -86,7 +87,8 @@ export class RunCalls {
       return this.#ask({ entry, context, target }, request, signal);
     });
     if (!call) return this.#setAside(entry, runNo);
-    if (signal.aborted || (isStopping() && !call.hasResponse)) {
+    // Without a response, it may not have been sent: the lease may have expired before.
+    if (signal.aborted || (!call.hasResponse && (isStopping() || !holdsLease(entry, this.#parts.clock)))) {
       call.span?.end(call.endedAt, "The call was given up.");
       return release([entry]);
     }

@@ -192,3 +192,25 @@ test("a call that is given up ends at once, also one that waits for a connection
   await closed.promise;
   assert.equal(requests, 1, "the second never reached the app");
 });
+
+test("a call that may not be sent any more once its connection is free never reaches the app", async (t) => {
+  const arrived = Promise.withResolvers<ServerResponse>();
+  let requests = 0;
+  const { url, caller } = await start(
+    t,
+    (_request, response) => {
+      requests++;
+      arrived.resolve(response);
+    },
+    { connectionsMax: 1 },
+  );
+  let isHeld = true;
+  const first = caller.call({ method: "POST", url, headers: {}, body: "{}" });
+  const response = await arrived.promise;
+  const second = caller.call({ method: "POST", url, headers: {}, body: "{}", maySend: () => isHeld });
+  isHeld = false;
+  response.end("[]");
+  assert.equal((await first).body, "[]");
+  await assert.rejects(second, NoResponse);
+  assert.equal(requests, 1);
+});

@@ -24,6 +24,8 @@ export interface WebRequest {
   headers: Readonly<Record<string, string>>;
   body: string | null;
   signal?: AbortSignal;
+  /** Asked right before the request is sent, which may be long after the call was made: false gives the call up. */
+  maySend?: () => boolean;
   /** How long it may take; default: as long as an app may. */
   timeoutMs?: number;
   /** The largest response; default: that of an app. */
@@ -40,6 +42,8 @@ export interface AppRequest {
   timeoutMs?: number;
   /** Aborts the call: its response is no longer needed. */
   signal?: AbortSignal;
+  /** Asked right before the request is sent, which may be long after the call was made: false gives the call up. */
+  maySend?: () => boolean;
 }
 
 const REDIRECTS_MAX = 3;
@@ -145,13 +149,13 @@ export class AppCaller {
   }
 
   async #ask(request: AppRequest | WebRequest, { origin, path }: AppAddress): Promise<AppResponse> {
-    const { method, headers, body, signal, timeoutMs = this.#timeoutMs } = request;
+    const { method, headers, body, signal, maySend, timeoutMs = this.#timeoutMs } = request;
     const { peer, bytesMax } = "peer" in request ? request : { peer: "app" as const, bytesMax: undefined };
     this.#agent ??= this.#connect();
     const agent = await this.#agent;
     return new Promise((resolve, reject) => {
       const options = { origin, path, method, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-      agent.dispatch(options, new ResponseCollector({ resolve, reject }, { peer, timeoutMs, signal, bytesMax }));
+      agent.dispatch(options, new ResponseCollector({ resolve, reject }, { peer, timeoutMs, signal, maySend, bytesMax }));
     });
   }
 }

@@ -16,6 +16,7 @@ export interface CollectorOptions {
   peer: Peer;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  maySend?: (() => boolean) | undefined;
   bytesMax?: number | undefined;
 }
 
@@ -31,22 +32,24 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #deadline: NodeJS.Timeout | null = null;
 
   readonly #signal: AbortSignal | undefined;
+  readonly #maySend: (() => boolean) | undefined;
   #stopListening: () => void = () => undefined;
 
-  constructor(settle: Settle, { peer, timeoutMs, signal, bytesMax = RESPONSE_BYTES_MAX }: CollectorOptions) {
+  constructor(settle: Settle, { peer, timeoutMs, signal, maySend, bytesMax = RESPONSE_BYTES_MAX }: CollectorOptions) {
     this.#settle = settle;
     this.#peer = peer;
     this.#bytesMax = bytesMax;
     this.#timeoutMs = timeoutMs;
     this.#signal = signal;
+    this.#maySend = maySend;
   }
 
-  /** A call that was waiting for a connection may have been abandoned. */
+  /** Nothing runs between this and the sending. A call that was waiting for a connection may have been abandoned. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     const signal = this.#signal;
-    if (!signal) return;
     const abort = () => controller.abort(givenUp());
-    if (signal.aborted) return abort();
+    if (signal?.aborted || this.#maySend?.() === false) return abort();
+    if (!signal) return;
     signal.addEventListener("abort", abort);
     this.#stopListening = () => signal.removeEventListener("abort", abort);
   }

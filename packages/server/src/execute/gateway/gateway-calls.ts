@@ -12,6 +12,7 @@ import { RESPONSE_UNITS_KEPT, shownResponse } from "../call/shown-response.ts";
 import type { Clock } from "../clock.ts";
 import type { FunctionCallOutcome } from "../function-calls.ts";
 import type { Backoff } from "../queue/backoff.ts";
+import { holdsLease } from "../queue/holds-lease.ts";
 import type { EndEvents } from "../steps/run-changes.ts";
 import { decideGateway, type GatewayOutcome } from "./decide-gateway.ts";
 
@@ -43,7 +44,8 @@ export class GatewayCalls {
   async ask(call: GatewayCall, signal: AbortSignal): Promise<{ hasResponse: boolean; outcome: FunctionCallOutcome }> {
     const { caller, clock } = this.#parts;
     const startedAt = clock.now();
-    const received = await caller.fetch({ ...call.request, peer: "server", signal }).catch((error: unknown) => {
+    const maySend = () => holdsLease(call.entry, clock);
+    const received = await caller.fetch({ ...call.request, peer: "server", signal, maySend }).catch((error: unknown) => {
       if (error instanceof NoResponse) return error;
       throw error;
     });

@@ -8,6 +8,7 @@
 import type { EnvironmentId, FunctionNo, LeaseId } from "@inlet/protocol";
 import type { ClaimedEntry, LimitRule, QueueClaimResult } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
+import { holdsLease } from "./holds-lease.ts";
 
 /** A lane with less than this fraction of its capacity left claims more. */
 const LOW_SHARE = 0.25;
@@ -245,7 +246,7 @@ export class Scheduler {
       }
       const entry = lane.waiting[0] as ClaimedEntry;
       // Another node may hold it now.
-      if (entry.leasedUntil <= this.#parts.clock.now()) return this.#giveBack(lane, new Set(lane.waiting));
+      if (!holdsLease(entry, this.#parts.clock)) return this.#giveBack(lane, new Set(lane.waiting));
       lane.waiting.shift();
       this.#begin(lane, entry);
     }
