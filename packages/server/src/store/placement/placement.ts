@@ -51,7 +51,7 @@ export class Placement {
       ...parts,
       // The directory's own rows are the truth.
       prepare: async ({ no }, store) => {
-        if (no !== DIRECTORY_NO) await store.environmentCopy({ environments: this.#heldBy(no) });
+        if (no !== DIRECTORY_NO) await this.#copyHeld(no, store);
       },
       onTopic: (topic) => this.#announce(topic),
     });
@@ -199,6 +199,15 @@ export class Placement {
     }
   }
 
+  /** What changes while the rows are written is written after them: a member counts as away until then, and gets a change in no other way. */
+  async #copyHeld(no: number, store: MemberStore): Promise<void> {
+    let held: Environment[];
+    do {
+      held = this.#heldBy(no);
+      await store.environmentCopy({ environments: held });
+    } while (!isSame(held, this.#heldBy(no)));
+  }
+
   async #copyTo(member: Member, held: readonly Environment[]): Promise<void> {
     try {
       await member.copyEnvironments(held);
@@ -219,6 +228,6 @@ export class Placement {
   }
 }
 
-function isSame(one: Environment, other: Environment | undefined): boolean {
+function isSame<Value extends Environment | readonly Environment[]>(one: Value, other: Value | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
