@@ -234,7 +234,7 @@ function waitForTurn({ node }: World, label: string): Promise<string> {
   return send(node, { name: "break/narrow", data: { label } });
 }
 
-test("registering an app", { skip }, async (t) => {
+test("registering an app, and creating something with an Idempotency-Key", { skip }, async (t) => {
   const world = await startWorld(t);
   const { node, app, proxy } = world;
   const inside = /INSERT INTO apps/;
@@ -275,6 +275,16 @@ test("registering an app", { skip }, async (t) => {
         runs.map(({ status, output }) => `${status} ${output}`),
         [`completed ${n}`, `completed ${n}`],
       );
+    });
+  }
+  const claim = /INTO idempotency_keys/;
+  for (const [point, cut] of [...cutsAt("the claim of the key", claim), ...cutsAtCommitAfter("the claim of the key", claim)]) {
+    await t.test(point, async () => {
+      const made = proxy.cut(cut);
+      const headers = { "Idempotency-Key": point.replaceAll(" ", "-") };
+      const { status, text } = await node.rest("POST", "/keys", { body: { kind: "event", name: point }, headers });
+      assert.equal(status, 201, text);
+      await made;
     });
   }
 });

@@ -233,6 +233,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "idempotency_keys",
     key: ["owner", "key"],
     columns: same("owner key fingerprint started_at status body"),
+    defaults: ["claim_id"],
     convert: { key: (text) => boundedKey(text as string) },
   },
   {

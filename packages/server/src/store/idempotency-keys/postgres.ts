@@ -1,8 +1,10 @@
-/** Idempotency keys in PostgreSQL. */
+/** Idempotency keys in PostgreSQL. A claim whose response was lost is made once more: its id tells whether it was committed. */
 
-import type { IdempotencyStore, RememberedCall } from "../contract/index.ts";
+import { randomUUID } from "node:crypto";
+import { type IdempotencyStore, type RememberedCall, StoreUnavailable } from "../contract/index.ts";
 import { boundedKey } from "../postgres/bounded-key.ts";
 import type { Database } from "../postgres/database.ts";
+import { isConnectionLost } from "../postgres/failures.ts";
 
 interface CallRow {
   fingerprint: string;
@@ -13,9 +15,11 @@ interface CallRow {
 
 /** Of two requests with the same key, on any nodes, one gets it; the other waits for the row and then finds it taken. */
 const CLAIM = `
-  INSERT INTO idempotency_keys AS k (owner, key, fingerprint, started_at) VALUES ($1, $2, $3, $4)
-  ON CONFLICT (owner, key) DO UPDATE SET fingerprint = excluded.fingerprint, started_at = excluded.started_at, status = NULL, body = NULL
-  WHERE k.started_at <= CASE WHEN k.status IS NULL OR k.body IS NULL THEN $5::bigint ELSE $6::bigint END
+  INSERT INTO idempotency_keys AS k (owner, key, fingerprint, started_at, claim_id) VALUES ($1, $2, $3, $4, $7)
+  ON CONFLICT (owner, key) DO UPDATE SET
+    fingerprint = excluded.fingerprint, started_at = excluded.started_at, status = NULL, body = NULL, claim_id = excluded.claim_id
+  WHERE k.claim_id = excluded.claim_id
+    OR k.started_at <= CASE WHEN k.status IS NULL OR k.body IS NULL THEN $5::bigint ELSE $6::bigint END
   RETURNING 1`;
 
 /** $1: ids. */
@@ -25,8 +29,10 @@ export function idempotencyStore(database: Database): IdempotencyStore {
   return {
     async idempotencyClaim({ owner, key, fingerprint, startedAt, abandonedUntil, forgottenUntil }) {
       const own = [owner, boundedKey(key)];
+      const values = [...own, fingerprint, startedAt, abandonedUntil, forgottenUntil, randomUUID()];
+      const claim = () => database.query(CLAIM, values);
       for (;;) {
-        const claimed = await database.query(CLAIM, [...own, fingerprint, startedAt, abandonedUntil, forgottenUntil]);
+        const claimed = await claim().catch((error) => (isResponseLost(error) ? claim() : Promise.reject(error)));
         if (claimed.length > 0) return null;
         const [known] = await database.query<CallRow>("SELECT * FROM idempotency_keys WHERE owner = $1 AND key = $2", own);
         // It was released in the meantime and can be claimed.
@@ -58,6 +64,10 @@ export function idempotencyStore(database: Database): IdempotencyStore {
       return rows.length;
     },
   };
+}
+
+function isResponseLost(error: unknown): boolean {
+  return error instanceof StoreUnavailable && isConnectionLost(error.cause);
 }
 
 function toCall({ fingerprint, started_at, status, body }: CallRow): RememberedCall {

@@ -647,6 +647,8 @@ CREATE TABLE idempotency_keys (
   started_at  bigint NOT NULL,
   status      integer,
   body        text,
+  -- Of the request that has the key: it recognises its claim if the response to it was lost.
+  claim_id    text COLLATE "C",
   PRIMARY KEY (owner, key)
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (started_at);
