@@ -32,6 +32,7 @@ import {
   type Environment,
   type EventAppendResult,
   type EventBatch,
+  type HandedOver,
   type NewEvent,
   reconciledSource,
   type Store,
@@ -239,17 +240,20 @@ async function shake(parts: WebhookLifeParts, received: Received, authentication
   }
 }
 
-async function keepHandedOver({ store, directory, now }: WebhookLifeParts, id: WebhookId, secret: string): Promise<Refusal | null> {
+async function keepHandedOver({ store, directory, now }: WebhookLifeParts, id: WebhookId, handedOver: HandedOver): Promise<Refusal | null> {
   const webhook = directory.webhooks().find((candidate) => candidate.id === id);
-  const isKnown = (known = webhook) => [...(known?.secrets.verify ?? []), ...(known?.secrets.handshake ?? [])].includes(secret);
+  const isKnown = (known = webhook) => [...(known?.secrets.verify ?? []), ...(known?.secrets.handshake ?? [])].includes(handedOver.secret);
   if (!webhook) return webhookClosed();
   if (isKnown()) return null;
   const { environmentId } = webhook;
-  const changed = await store.webhookUpdate({ environmentId, id, changes: { handedOver: secret }, updatedAt: now() });
+  const changed = await store.webhookUpdate({ environmentId, id, changes: { handedOver }, updatedAt: now() });
   await directory.refresh();
   return isKnown(changed ?? undefined)
     ? null
-    : new Refusal("signature_invalid", "A secret was handed over before. Set the webhook's handshake again to accept another one.");
+    : new Refusal(
+        "signature_invalid",
+        "A secret was handed over before, or the handshake was changed. Set the webhook's handshake again to accept another one.",
+      );
 }
 
 export async function refuse(

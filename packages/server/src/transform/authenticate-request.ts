@@ -4,7 +4,7 @@
  */
 
 import { canonicalName, MASK, parseQuery, Refusal } from "@inlet/protocol";
-import type { Webhook } from "../store/contract/index.ts";
+import type { HandedOver, Webhook } from "../store/contract/index.ts";
 import { bodyText } from "./body/body-text.ts";
 import { contentKind } from "./body/content-kind.ts";
 import { type DecodeMemory, decodeContent, UNCOUNTED } from "./body/decode-content.ts";
@@ -50,7 +50,7 @@ export interface Authentication {
   refused?: Refusal;
   answer?: HandshakeResponse;
   /** A secret to store before the response is sent. */
-  handedOver?: string;
+  handedOver?: HandedOver;
   /** True if the request has a valid signature. */
   isVerified: boolean;
   fault?: VerifyFault;

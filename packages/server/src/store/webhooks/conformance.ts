@@ -212,11 +212,20 @@ export function webhookConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const made = await makeWebhook(store, await makeEnvironment(store));
     const update = (changes: WebhookChanges) => store.webhookUpdate({ ...made, changes, updatedAt: 5 });
+    const handedOver = (secret: string): WebhookChanges => ({ handedOver: { preset: "asana", secret } });
     await update({ verify: { scheme: "github", toleranceSeconds: 1 }, handshake: { preset: "asana" } });
-    assert.deepEqual((await update({ handedOver: "first" }))?.secrets, { ...NO_SECRETS, verify: ["first"], isHandedOver: true });
-    assert.deepEqual((await update({ handedOver: "second" }))?.secrets.verify, ["first"]);
+    assert.deepEqual((await update(handedOver("first")))?.secrets, { ...NO_SECRETS, verify: ["first"], isHandedOver: true });
+    assert.deepEqual((await update(handedOver("second")))?.secrets.verify, ["first"]);
     await update({ handshake: { preset: "asana" } });
-    assert.deepEqual((await update({ handedOver: "second" }))?.secrets.verify, ["first", "second"]);
+    assert.deepEqual((await update(handedOver("second")))?.secrets.verify, ["first", "second"]);
+    for (const handshake of [{ source: "function handshake() {}" }, { preset: "slack" }, null] as const) {
+      await update({ handshake });
+      assert.deepEqual(
+        (await update(handedOver("third")))?.secrets,
+        { ...NO_SECRETS, verify: ["first", "second"] },
+        JSON.stringify(handshake),
+      );
+    }
     assert.deepEqual((await update({ verify: null, handshake: null }))?.secrets, NO_SECRETS);
   });
 

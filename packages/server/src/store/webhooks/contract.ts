@@ -1,6 +1,14 @@
 /** Webhooks: URLs that turn requests into events, with the versions of their transforms and the tokens of their URLs. */
 
-import type { AcceptList, EnvironmentId, WebhookAnswer, WebhookHandshake, WebhookId, WebhookVerify } from "@inlet/protocol";
+import type {
+  AcceptList,
+  EnvironmentId,
+  HandshakePreset,
+  WebhookAnswer,
+  WebhookHandshake,
+  WebhookId,
+  WebhookVerify,
+} from "@inlet/protocol";
 
 /** Branch environments that receive copies of accepted events, and the fraction that is copied. */
 export interface WebhookMirror {
@@ -66,6 +74,12 @@ export interface WebhookVersion {
   author: string | null;
 }
 
+/** A secret that the provider sent, and the preset of the handshake that took it. */
+export interface HandedOver {
+  preset: HandshakePreset;
+  secret: string;
+}
+
 export interface WebhookChanges {
   name?: string;
   /** A new source becomes a new version, which is current at once. */
@@ -83,8 +97,8 @@ export interface WebhookChanges {
   reconcile?: WebhookReconcile | null;
   /** Absent fields stay unchanged. */
   secrets?: Partial<Pick<WebhookSecrets, "verify" | "handshake" | "reconcile">>;
-  /** A secret that the provider sent: added, unless one was added since the handshake was set, or there are too many. */
-  handedOver?: string;
+  /** Added, unless another handshake is in force, one was added since the handshake was set, or there are too many. */
+  handedOver?: HandedOver;
   enabled?: boolean;
 }
 

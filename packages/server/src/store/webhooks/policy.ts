@@ -25,7 +25,9 @@ export function secretsAfter(webhook: WithSecrets, changes: WebhookChanges): Web
   };
   if (isOtherHandshakeSource(changes.handshake, handshake)) after.handshake = changes.secrets?.handshake ?? null;
   if (isOtherRecipient(changes.reconcile, webhook.reconcile)) after.reconcile = changes.secrets?.reconcile ?? [];
-  return changes.handedOver === undefined ? after : withHandedOver(after, changes.handedOver, hasVerify);
+  const { handedOver } = changes;
+  if (handedOver === undefined || !handshake || !("preset" in handshake) || handshake.preset !== handedOver.preset) return after;
+  return withHandedOver(after, handedOver.secret, hasVerify);
 }
 
 function isOtherRecipient(changed: WebhookReconcile | null | undefined, current: WebhookReconcile | null): boolean {

@@ -8,6 +8,7 @@
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { HandshakePreset, WebhookHandshake } from "@inlet/protocol";
+import type { HandedOver } from "../../store/contract/index.ts";
 import { type HandshakeResponse, jsonResponse, plainResponse } from "./handshake-response.ts";
 
 export interface HandshakeRequest {
@@ -24,7 +25,7 @@ export interface PresetOutcome {
   /** The request has wrong credentials. */
   refused?: string;
   /** A secret to store before the response is sent. */
-  handedOver?: string;
+  handedOver?: HandedOver;
 }
 
 /** Zoom's and X's challenges are letters, digits and the signs of base64. A body of JSON is longer, or holds other characters. */
@@ -88,7 +89,7 @@ export const PRESETS: Readonly<Record<HandshakePreset, Preset>> = {
     const secret = headers["X-Hook-Secret"];
     if (method !== "POST" || secret === undefined) return null;
     if (secret === "" || secret.length > HANDED_OVER_UNITS_MAX) return { refused: "The header X-Hook-Secret holds no secret." };
-    return { answer: { ...plainResponse(""), headers: ["X-Hook-Secret", secret] }, handedOver: secret };
+    return { answer: { ...plainResponse(""), headers: ["X-Hook-Secret", secret] }, handedOver: { preset: "asana", secret } };
   },
 };
 

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { Refusal, type WebhookHandshake } from "@inlet/protocol";
+import type { HandedOver } from "../../store/contract/index.ts";
 import { overloadedRefusal } from "../overloaded-refusal.ts";
 import type { TransformRunner } from "../threads/transform-runner.ts";
 import type { TransformOwner } from "../transform-outcome.ts";
@@ -17,7 +18,7 @@ export interface HandshakeParams extends HandshakeRequest {
 export interface HandshakeOutcome {
   answer?: HandshakeResponse;
   refused?: Refusal;
-  handedOver?: string;
+  handedOver?: HandedOver;
   logs: string[];
   durationMs: number;
 }
