@@ -24,7 +24,14 @@ import {
   sampleStep,
 } from "../src/store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../src/store/conformance/samples.ts";
-import { ARCHIVED_TABLES, type ClaimedEntry, type Job, signalEventName } from "../src/store/contract/index.ts";
+import {
+  ARCHIVED_TABLES,
+  type ArchivedDay,
+  type ClaimedEntry,
+  type Job,
+  type JobItem,
+  signalEventName,
+} from "../src/store/contract/index.ts";
 import {
   appendAt,
   archiveAll,
@@ -148,18 +155,14 @@ async function erase({ store, environment }: Scene, archive: Archive, filter: Jo
     gatheringWithout: () => null,
     environment: () => environment,
   });
-  let found = 0;
+  const items: JobItem[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await kind.find(environment, filter, cursor ?? null, new AbortController().signal);
-    found += page.found.length;
-    if (page.found.length > 0)
-      await kind.work(
-        { environmentId: environment.id } as Job,
-        page.found.map(({ item }) => item),
-      );
+    items.push(...page.found.map(({ item }) => item));
     cursor = page.next;
   }
-  return found;
+  if (items.length > 0) await kind.work({ environmentId: environment.id } as Job, items);
+  return items.length;
 }
 
 async function prepare(t: TestContext) {
@@ -188,6 +191,18 @@ for (const [title, keptMs] of Object.entries(CASES)) {
     assert.equal(await erase(scene, archive), 0, "nothing with its content is left to find");
   });
 }
+
+test("an event that is archived, and whose partition is not dropped yet, is one item, and erased in both", { skip }, async (t) => {
+  const { url, folder, scene, event, archive } = await prepare(t);
+  const keeping = {
+    alone: (work: () => Promise<void>) => archive.alone(work),
+    write: async (day: ArchivedDay) => ((await archive.write(day)) === "written" ? ("failed" as const) : assert.fail()),
+  };
+  await archiveAll(scene.store, keeping);
+  for (const texts of [await contentsOf(folder), await rowsOfStore(url)]) assert.match(texts, new RegExp(NEEDLE));
+  assert.equal(await erase(scene, archive, { event }), 1);
+  assert.doesNotMatch((await contentsOf(folder)) + (await rowsOfStore(url)), new RegExp(NEEDLE));
+});
 
 test("what is erased while its partition is archived is not archived, and one who writes the archive is waited for", {
   skip,

@@ -16,7 +16,15 @@ import { openTarget } from "../../src/archive/targets/open-target.ts";
 import { compileWhere } from "../../src/fan-out/where.ts";
 import { SAMPLE_RULES, sampleLease } from "../../src/store/conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../../src/store/conformance/samples.ts";
-import type { ArchivedRow, ArchivedTable, Environment, NewEvent, RetentionMaintainParams, Store } from "../../src/store/contract/index.ts";
+import type {
+  ArchivedRow,
+  ArchivedTable,
+  Environment,
+  NewEvent,
+  PartitionArchive,
+  RetentionMaintainParams,
+  Store,
+} from "../../src/store/contract/index.ts";
 import { poll } from "./app.ts";
 import { inDatabase, openPatientStore } from "./postgres.ts";
 
@@ -65,7 +73,11 @@ export function archiveOf(store: Store, target: ArchiveTarget | string, now = st
 }
 
 /** Everything that the store has is past its retention. */
-export async function archiveAll(store: Store, archive: Archive, keptMs: Partial<RetentionMaintainParams["keptMs"]> = {}): Promise<void> {
+export async function archiveAll(
+  store: Store,
+  archive: PartitionArchive,
+  keptMs: Partial<RetentionMaintainParams["keptMs"]> = {},
+): Promise<void> {
   await countAll(store);
   await sweepAll(store, archive, keptMs);
 }
@@ -80,7 +92,11 @@ export async function countAll(store: Store): Promise<void> {
   }, "all events to be counted");
 }
 
-export async function sweepAll(store: Store, archive: Archive, keptMs: Partial<RetentionMaintainParams["keptMs"]> = {}): Promise<void> {
+export async function sweepAll(
+  store: Store,
+  archive: PartitionArchive,
+  keptMs: Partial<RetentionMaintainParams["keptMs"]> = {},
+): Promise<void> {
   await store.retentionMaintain({
     now: store.storeNow() + 60 * DAY_MS,
     keptMs: { events: KEPT_MS, runs: KEPT_MS, requests: KEPT_MS, ...keptMs },

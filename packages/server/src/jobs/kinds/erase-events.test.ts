@@ -17,7 +17,7 @@ test("one event by its id is the only one that is found, in the archive too", as
   const ids = ["01J00000000000000000000001", "01J00000000000000000000002"];
   const events = ids.map((id, sequence) => ({ id, sequence }));
   const kind = eraseEvents({
-    store: { eventGet: async () => null },
+    store: { eventGet: async () => null, eventList: async () => ({ events: [], next: null }) },
     archive: { eventFind: async () => ({ events, next: null }) },
   } as unknown as EraseEventsParts);
   const environment = { id: 1, name: "production" } as unknown as Environment;

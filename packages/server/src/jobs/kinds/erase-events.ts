@@ -16,9 +16,10 @@ import type {
   EventListParams,
   EventPage,
   EventStore,
+  StoredEvent,
 } from "../../store/contract/index.ts";
 import { type FoundPage, InTheWay, type JobFilter, type JobKind, PAGE_ITEMS } from "../job-kind.ts";
-import { type FindEventsParts, findEvents, foundEvents, ONE_EVENT, selectedBy } from "./find-events.ts";
+import { type FindEventsParts, findEvents, foundEvents, ONE_EVENT, type Selected, selectedBy } from "./find-events.ts";
 
 export interface EraseEventsParts extends FindEventsParts {
   store: Pick<EventStore, "eventList" | "eventGet"> & ErasureStore;
@@ -81,8 +82,9 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
   };
 }
 
+/** Without those that the store has as well, because their partition is not dropped yet: they were found there. */
 async function findArchived(
-  { archive, sourceName }: EraseEventsParts,
+  { archive, store, sourceName }: EraseEventsParts,
   environment: Environment,
   filter: JobFilter,
   cursor: string,
@@ -92,8 +94,29 @@ async function findArchived(
   const one = selected.id === null ? {} : { id: selected.id };
   const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...selected.listed, ...one, ...after };
   const page = (await archive?.eventFind(environment, params)) ?? { events: [], next: null };
+  const stored = await storedAmong(store, environment.id, selected.listed, page.events);
+  const events = page.events.filter(({ sequence }) => !stored.has(sequence));
   const next = page.next && IN_ARCHIVE + JSON.stringify(page.next);
-  return { found: foundEvents(page.events, { environment: environment.name, source: sourceName }, selected), next };
+  return { found: foundEvents(events, { environment: environment.name, source: sourceName }, selected), next };
+}
+
+/** By the same filter: what only an earlier erasure found in the store may have to be erased in the archive. */
+async function storedAmong(
+  store: EraseEventsParts["store"],
+  environmentId: EnvironmentId,
+  listed: Selected["listed"],
+  events: readonly StoredEvent[],
+): Promise<Set<number>> {
+  const [newest, oldest] = [events.at(0), events.at(-1)];
+  const stored = new Set<number>();
+  if (!newest || !oldest) return stored;
+  const params = { environmentId, limit: PAGE_ITEMS, ...listed, from: oldest.receivedAt, to: newest.receivedAt + 1 };
+  for (let after: EventCursor | null | undefined; after !== null; ) {
+    const page = await store.eventList({ ...params, ...(after && { after }) });
+    for (const { sequence } of page.events) stored.add(sequence);
+    after = page.next;
+  }
+  return stored;
 }
 
 /** In transactions of bounded size. */
