@@ -5,10 +5,11 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { HEADER_BYTES } from "../src/store/sqlite/backup/backup-file.ts";
 import { makeBackup } from "../src/store/sqlite/backup/make-backup.ts";
 import { restoreBackup } from "../src/store/sqlite/backup/restore-backup.ts";
@@ -180,7 +181,7 @@ test("killed at any moment, backup and restore leave nothing half done and can b
     await command.end("SIGKILL");
   };
   for (const part of ["copy", "backup"]) {
-    await killWhen(["backup", "--to", file, "--data-dir", dataDir], (pid) => existsSync(join(`${file}.part-${pid}`, part)));
+    await killWhen(["backup", "--to", file, "--data-dir", dataDir], (pid) => partOf(file, String(pid), part));
     if (existsSync(file)) break;
   }
   const whole = join(folder, "whole.backup");
@@ -198,6 +199,32 @@ test("killed at any moment, backup and restore leave nothing half done and can b
   const revived = await startInlet(t, start(target));
   assert.equal(await statusOf(revived.url, kept), 200);
 });
+
+test("two backups to one file by processes of the same id, as in two containers: one is made, whole", async (t) => {
+  const folder = temporaryFolder(t);
+  const [dataDir, file] = [join(folder, "data"), join(folder, "one.backup")];
+  const service = await startInlet(t, [...start(dataDir), "--body-limit", "16mb"]);
+  for (let n = 0; n < 3; n++) await send(service.url, "kept", 12_000_000);
+  await service.end("SIGTERM");
+  const options = { folder: dataDir, to: file };
+  const module = new URL("../src/store/sqlite/backup/make-backup.ts", import.meta.url).href;
+  // A thread of this process has its id.
+  const code = `import("${module}").then(({ makeBackup }) => makeBackup(require("node:worker_threads").workerData))`;
+  const other = new Worker(code, { eval: true, workerData: options });
+  const ended = new Promise<unknown>((resolve) => other.once("error", resolve).once("exit", resolve));
+  while (!partOf(file, "\\d+", "copy") && !existsSync(file)) await setImmediate();
+  const own = await makeBackup(options).then(() => 0, String);
+  const outcomes = [own, String(await ended)];
+  assert.ok(outcomes.map(String).includes("0"), outcomes.join("\n"));
+  restoreBackup({ from: file, folder: join(folder, "restored") });
+  assert.deepEqual(readdirSync(folder).sort(), ["data", "one.backup", "restored"]);
+});
+
+/** Whether a backup to the file, by a process of this id, has made the named file of its folder. */
+function partOf(file: string, pid: string, name: string): boolean {
+  const made = new RegExp(`^${basename(file)}\\.part-${pid}(-|$)`);
+  return readdirSync(dirname(file)).some((folder) => made.test(folder) && existsSync(join(dirname(file), folder, name)));
+}
 
 test("a backup contains nothing of what is left in unused space of the file", async (t) => {
   const folder = temporaryFolder(t);

@@ -7,6 +7,7 @@
  * folder that only its owner can enter, with files that did not exist before: nothing prepared by others is opened or followed.
  */
 
+import { randomBytes } from "node:crypto";
 import {
   accessSync,
   closeSync,
@@ -45,11 +46,11 @@ export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<Bac
       `the data in ${folder} was moved to ${move.to}: back up that database with pg_dump, see docs/how-to/operation.md`,
     );
   refuseExisting(to);
-  const folderMade = `${to}.part-${process.pid}`;
+  const folderMade = `${to}.part-${process.pid}-${randomBytes(8).toString("hex")}`;
   const [copy, part] = [join(folderMade, "copy"), join(folderMade, "backup")];
   try {
     removeLeftOvers(to);
-    makeFolder(folderMade);
+    mkdirSync(folderMade, { mode: 0o700 });
     const schema = copyDatabase(path, copy);
     const header = writeBackup(copy, part, { schema, encryptionKey: keyIn(folder) });
     refuseExisting(to);
@@ -78,13 +79,17 @@ function refuseExisting(to: string): void {
   if (existsSync(to)) throw new StoreRefused(`${to} already exists; choose another name with --to`);
 }
 
-/** Of killed backups to this file. The folder of one that is under way is left alone: of two, the first to be complete gets the name. */
+/**
+ * Of killed backups to this file. The folder of one that is under way is left alone: of two, the first to be complete gets the name. A
+ * process in another container is not seen, or has this one's id: its backup fails, this one is made.
+ */
 function removeLeftOvers(to: string): void {
   const folder = dirname(resolve(to));
   const prefix = `${basename(to)}.part`;
   for (const name of readdirSync(folder).filter((name) => name.startsWith(prefix))) {
-    const [end, pid] = /^(?:-(\d+))?$/.exec(name.slice(prefix.length)) ?? [];
-    const isLeftOver = end !== undefined && (pid === undefined || !isRunning(Number(pid)));
+    const [end, digits] = /^(?:-(\d+)(?:-[0-9a-f]+)?)?$/.exec(name.slice(prefix.length)) ?? [];
+    const pid = Number(digits ?? process.pid);
+    const isLeftOver = end !== undefined && (pid === process.pid || !isRunning(pid));
     if (isLeftOver) rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
@@ -96,12 +101,6 @@ function isRunning(pid: number): boolean {
     // Another user's.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-}
-
-/** Removes what an earlier process of this id left behind, or somebody prepared: a link itself, not what it leads to. Fails if there is one again. */
-function makeFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { mode: 0o700 });
 }
 
 function copyDatabase(path: string, copy: string): number {
