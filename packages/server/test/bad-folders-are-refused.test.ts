@@ -1,7 +1,8 @@
 /** A folder another process uses, and files that are damaged or newer: refused at start, with a sentence, leaving all as it is. */
 
 import assert from "node:assert/strict";
-import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { copyFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -18,16 +19,39 @@ async function usedFolder(t: TestContext): Promise<string> {
   return service.dataDir;
 }
 
+/** As a crash leaves it: what the statement changes is in the write-ahead log only. */
+function crashedFolder(t: TestContext, dataDir: string, statement: string): string {
+  const folder = temporaryFolder(t);
+  const db = new DatabaseSync(join(dataDir, "inlet.db"));
+  db.exec(`PRAGMA wal_autocheckpoint = 0; ${statement}`);
+  for (const name of ["inlet.db", "inlet.db-wal", "inlet.key"]) copyFileSync(join(dataDir, name), join(folder, name));
+  db.close();
+  assert.ok(statSync(join(folder, "inlet.db-wal")).size > 0);
+  return folder;
+}
+
+/** Of every file with data: not the index of the write-ahead log, and who uses the folder. */
+function hashesIn(dataDir: string): Record<string, string> {
+  const names = readdirSync(dataDir).filter((name) => !/-shm$|\.lock$|\.pid$/.test(name) && statSync(join(dataDir, name)).size > 0);
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      createHash("sha256")
+        .update(readFileSync(join(dataDir, name)))
+        .digest("hex"),
+    ]),
+  );
+}
+
 async function assertRefused(t: TestContext, dataDir: string, message: RegExp): Promise<void> {
-  const file = join(dataDir, "inlet.db");
-  const before = readFileSync(file);
+  const before = hashesIn(dataDir);
   const { code, stderr, stdout } = await runInlet(t, ["start", ...flags(dataDir)]);
   assert.equal(code, 1);
   assert.match(stderr, message);
   assert.match(stderr, /^error: /);
   assert.ok(!stderr.includes("    at "), `a person should not see a stack trace:\n${stderr}`);
   assert.equal(stdout, "");
-  assert.ok(before.equals(readFileSync(file)), "the file was changed");
+  assert.deepEqual(hashesIn(dataDir), before, "files were changed");
 }
 
 test("a second process on the same folder", async (t) => {
@@ -55,8 +79,8 @@ test("a file that was cut short", async (t) => {
   await assertRefused(t, dataDir, /cannot be used/);
 });
 
-test("a file with damaged pages", async (t) => {
-  const dataDir = await usedFolder(t);
+test("a file with damaged pages, and a write-ahead log", async (t) => {
+  const dataDir = crashedFolder(t, await usedFolder(t), "CREATE TABLE another (n INTEGER)");
   const file = join(dataDir, "inlet.db");
   const bytes = readFileSync(file);
   bytes.fill(0xa5, 4096 * 2, 4096 * 12);
@@ -66,12 +90,12 @@ test("a file with damaged pages", async (t) => {
 
 test("a file written by a newer version", async (t) => {
   const dataDir = await usedFolder(t);
+  const newer = /schema 9999.*newer version of Inlet/;
+  await assertRefused(t, crashedFolder(t, dataDir, "PRAGMA user_version = 9999"), newer);
   const db = new DatabaseSync(join(dataDir, "inlet.db"));
-  db.exec("PRAGMA journal_mode = DELETE; PRAGMA user_version = 9999");
+  db.exec("PRAGMA journal_mode = DELETE");
   db.close();
-  const { code, stderr } = await runInlet(t, ["start", ...flags(dataDir)]);
-  assert.equal(code, 1);
-  assert.match(stderr, /schema 9999.*newer version of Inlet/);
+  await assertRefused(t, dataDir, newer);
 });
 
 test("a folder that cannot be created", async (t) => {

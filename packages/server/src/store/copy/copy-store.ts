@@ -72,7 +72,7 @@ export async function copyStore({ folder, url, onProgress }: CopyStoreOptions): 
 
 function openSource(path: string): DatabaseSync {
   try {
-    return openChecked(path);
+    return openChecked(path, (db) => db);
   } catch (error) {
     throw refuseBadFile(path, error);
   }

@@ -14,7 +14,7 @@ const skip = whyNoPostgres() ?? false;
 
 test("every column of the embedded store goes somewhere", () => {
   const db = new DatabaseSync(":memory:");
-  migrate(db, ":memory:");
+  migrate(db);
   const there = db
     .prepare(
       `SELECT m.name AS "table", c.name AS "column" FROM sqlite_schema AS m, pragma_table_info(m.name) AS c

@@ -20,7 +20,7 @@ after(() => migrated && rmSync(dirname(migrated), { recursive: true }));
 function migratedFile(): string {
   if (migrated) return migrated;
   const file = join(mkdtempSync(join(tmpdir(), "inlet-migrated-")), DATABASE_FILE);
-  openChecked(file).close();
+  openChecked(file, (db) => db).close();
   migrated = file;
   return file;
 }

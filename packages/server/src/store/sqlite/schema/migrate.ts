@@ -9,8 +9,8 @@ const MIGRATIONS = new URL("./", import.meta.url);
 /** Schemas up to this number were written by unreleased programs. */
 const UNRELEASED = 200;
 
-export function migrate(db: DatabaseSync, path: string): void {
-  const files = migrationFiles();
+/** One that this program cannot migrate from. */
+export function refuseSchema(db: DatabaseSync, path: string): void {
   const written = schemaVersion(db);
   if (written > 0 && written <= UNRELEASED) {
     throw new StoreRefused(
@@ -22,7 +22,11 @@ export function migrate(db: DatabaseSync, path: string): void {
       `the database ${path} has schema ${written}, this program knows schemas up to ${schemaKnown()}: it was written by a newer version of Inlet. Start that version, or restore an older copy of the data folder.`,
     );
   }
-  for (let next = Math.max(written - UNRELEASED, 0); next < files.length; next++) {
+}
+
+export function migrate(db: DatabaseSync): void {
+  const files = migrationFiles();
+  for (let next = Math.max(schemaVersion(db) - UNRELEASED, 0); next < files.length; next++) {
     const sql = readFileSync(new URL(files[next] as string, MIGRATIONS), "utf8");
     db.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${UNRELEASED + next + 1}; COMMIT`);
   }
