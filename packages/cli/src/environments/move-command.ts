@@ -16,7 +16,7 @@ export async function moveEnvironment({ options, names, io }: Call<typeof MOVE_F
   const connection = { ...options, env: name };
   const path = `/environments/${encodeURIComponent(name)}/move`;
   const started = await createRestClient({ ...options, env: null }).data<JobView>({ method: "POST", path, body: { database: to } });
-  const job = options.detach ? started : await followJob(connection, started.id, io);
+  const job = (options.detach ? null : await followJob(connection, started.id, io)) ?? started;
   const isGood = job.endedAt === null || job.status === "completed";
   return { exitCode: isGood ? EXIT.ok : EXIT.failed, text: resultText(name, to, job), json: job };
 }

@@ -49,7 +49,7 @@ export async function startJob(connection: Connection, job: StartedJob, io: Io):
     return { exitCode: EXIT.failed, text: "Nothing was done.", json: { total } };
   }
   const started = await client.data<JobView>({ ...request, body });
-  const ended = await followJob(connection, started.id, io);
+  const ended = (await followJob(connection, started.id, io)) ?? started;
   const isGood = ended.endedAt === null || ended.status === "completed";
   return { exitCode: isGood ? EXIT.ok : EXIT.failed, text: jobText(ended), json: ended };
 }

@@ -31,15 +31,14 @@ interface Listening {
 }
 
 export async function listen({ options, io }: Call<typeof LISTEN_FLAGS>): Promise<CommandResult> {
-  const rest = createRestClient(options);
-  await refuseOwnSource(rest, options);
+  const beforehand = createRestClient(options);
+  await refuseOwnSource(beforehand, options);
+  const webhooks = options.webhooks || options.webhook.length > 0 ? await withTargets(beforehand, options) : null;
   const stop = new AbortController();
   const signal = AbortSignal.any([io.interrupted(), stop.signal]);
+  const rest = createRestClient(options, signal);
   const listening = { rest, options, cursors: openCursorFile(options.state), report: createReporter(io, options), signal };
-  const streams =
-    options.webhooks || options.webhook.length > 0
-      ? (await chosenWebhooks(rest, options)).map((webhook) => forwardRequests(listening, webhook))
-      : [forwardEvents(listening)];
+  const streams = webhooks ? webhooks.map(({ webhook, to }) => forwardRequests(listening, webhook, to)) : [forwardEvents(listening)];
   // If one stream fails, all are stopped, so that nothing is copied partially.
   await Promise.all(
     streams.map((stream) =>
@@ -80,9 +79,13 @@ async function forwardEvents(listening: Listening): Promise<void> {
   }
 }
 
-async function forwardRequests(listening: Listening, webhook: ListenWebhook): Promise<void> {
-  const { options, report } = listening;
-  const url = await webhookUrlAt(options, webhook);
+async function withTargets(rest: RestClient, options: Options) {
+  const webhooks = await chosenWebhooks(rest, options);
+  return Promise.all(webhooks.map(async (webhook) => ({ webhook, to: await webhookUrlAt(options, webhook) })));
+}
+
+async function forwardRequests(listening: Listening, webhook: ListenWebhook, url: string): Promise<void> {
+  const { report } = listening;
   const call = { path: `/webhooks/${encodeURIComponent(webhook.id)}/requests/stream` };
   for await (const { data, keep } of follow(listening, call, `webhook ${webhook.id}`)) {
     const record = JSON.parse(data) as RecordedRequest;

@@ -8,6 +8,7 @@ const AWAY_MS_MAX = 60_000;
 
 interface Following<State> {
   intervalMs: number;
+  /** Ends what `read` waits for, too. */
   signal: AbortSignal;
   read(): Promise<State>;
   /** Called with every state, also again with one that was shown. */
@@ -17,22 +18,24 @@ interface Following<State> {
   onAway(reason: string): void;
 }
 
-/** The final state, or that when the user interrupted. The first read must succeed. */
-export async function followState<State>({ intervalMs, signal, read, show, hasEnded, onAway }: Following<State>): Promise<State> {
-  let state = await read();
+/** The final state, or the last one read before the user interrupted; null if there is none. The first read must succeed. */
+export async function followState<State>(following: Following<State>): Promise<State | null> {
+  const { intervalMs, signal, read, show, hasEnded, onAway } = following;
+  let state: State | null = null;
   for (let awaySince: number | null = null; ; ) {
-    show(state);
-    if (hasEnded(state)) return state;
-    await pause(intervalMs, signal);
-    if (signal.aborted) return state;
     try {
       state = await read();
       awaySince = null;
+      show(state);
+      if (hasEnded(state)) return state;
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (signal.aborted) return state;
+      if (state === null || !isAway(error)) throw error;
       if (awaySince !== null && Date.now() - awaySince > AWAY_MS_MAX) throw error;
       if (awaySince === null) onAway(error.lines[0] ?? "");
       awaySince ??= Date.now();
     }
+    await pause(intervalMs, signal);
+    if (signal.aborted) return state;
   }
 }

@@ -54,14 +54,15 @@ export const TIMEOUT_MS = 30_000;
 /** For requests that are answered only once the service has counted, read or prepared everything. Node's fetch itself gives up after 300 s. */
 export const LONG_TIMEOUT_MS = 290_000;
 
-export function createRestClient(connection: Connection): RestClient {
+/** `ending` ends every request: a user who presses Ctrl-C waits for none. */
+export function createRestClient(connection: Connection, ending?: AbortSignal): RestClient {
   const base = connection.url.replace(/\/+$/, "");
   const request = (call: RestCall, signal: AbortSignal, headers: Record<string, string> = {}) =>
     fetch(`${base}/v1${call.path}${queryText(call.query)}`, {
       method: call.method ?? "GET",
       // Redirects are not followed, because a POST would become a GET.
       redirect: "manual",
-      signal,
+      signal: ending ? AbortSignal.any([ending, signal]) : signal,
       headers: { ...headersOf(connection, call), ...headers },
       ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
     }).catch((error: unknown) => {

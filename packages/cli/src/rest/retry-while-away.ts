@@ -5,6 +5,7 @@ import { EXIT } from "../command-line/command-result.ts";
 import { pause } from "./pause.ts";
 
 interface Retrying {
+  /** Ends what the request waits for, too. */
   signal: AbortSignal;
   /** Called once, before the first retry. */
   onAway(reason: string): void;
@@ -19,6 +20,7 @@ export async function retryWhileAway<Value>(request: () => Promise<Value>, { sig
     try {
       return await request();
     } catch (error) {
+      if (signal.aborted) return null;
       if (!isAway(error)) throw error;
       if (failures === 0) onAway(error.lines[0] ?? "");
     }

@@ -6,7 +6,7 @@ import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { instant } from "../command-line/list-flags.ts";
 import { memberText, onOneLine } from "../events/event-text.ts";
 import { listResult } from "../rest/list-result.ts";
-import { type Connection, createRestClient } from "../rest/rest-client.ts";
+import { createRestClient, type RestClient } from "../rest/rest-client.ts";
 import { bulkRuns } from "./bulk-runs.ts";
 import { durationText, type RunDetails, type RunFields, runText } from "./run-text.ts";
 import type { BULK_FLAGS, LIST_FLAGS, RERUN_FLAGS } from "./runs-flags.ts";
@@ -30,7 +30,7 @@ export async function listRuns({ options, io }: Call<typeof LIST_FLAGS>): Promis
 }
 
 export async function getRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
-  const { run, text } = await callRun(options, "GET", names[0] ?? "");
+  const { run, text } = await callRun(createRestClient(options), "GET", names[0] ?? "");
   return { exitCode: EXIT.ok, text: runText(run, text), json: new JsonText(text) };
 }
 
@@ -38,7 +38,7 @@ export async function cancelRun(call: Call<typeof BULK_FLAGS>): Promise<CommandR
   const bulk = await bulkRuns(call, "runs.cancel");
   if (bulk) return bulk;
   const { options, names } = call;
-  const { run, text } = await callRun(options, "POST", names[0] ?? "", "/cancel");
+  const { run, text } = await callRun(createRestClient(options), "POST", names[0] ?? "", "/cancel");
   return { exitCode: EXIT.ok, text: `Cancelled ${run.id} of ${run.function.id}.`, json: new JsonText(text) };
 }
 
@@ -47,21 +47,21 @@ export async function rerunRun(call: Call<typeof RERUN_FLAGS>): Promise<CommandR
   if (bulk) return bulk;
   const { options, names } = call;
   const body = options.fromStep === null ? undefined : { from: options.fromStep };
-  const { run, text } = await callRun(options, "POST", names[0] ?? "", "/rerun", body);
+  const { run, text } = await callRun(createRestClient(options), "POST", names[0] ?? "", "/rerun", body);
   const message = `Started ${run.id} of ${run.function.id}. To follow it, run "inlet runs watch ${run.id}".`;
   return { exitCode: EXIT.ok, text: message, json: new JsonText(text) };
 }
 
 /** A run with its JSON text, because parsing could change numbers in outputs. */
 export async function callRun(
-  connection: Connection,
+  rest: RestClient,
   method: string,
   id: string,
   action = "",
   body?: object,
 ): Promise<{ run: RunDetails; text: string }> {
   const path = `/runs/${encodeURIComponent(id)}${action}`;
-  const { value, text } = await createRestClient(connection).call<{ data: RunDetails }>({ method, path, ...(body && { body }) });
+  const { value, text } = await rest.call<{ data: RunDetails }>({ method, path, ...(body && { body }) });
   return { run: value.data, text: memberText(text, "data") };
 }
 

@@ -23,10 +23,12 @@ export function watchRuns(call: Call<typeof WATCH_FLAGS>): Promise<CommandResult
 /** Polls: for a single run, only the current state matters. */
 async function watchOne({ options, io }: Call<typeof WATCH_FLAGS>, id: string): Promise<CommandResult> {
   const printed = new Set<string>();
-  const { run } = await followState({
+  const signal = io.interrupted();
+  const rest = createRestClient(options, signal);
+  const last = await followState({
     intervalMs: POLL_INTERVAL_MS,
-    signal: io.interrupted(),
-    read: () => callRun(options, "GET", id),
+    signal,
+    read: () => callRun(rest, "GET", id),
     show({ run, text }) {
       for (const line of options.json ? [onOneLine(text)] : linesOf(run)) {
         if (!printed.has(line)) io.out.write(`${line}\n`);
@@ -36,7 +38,8 @@ async function watchOne({ options, io }: Call<typeof WATCH_FLAGS>, id: string): 
     hasEnded: ({ run }) => ENDED.has(run.status),
     onAway: (reason) => io.err.write(`${reason} The run continues there; waiting for it.\n`),
   });
-  return written(run.status === "completed" || !ENDED.has(run.status) ? EXIT.ok : EXIT.failed);
+  const isGood = !last || last.run.status === "completed" || !ENDED.has(last.run.status);
+  return written(isGood ? EXIT.ok : EXIT.failed);
 }
 
 function linesOf(run: RunDetails): string[] {
@@ -51,10 +54,10 @@ function linesOf(run: RunDetails): string[] {
 
 /** After a disconnect, and where the stream has a gap, the lists tell which runs changed; each is printed in its current state. */
 async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<CommandResult> {
-  const rest = createRestClient(options);
+  const signal = io.interrupted();
+  const rest = createRestClient(options, signal);
   const missed = new MissedRuns(rest, options.function);
   const print = (run: RunFields, text: string) => io.out.write(`${options.json ? onOneLine(text) : changeLine(run)}\n`);
-  const signal = io.interrupted();
   const onAway = (reason: string) => io.err.write(`${reason} Retrying.\n`);
   const catchUp = async () => {
     const runs = await retryWhileAway(() => missed.sinceLastTime(), { signal, onAway });

@@ -21,8 +21,7 @@ export async function drillWebhook({ options, names, io }: Call<typeof DRILL_FLA
   const id = await webhookId(createRestClient({ ...options, env: WEBHOOKS_OF }), names[0] ?? "");
   const body = { environment: env, ...(kinds !== null && { kinds: kinds.split(",") }) };
   const begun = await rest.data<JobDetailsView>({ method: "POST", path: `/webhooks/${encodeURIComponent(id)}/drill`, body });
-  await followJob(options, begun.id, io);
-  const job = await rest.data<JobDetailsView>({ path: `/jobs/${encodeURIComponent(begun.id)}` });
+  const job = (await followJob(options, begun.id, io)) ?? begun;
   const isGood = job.status === "completed" && (job.report ?? []).every(({ ok }) => ok);
   return { exitCode: isGood ? EXIT.ok : EXIT.failed, text: drillText(job, io.out.isTTY ? io.out.columns : undefined), json: job };
 }

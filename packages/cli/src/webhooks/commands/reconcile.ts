@@ -33,7 +33,7 @@ export async function reconcileWebhook({ options, names, io }: Call<typeof RECON
     return { exitCode: exitOf(counts), text: `${countsText(counts, "would be recovered")}\nNothing was stored.`, json: counts };
   }
   const started = await rest.data<JobView>({ method: "POST", path: `${path}/reconcile`, body });
-  const job = await followJob(options, started.id, io);
+  const job = (await followJob(options, started.id, io)) ?? started;
   if (job.endedAt === null) return { exitCode: EXIT.ok, text: jobText(job), json: job };
   const { items } = await rest.list<Pass>({ path: `${path}/reconciliations` });
   const pass = items.find((one) => one.job === job.id);
