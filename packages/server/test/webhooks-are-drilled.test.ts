@@ -66,6 +66,7 @@ async function startScene(t: TestContext): Promise<ServiceClient> {
     service,
     (inlet) => [
       inlet.createFunction({ id: "charge" }, { event: "stripe/*" }, async ({ step }) => step.run("charge", () => "charged")),
+      inlet.createFunction({ id: "limited", rateLimit: { limit: 100, period: "1m" } }, { event: "limited/*" }, () => "done"),
       inlet.createFunction({ id: "broken", retries: 0 }, { event: "stripe/*" }, () => {
         throw new Error("it is broken");
       }),
@@ -75,7 +76,7 @@ async function startScene(t: TestContext): Promise<ServiceClient> {
   return service;
 }
 
-test("a drill passes a webhook that is in order, again and again, and names a function that runs twice for one event", async (t) => {
+test("a drill passes a webhook that is in order, again and again, and names a function that runs twice for one event; it waits for starts", async (t) => {
   const service = await startScene(t);
   const webhook = await makeWebhook(service, "stripe");
   const samples = await readProviderFixtures("stripe");
@@ -129,6 +130,14 @@ test("a drill passes a webhook that is in order, again and again, and names a fu
   }
   assert.equal(found.failed, differences(found).length);
   assert.match(found.errors[0]?.message ?? "", /^duplicates: expected 200 and no new event, got 200 and one new event$/);
+
+  // The start of a function with a rate limit is decided when the time of the event has come.
+  const later = await makeWebhook(service, "stripe", {
+    transform: "function transform(evt) { return { name: 'limited/' + evt.type, data: evt, ts: Date.now() + 2_000 }; }",
+  });
+  const waited = await drill(service, later, ["samples"]);
+  assert.equal(waited.report?.length, samples.length);
+  for (const entry of waited.report ?? []) assert.deepEqual(entry.functions, [{ id: "shop-limited", runs: 1, failed: false }]);
 });
 
 test("without samples of a provider, the last recorded requests are used; a webhook that verifies nothing does not pass", async (t) => {

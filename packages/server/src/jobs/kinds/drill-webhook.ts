@@ -7,7 +7,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type DrillKind, type EventId, type EventIdSeed, type FunctionNo, parseEventIdSeed, seededEventId } from "@inlet/protocol";
 import { invalid, RestRefusal } from "../../api/rest-errors.ts";
-import type { Environment, Job, JobError, RunStore, Webhook } from "../../store/contract/index.ts";
+import type { Environment, FunctionStartStore, Job, JobError, RunStore, Webhook } from "../../store/contract/index.ts";
 import type { JobKind } from "../job-kind.ts";
 import { checkRequest, type SentRequest, type StoredEntry, signingTime } from "./drill/drill-entry.ts";
 import { type EventRun, hasEnded, withFunctions } from "./drill/drill-functions.ts";
@@ -15,7 +15,7 @@ import { type PlannedRequest, planDrill } from "./drill/plan-drill.ts";
 import { seedOfItem } from "./seed-of-item.ts";
 
 export interface DrillWebhookParts {
-  store: Pick<RunStore, "runList">;
+  store: Pick<RunStore, "runList"> & Pick<FunctionStartStore, "startsUndecided">;
   webhooks(): readonly Webhook[];
   environment(id: Environment["id"]): Environment | undefined;
   functionId(no: FunctionNo): string;
@@ -123,15 +123,20 @@ function readEntries({ report }: Pick<Job, "report">): StoredEntry[] {
   return report === null ? [] : (JSON.parse(report) as StoredEntry[]);
 }
 
-/** Waits until the runs of all events have ended, and reports them. */
+/** Waits until all starts are decided and the runs of all events have ended, and reports them. */
 async function settle(parts: DrillWebhookParts, job: Job) {
   const entries = readEntries(job);
   const eventIds = new Set(entries.flatMap(({ eventId }) => (eventId === null ? [] : [eventId])));
   const runs = new Map<EventId, readonly EventRun[]>();
-  const isOpen = (id: EventId) => !runs.get(id)?.every(hasEnded);
+  const undecided = new Set<EventId>();
+  const isOpen = (id: EventId) => undecided.has(id) || !runs.get(id)?.every(hasEnded);
   for (let polls = 0; polls < POLLS_PER_STEP && [...eventIds].some(isOpen); polls++) {
     if (polls > 0) await pause(POLL_INTERVAL_MS);
-    for (const id of [...eventIds].filter(isOpen)) runs.set(id, await runsOf(parts, job, id));
+    const open = [...eventIds].filter(isOpen);
+    undecided.clear();
+    // Before the runs are read: a start that is decided then has its run.
+    for (const id of await parts.store.startsUndecided({ environmentId: job.environmentId, eventIds: open })) undecided.add(id);
+    for (const id of open) runs.set(id, await runsOf(parts, job, id));
   }
   const open = [...eventIds].filter(isOpen).length;
   const waits = open > 0 && parts.now() - (job.startedAt ?? job.createdAt) < RUNS_WAIT_MAX_MS;

@@ -62,6 +62,11 @@ export function functionStartConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const { entry, event } = await request(scene);
     assert.deepEqual([entry.kind, entry.runNo, entry.functionNo, entry.eventSequence], ["start", null, scene.functions[0], event.sequence]);
+    const { event: decided, entry: other } = await request(scene);
+    const [environmentId, eventIds] = [scene.environment.id, [event.id, decided.id]];
+    assert.deepEqual(new Set(await store.startsUndecided({ environmentId, eventIds })), new Set(eventIds));
+    await start(scene, other, {});
+    assert.deepEqual(await store.startsUndecided({ environmentId, eventIds }), [event.id]);
     const starts = [{ functionNo: scene.functions[0], dueAt: 1_000 }];
     const twins = [sampleEvent({ dedupId: "d", starts }), sampleEvent({ dedupId: "d", starts })];
     assert.equal((await store.eventAppend(sampleBatch(scene.environment, twins, { lease: sampleLease() }))).leased.length, 1);

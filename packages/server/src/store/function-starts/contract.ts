@@ -5,7 +5,7 @@
  * start. Processing it reads the marks, decides, and writes the marks and the run, if any, in one transaction.
  */
 
-import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, EventId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, StoredEvent } from "../events/contract.ts";
 import type { ClaimedEntry, Lease, LeasedEntry } from "../queue/contract.ts";
 import type { Invoker, NewRun } from "../runs/contract/new-runs.ts";
@@ -81,6 +81,8 @@ export interface FunctionStartStore {
   /** The events that exist, in no particular order. */
   eventsAt(params: { environmentId: EnvironmentId; sequences: readonly number[] }): Promise<StoredEvent[]>;
   markGet(params: MarkKey & { environmentId: EnvironmentId; functionNo: FunctionNo }): Promise<string | null>;
+  /** Of these events, those with a start that is not decided yet. What a debounce or a batch has collected is decided. */
+  startsUndecided(params: { environmentId: EnvironmentId; eventIds: readonly EventId[] }): Promise<EventId[]>;
   functionStart(
     params: FunctionStartParams,
   ): Promise<{ applied: boolean; leased: ClaimedEntry[]; refused: FunctionStartChange["refused"] }>;

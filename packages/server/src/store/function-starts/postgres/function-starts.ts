@@ -1,6 +1,6 @@
 /** Starting functions with rules about their starts, in PostgreSQL: part of the write path of decisions (write-decisions.ts). */
 
-import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, EventId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { FunctionStartStore, MarkExpireParams, MarkKey, StoredEvent } from "../../contract/index.ts";
 import { eventsAt, eventsOfSome } from "../../events/postgres/select-events.ts";
@@ -12,6 +12,9 @@ import type { Decision, DecisionResult } from "../../runs/postgres/decisions.ts"
 import { unfinished } from "../../runs/postgres/run-state.ts";
 import { heldMarkExpiresAt, runKeepingMark } from "../policy.ts";
 
+const UNDECIDED = `
+  SELECT event_id FROM events AS e WHERE environment_id = $1 AND event_id = ANY ($2::text[])
+    AND EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.event_no = e.sequence AND q.kind = 'start')`;
 const EXPIRED = `
   SELECT environment_id, function_no, kind, key, value FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
 const REMOVE = "DELETE FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
@@ -39,6 +42,8 @@ export function functionStartStore(database: Database, writer: GroupCommit<Decis
       );
       return row?.value ?? null;
     },
+    startsUndecided: async ({ environmentId, eventIds }) =>
+      (await database.query<{ event_id: EventId }>(UNDECIDED, [environmentId, eventIds])).map(({ event_id }) => event_id),
     functionStart: (params) =>
       writer.submit(
         { kind: "start function", params },

@@ -1,7 +1,7 @@
 /** Starting functions with rules about their starts, in SQLite: marks are read and written in the transaction that starts the run. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, EventId, FunctionNo, RunNo } from "@inlet/protocol";
 import {
   type FunctionStartChange,
   type FunctionStartParams,
@@ -36,6 +36,9 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     "UPDATE queue SET rank = ?1, due_at = ?1, lease_id = NULL, leased_by = NULL, claims = 0, calling_probes = 0, concluding_probes = 0 WHERE entry_no = ?2",
   );
   const readMark = db.prepare("SELECT value FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
+  const undecided = db.prepare(`
+    SELECT event_id FROM events AS e WHERE environment_id = ?1 AND event_id IN (SELECT value FROM json_each(?2))
+      AND EXISTS (SELECT 1 FROM queue AS q WHERE q.event_no = e.sequence AND q.kind = 'start')`);
   const writeMark = db.prepare(`
     INSERT INTO marks (function_no, kind, key, value, expires_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`);
@@ -97,6 +100,8 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     eventAt: async ({ sequence }) => states.events([sequence])[0] ?? null,
     eventsAt: async ({ sequences }) => states.events([...new Set(sequences)]),
     markGet: async ({ functionNo, kind, key }) => (readMark.get(functionNo, kind, key)?.value as string | undefined) ?? null,
+    startsUndecided: async ({ environmentId, eventIds }) =>
+      (undecided.all(environmentId, JSON.stringify(eventIds)) as { event_id: EventId }[]).map(({ event_id }) => event_id),
     functionStart: (params) => writer.submit(() => start(params), 4),
     markExpireMany: (params) => writer.submit(() => expireMarks(params), params.limit),
   };

@@ -65,6 +65,7 @@ export const RUN_ROUTES: Routes<
   eventAt: inEnvironment,
   eventsAt: inEnvironment,
   markGet: inEnvironment,
+  startsUndecided: inEnvironment,
   markExpireMany: (placement) => upTo(placement, (store, params) => store.markExpireMany(params)),
   signalSend: inEnvironment,
   orderHoldList: inEnvironment,
