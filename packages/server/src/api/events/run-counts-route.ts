@@ -19,7 +19,7 @@ const COUNTS = shape(Object.fromEntries(RUN_STATUSES.map((status) => [status, IN
 
 const SCHEMA = {
   summary: "Count the runs of events, by status",
-  description: "Events that started no run are left out.",
+  description: "In the order of the IDs. Events that started no run are left out.",
   querystring: closed({ ids: { type: "string", minLength: 1, description: `Event IDs, separated by commas; at most ${IDS_MAX}.` } }, [
     "ids",
   ]),
@@ -34,6 +34,7 @@ export function registerRunCountsRoute(app: FastifyInstance, { access, views }: 
     const wrong = ids.find((id) => !isEventId(id));
     if (wrong !== undefined) throw invalid("ids", `has "${wrong.slice(0, 40)}", which is not an Event ID`);
     const found = await views.runCountByEvent({ environmentId: environment.id, eventIds: ids as EventId[] });
-    return { data: found.map(({ eventId, counts }) => ({ id: eventId, runs: counts })) };
+    const countsOf = new Map<string, object>(found.map(({ eventId, counts }) => [eventId, counts]));
+    return { data: [...new Set(ids)].flatMap((id) => (countsOf.has(id) ? [{ id, runs: countsOf.get(id) }] : [])) };
   });
 }
