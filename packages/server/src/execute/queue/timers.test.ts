@@ -103,6 +103,16 @@ test("an entry that is due earlier moves the one timer", async () => {
   assert.deepEqual(bench.times(), [2_000]);
 });
 
+test("a clock that is set forward delays nothing that is added: the wait was measured by the time before", async () => {
+  const bench = new Bench();
+  await bench.start();
+  bench.now += 600_000;
+  await bench.add(bench.now + 500);
+  assert.deepEqual(bench.times(), [600_000]);
+  await bench.pass(0);
+  assert.deepEqual(bench.times(), [600_500]);
+});
+
 test("all that is due is processed, batch after batch", async () => {
   const bench = new Bench();
   bench.due = [-3, -2, -1];

@@ -31,13 +31,14 @@ export class Timers {
     this.wakeBy(this.#parts.clock.now());
   }
 
-  /** An entry is due at this time. */
+  /** An entry is due at this time. A wait whose time has passed is not relied on: the clock was set forward since it began. */
   wakeBy(dueAt: number): void {
-    if (this.#stopped || dueAt >= this.#wakeAt) return;
-    this.#wakeAt = dueAt;
-    this.#stopWaiting?.();
     const { clock } = this.#parts;
-    this.#stopWaiting = clock.after(Math.min(Math.max(dueAt - clock.now(), 0), POLL_INTERVAL_MS), () => this.#poll());
+    const now = clock.now();
+    if (this.#stopped || (dueAt >= this.#wakeAt && this.#wakeAt > now)) return;
+    this.#wakeAt = Math.min(dueAt, this.#wakeAt);
+    this.#stopWaiting?.();
+    this.#stopWaiting = clock.after(Math.min(Math.max(this.#wakeAt - now, 0), POLL_INTERVAL_MS), () => this.#poll());
   }
 
   async stop(): Promise<void> {
