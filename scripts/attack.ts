@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Tests that run for a given time. */
 const SEEDED = [
   "packages/server/test/a-damaged-archive-does-no-harm.test.ts",
+  "packages/server/test/engines-answer-alike.test.ts",
   "packages/server/test/faults-stay-in-their-connection.test.ts",
   "packages/server/test/hostile-requests-reach-nothing.test.ts",
   "packages/server/test/http-is-read-as-node-reads-it.test.ts",
