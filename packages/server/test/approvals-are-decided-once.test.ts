@@ -151,6 +151,10 @@ test("an approval over REST answers a signal, before or after the run waits, wit
   const longest = await service.rest("POST", "/approvals", { body: umlauts(65_532) });
   assert.equal(longest.status, 201, "neither escapes nor space count");
   assert.equal(longest.body.data.data[0].length, 65_532);
+  const replaced = `{"signal":"y","prompt":"p","timeout":"1h","data":{"a":${"[".repeat(200_000)}${"]".repeat(200_000)},"a":1}}`;
+  const short = await service.rest("POST", "/approvals", { body: replaced });
+  const stored = (await service.rest("GET", `/approvals/${short.body.data.id}`)).text;
+  assert.ok(short.status === 201 && stored.length < 10_000, "what does not count is not stored either");
   await service.rest("POST", "/environments", { body: { name: "old" } });
   await service.rest("POST", "/environments/old/archive");
   assert.equal((await ask(service, { signal: "x" }, { "x-service-env": "old" })).body.code, "environment_not_found");

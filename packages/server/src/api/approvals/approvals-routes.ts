@@ -11,7 +11,7 @@ import {
   type ApprovalDecision,
   type ApprovalStatus,
   type ApprovalStore,
-  approvalDataUnits,
+  approvalData,
   COMMENT_UNITS_MAX,
   DECISIONS,
   type Environment,
@@ -217,11 +217,10 @@ function readTimeout(text: string, now: number): number {
   return at;
 }
 
-/** JSON text, as it was written. */
+/** JSON text. */
 function readData(body: RequestBody | DecideBody): string {
-  const text = memberText(body, "data") ?? "null";
-  const units = approvalDataUnits(text);
-  if (units > APPROVAL_DATA_UNITS_MAX)
-    throw invalid("data", `must have at most ${APPROVAL_DATA_UNITS_MAX} characters as compact JSON, this has ${units}`);
-  return text;
+  const data = approvalData(memberText(body, "data") ?? "null");
+  if (data.length > APPROVAL_DATA_UNITS_MAX)
+    throw invalid("data", `must have at most ${APPROVAL_DATA_UNITS_MAX} characters as compact JSON, this has ${data.length}`);
+  return data;
 }

@@ -95,19 +95,19 @@ test("a wait for a signal names it, and says how long it lasts and what a second
   assert.equal(signal("pay", { timeout: "soon" }), 'its timeout "soon" is neither a duration nor a date.');
 });
 
-test("the data of an approval is kept as it was written, and counted as compact JSON", () => {
+test("the data of an approval is kept as it was written, or as compact JSON if it would be too long", () => {
   const approval = (data: string) => {
     const written = `[{"op":"x","id":"s","opts":{"prompt":"Ship?","timeout":"1h","data":${data}}}]`;
     return readApproval((readOperations(written) as Operation[])[0] as Operation, NOW);
   };
   const escaped = (count: number) => `{ "a": "${"\\u00fc".repeat(count)}", "n": 12345678901234567890 }`;
   const around = '{"a":"","n":12345678901234567890}'.length;
-  const data = escaped(APPROVAL_DATA_UNITS_MAX - around);
-  assert.deepEqual(approval(data), { prompt: "Ship?", data, confirmsReject: false, expiresAt: NOW + 3_600_000 });
-  assert.equal(
-    approval(escaped(APPROVAL_DATA_UNITS_MAX - around + 1)),
-    "its data has 65537 characters as compact JSON, at most 65536 are allowed.",
-  );
+  const fields = (data: string) => ({ prompt: "Ship?", data, confirmsReject: false, expiresAt: NOW + 3_600_000 });
+  const short = escaped(10);
+  assert.deepEqual(approval(short), fields(short));
+  const count = APPROVAL_DATA_UNITS_MAX - around;
+  assert.deepEqual(approval(escaped(count)), fields(`{"a":"${"ü".repeat(count)}","n":12345678901234567890}`));
+  assert.equal(approval(escaped(count + 1)), "its data has 65537 characters as compact JSON, at most 65536 are allowed.");
 });
 
 test("what a step is given when its time runs out", () => {

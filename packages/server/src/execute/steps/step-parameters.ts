@@ -13,7 +13,7 @@ import {
 } from "@inlet/protocol";
 import {
   APPROVAL_DATA_UNITS_MAX,
-  approvalDataUnits,
+  approvalData,
   type NewEvent,
   type NewRun,
   type NewStart,
@@ -82,10 +82,9 @@ export function readApproval({ opts, optsText }: Operation, now: number): Approv
   const { prompt } = opts;
   if (typeof prompt !== "string" || prompt.trim() === "") return "it has no prompt.";
   if (prompt.length > PROMPT_UNITS_MAX) return `its prompt has ${prompt.length} characters, at most ${PROMPT_UNITS_MAX} are allowed.`;
-  const data = (optsText === null ? null : memberText(optsText, "data")) ?? "null";
-  const dataUnits = approvalDataUnits(data);
-  if (dataUnits > APPROVAL_DATA_UNITS_MAX)
-    return `its data has ${dataUnits} characters as compact JSON, at most ${APPROVAL_DATA_UNITS_MAX} are allowed.`;
+  const data = approvalData((optsText === null ? null : memberText(optsText, "data")) ?? "null");
+  if (data.length > APPROVAL_DATA_UNITS_MAX)
+    return `its data has ${data.length} characters as compact JSON, at most ${APPROVAL_DATA_UNITS_MAX} are allowed.`;
   const expiresAt = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : null;
   if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
   return { prompt, data, confirmsReject: opts.confirmReject === true, expiresAt };

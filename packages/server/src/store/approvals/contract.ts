@@ -22,12 +22,12 @@ export type ApprovalDecision = (typeof DECISIONS)[number];
 
 export const PROMPT_UNITS_MAX = 2_000;
 export const COMMENT_UNITS_MAX = 2_000;
-/** Of `data`, of a request and of a decision, as `approvalDataUnits` counts. */
+/** Of the JSON text of `data`, of a request and of a decision. */
 export const APPROVAL_DATA_UNITS_MAX = 65_536;
 
-/** Characters as compact JSON, as `JSON.stringify` writes the value: neither space nor escapes such as `\u00fc` make it longer. */
-export function approvalDataUnits(json: string): number {
-  return canonicalJson(json, { exactNumbers: true }).length;
+/** The text as it was written, or, if that is beyond the limit, compact: neither space nor escapes such as `\u00fc` count then. */
+export function approvalData(json: string): string {
+  return json.length <= APPROVAL_DATA_UNITS_MAX ? json : canonicalJson(json, { exactNumbers: true });
 }
 
 /** The event name under which the wait of `step.waitForApproval` is stored. No event and no signal has such a name. */
