@@ -13,12 +13,15 @@ interface CallRow {
   body: string | null;
 }
 
-/** Of two requests with the same key, on any nodes, one gets it; the other waits for the row and then finds it taken. */
+/**
+ * Of two requests with the same key, on any nodes, one gets it; the other waits for the row and then finds it taken. A claim that reaches the
+ * database late, after it was repeated and the request has its response, changes nothing.
+ */
 const CLAIM = `
   INSERT INTO idempotency_keys AS k (owner, key, fingerprint, started_at, claim_id) VALUES ($1, $2, $3, $4, $7)
   ON CONFLICT (owner, key) DO UPDATE SET
     fingerprint = excluded.fingerprint, started_at = excluded.started_at, status = NULL, body = NULL, claim_id = excluded.claim_id
-  WHERE k.claim_id = excluded.claim_id
+  WHERE k.claim_id = excluded.claim_id AND k.status IS NULL
     OR k.started_at <= CASE WHEN k.status IS NULL OR k.body IS NULL THEN $5::bigint ELSE $6::bigint END
   RETURNING 1`;
 
