@@ -108,7 +108,7 @@ async function knownEvent(
   { environment, key, hasId }: ReadEvent,
 ): Promise<EventId | null> {
   const environmentId = environment.id;
-  const { events } = await store.eventList({ environmentId, dedupId: key, limit: 1 });
+  const { events } = await store.eventList({ environmentId, dedupId: key, internal: false, limit: 1 });
   if (events[0]) return events[0].id;
   const first = await store.dedupKeyFind({ environmentId, dedupId: key, since: dedupWindow.duplicateSince(now()) });
   if (first !== null || hasId) return first;

@@ -68,7 +68,7 @@ function pageParts({ store, transforms, caller, now }: ReconciliationParts): Lis
     now,
     fetch: (request) => caller.fetch({ ...request, peer: "provider", timeoutMs: PAGE_LIMITS.timeoutMs, isBodySecret: true }),
     async isStored({ environmentId }, dedupId) {
-      const { events } = await store.eventList({ environmentId, dedupId, limit: 1 });
+      const { events } = await store.eventList({ environmentId, dedupId, internal: false, limit: 1 });
       return events.length > 0;
     },
   };
