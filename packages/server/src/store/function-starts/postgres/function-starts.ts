@@ -15,8 +15,11 @@ import { heldMarkExpiresAt, runKeepingMark } from "../policy.ts";
 const UNDECIDED = `
   SELECT event_id FROM events AS e WHERE environment_id = $1 AND event_id = ANY ($2::text[])
     AND EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.event_no = e.sequence AND q.kind = 'start')`;
+/** The rows that an environment left behind when it moved may not be changed, and are removed with the rest of it. */
 const EXPIRED = `
-  SELECT environment_id, function_no, kind, key, value FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
+  SELECT environment_id, function_no, kind, key, value FROM marks WHERE expires_at <= $1
+    AND environment_id NOT IN (SELECT environment_id FROM moving_environments WHERE role = 'left')
+  ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
 const REMOVE = "DELETE FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
 const RENEW = "UPDATE marks SET expires_at = $5 WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
 
