@@ -61,8 +61,8 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
     takesAll: false,
     hidesFilter: true,
     batchMax: archive ? ARCHIVED_BATCH_MAX : BATCH_MAX,
-    async find(environment, filter, cursor) {
-      if (cursor?.startsWith(IN_ARCHIVE)) return findArchived(parts, environment, filter, cursor.slice(IN_ARCHIVE.length));
+    async find(environment, filter, cursor, stopping) {
+      if (cursor?.startsWith(IN_ARCHIVE)) return findArchived(parts, environment, filter, cursor.slice(IN_ARCHIVE.length), stopping);
       const page = await findEvents(parts, environment, filter, cursor);
       return archive && page.next === null ? { ...page, next: IN_ARCHIVE } : page;
     },
@@ -88,13 +88,14 @@ async function findArchived(
   environment: Environment,
   filter: JobFilter,
   cursor: string,
+  stopping: AbortSignal,
 ): Promise<FoundPage> {
   const after = cursor === "" ? {} : { after: JSON.parse(cursor) as EventCursor };
   const selected = selectedBy(filter);
   const one = selected.id === null ? {} : { id: selected.id };
   const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...selected.listed, ...one, ...after };
   const page = (await archive?.eventFind(environment, params)) ?? { events: [], next: null };
-  const stored = await storedAmong(store, environment.id, selected.listed, page.events);
+  const stored = await storedAmong(store, environment.id, selected.listed, page.events, stopping);
   const events = page.events.filter(({ sequence }) => !stored.has(sequence));
   const next = page.next && IN_ARCHIVE + JSON.stringify(page.next);
   return { found: foundEvents(events, { environment: environment.name, source: sourceName }, selected), next };
@@ -106,12 +107,14 @@ async function storedAmong(
   environmentId: EnvironmentId,
   listed: Selected["listed"],
   events: readonly StoredEvent[],
+  stopping: AbortSignal,
 ): Promise<Set<number>> {
   const [newest, oldest] = [events.at(0), events.at(-1)];
   const stored = new Set<number>();
   if (!newest || !oldest) return stored;
   const params = { environmentId, limit: PAGE_ITEMS, ...listed, from: oldest.receivedAt, to: newest.receivedAt + 1 };
   for (let after: EventCursor | null | undefined; after !== null; ) {
+    stopping.throwIfAborted();
     const page = await store.eventList({ ...params, ...(after && { after }) });
     for (const { sequence } of page.events) stored.add(sequence);
     after = page.next;
