@@ -33,6 +33,11 @@ export function openWriter(path: string): DatabaseSync {
 
 export function openReader(path: string): DatabaseSync {
   const db = new TextDatabase(path, { readOnly: true, timeout: 1_000 });
-  db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+  try {
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   return db;
 }

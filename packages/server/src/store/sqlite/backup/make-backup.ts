@@ -90,7 +90,7 @@ function removeLeftOvers(to: string): void {
     const [end, digits] = /^(?:-(\d+)(?:-[0-9a-f]+)?)?$/.exec(name.slice(prefix.length)) ?? [];
     const pid = Number(digits ?? process.pid);
     const isLeftOver = end !== undefined && (pid === process.pid || !isRunning(pid));
-    if (isLeftOver) rmSync(join(folder, name), { recursive: true, force: true });
+    if (isLeftOver) rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
