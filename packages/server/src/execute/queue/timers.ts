@@ -33,12 +33,16 @@ export class Timers {
 
   /** An entry is due at this time. A wait whose time has passed is not relied on: the clock was set forward since it began. */
   wakeBy(dueAt: number): void {
+    if (this.#stopped) return;
     const { clock } = this.#parts;
     const now = clock.now();
-    if (this.#stopped || (dueAt >= this.#wakeAt && this.#wakeAt > now)) return;
-    this.#wakeAt = Math.min(dueAt, this.#wakeAt);
+    if (dueAt >= this.#wakeAt) {
+      if (this.#wakeAt <= now) this.#poll();
+      return;
+    }
+    this.#wakeAt = dueAt;
     this.#stopWaiting?.();
-    this.#stopWaiting = clock.after(Math.min(Math.max(this.#wakeAt - now, 0), POLL_INTERVAL_MS), () => this.#poll());
+    this.#stopWaiting = clock.after(Math.min(Math.max(dueAt - now, 0), POLL_INTERVAL_MS), () => this.#poll());
   }
 
   async stop(): Promise<void> {
@@ -49,6 +53,7 @@ export class Timers {
 
   #poll(): void {
     if (this.#polling) return;
+    this.#stopWaiting?.();
     this.#polling = this.#claimDue()
       .catch(() => this.#parts.clock.now() + RETRY_MS)
       .then((next) => {
