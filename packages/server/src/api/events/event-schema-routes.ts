@@ -114,6 +114,7 @@ async function putSettings(parts: EventSchemaRoutesParts, request: FastifyReques
   const retentionMs = readRetention("retention", request.body.retention);
   const key = { environmentId: scope, name };
   await checkMayDiscard(parts, request, key);
+  await parts.catalogue.flush();
   await putSchema(parts, key, request.body);
   const settings = await store.eventTypeSettingsPut({ ...key, ...(retentionMs !== undefined && { retentionMs }) });
   const data = settingsView(name, await store.eventSchemaGet(key), writeRetention(settings.retentionMs));

@@ -47,7 +47,7 @@ const NOTHING_TO_DO: RunError = {
 
 const STATE_NOT_FETCHED: RunError = {
   name: "StateNotFetched",
-  message: "The step results are too large for one call, and the SDK did not fetch them: update it, or return less from steps.",
+  message: "The event and the step results are too large for one call, and the SDK did not fetch them: update it, or send and return less.",
 };
 
 export class OperationsReader {
