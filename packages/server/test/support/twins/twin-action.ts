@@ -4,7 +4,8 @@ import type { Random } from "../attacks/attack-plan.ts";
 import type { Answer } from "../service.ts";
 import type { TwinRequest, Twins } from "./twin-services.ts";
 
-export type Kind = "event" | "run" | "webhook" | "token" | "request" | "key" | "alertRule" | "approval" | "job";
+export const KINDS = ["event", "run", "webhook", "token", "request", "key", "alertRule", "approval", "job"] as const;
+export type Kind = (typeof KINDS)[number];
 
 export interface TwinAction extends TwinRequest {
   /** What the responses add to what is known. */
@@ -22,6 +23,11 @@ export class Known {
     const list = this.#twins.get(kind) ?? [];
     this.#twins.set(kind, list);
     if (!list.some(([one]) => one === twins[0])) list.push(twins);
+  }
+
+  /** Of what something was seen. */
+  kinds(): Iterable<Kind> {
+    return this.#twins.keys();
   }
 
   /** Sometimes, and if there is none, an id that nothing has. */

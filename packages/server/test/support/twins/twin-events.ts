@@ -1,4 +1,4 @@
-/** Requests about events, their types, and what finds them. */
+/** Requests about events, their types, and what finds them. Internal events are left out: when drift is noticed is for each service. */
 
 import type { Random } from "../attacks/attack-plan.ts";
 import { type Known, learnList, type TwinAction } from "./twin-action.ts";
@@ -79,7 +79,7 @@ export function others(random: Random, _: number, known: Known): TwinAction {
       return {
         method: "PUT",
         path: "/v1/saved-filters",
-        body: { list: random.pick(["events", "runs"]), name: random.pick(TEXTS), search: "q=é" },
+        body: { list: random.pick(["events", "runs"]), name: random.pick(TEXTS), search: { q: random.pick(TEXTS) } },
       };
     case 5:
       return { method: "GET", path: `/v1/saved-filters?list=${random.pick(["events", "runs"])}` };

@@ -1,4 +1,4 @@
-/** Requests about runs, functions, jobs and approvals. */
+/** Requests about runs, functions, jobs and approvals. Jobs leave out internal events: when drift is noticed is for each service. */
 
 import type { Random } from "../attacks/attack-plan.ts";
 import { type Known, learnList, learnOne, type TwinAction } from "./twin-action.ts";
@@ -61,23 +61,24 @@ export function runs(random: Random, _: number, known: Known): TwinAction {
   }
 }
 
-export function jobs(random: Random, now: number): TwinAction {
+export function jobs(random: Random, now: number, known: Known): TwinAction {
   const kind = random.pick(["events.replay", "runs.rerun", "runs.cancel", "events.erase", "requests.replay"]);
-  const filter: Record<string, string> = Object.fromEntries(
-    Object.entries({
-      ...times(random, now),
-      ...(kind.startsWith("events") && { q: () => random.pick(TEXTS) }),
-      where: () => random.pick(WHERE),
-      ...(kind.startsWith("runs") && { status: () => random.pick(["completed", "failed"]), function: (): string => "shop-plain" }),
-    })
-      .filter(() => random.next() < 0.4)
-      .map(([name, make]): [string, string] => [name, make()]),
-  );
-  if (kind.startsWith("events")) filter.name = random.pick(PATTERNS);
-  const isDry = random.next() < 0.7;
+  const [subject] = kind.split(".");
+  const selected = {
+    events: { name: random.pick(PATTERNS), internal: "false", ...(random.next() < 0.4 && { q: random.pick(TEXTS) }) },
+    runs: { function: "shop-plain", ...(random.next() < 0.4 && { status: random.pick(["completed", "failed"]) }) },
+    requests: { webhook: { $id: 0 } },
+  }[subject as "events" | "runs" | "requests"];
+  const filter = {
+    ...selected,
+    ...(random.next() < 0.3 && { from: times(random, now).from() }),
+    ...(random.next() < 0.3 && subject !== "requests" && { where: random.pick(WHERE) }),
+  };
+  const isDry = random.next() < 0.5;
   return {
     method: "POST",
     path: "/v1/jobs",
+    ids: [known.pick(random, "webhook")],
     body: { kind, filter, ...(isDry ? { dryRun: true } : { rate: 1_000 }) },
     ...(!isDry && { learn: learnOne("job"), varying: ["status", "startedAt", "endedAt", "done"] }),
   };
@@ -93,7 +94,7 @@ export function approvals(random: Random, _: number, known: Known): TwinAction {
   switch (random.below(5)) {
     case 0:
     case 1: {
-      const text = `{"signal":${JSON.stringify(random.pick(["a", "b", "é", "a\0b"]))},"prompt":${JSON.stringify(random.pick(TEXTS))},"data":${value(random)}}`;
+      const text = `{"signal":${JSON.stringify(random.pick(["a", "b", "é", "a\0b"]))},"prompt":${JSON.stringify(random.pick(TEXTS))},"timeout":"1h","data":${value(random)}}`;
       return {
         method: "POST",
         path: "/v1/approvals",

@@ -1,4 +1,4 @@
-/** Requests about environments, keys and alert rules. */
+/** Requests about environments, keys and alert rules. No rule is in force: each service evaluates them at times of its own. */
 
 import type { Random } from "../attacks/attack-plan.ts";
 import { type Known, learnOne, type TwinAction } from "./twin-action.ts";
@@ -58,14 +58,14 @@ export function keys(random: Random, _: number, known: Known): TwinAction {
 
 export function alerts(random: Random, _: number, known: Known): TwinAction {
   const ids = [known.pick(random, "alertRule")];
-  const kind = random.pick(["failure_rate", "queue_age", "refused_requests", "silence", "missed_webhooks", "quota_used", "nothing"]);
-  const body = {
-    name: random.pick(TEXTS),
-    kind,
-    threshold: random.pick([1, 50, 0]),
-    windowSeconds: random.pick([60, 3600]),
-    ...(random.next() < 0.3 && { event: "shop/*" }),
-  };
+  const rule = random.pick([
+    { kind: "failure_rate", threshold: 50, windowSeconds: 60 },
+    { kind: "queue_age", threshold: 1, windowSeconds: 3_600 },
+    { kind: "silence", event: "shop/*", windowSeconds: 60 },
+    { kind: "missed_webhooks", threshold: 0, windowSeconds: 60 },
+    { kind: "silence", threshold: 1 },
+  ]);
+  const body = { name: random.pick(TEXTS), ...rule, enabled: false };
   switch (random.below(5)) {
     case 0:
     case 1:
@@ -76,7 +76,7 @@ export function alerts(random: Random, _: number, known: Known): TwinAction {
         learn: learnOne("alertRule"),
       };
     case 2:
-      return { method: "PUT", path: "/v1/alert-rules/{}", ids, body: { enabled: random.next() < 0.5 } };
+      return { method: "PUT", path: "/v1/alert-rules/{}", ids, body: { name: random.pick(TEXTS) } };
     case 3:
       return { method: random.pick(["GET", "DELETE"]), path: "/v1/alert-rules/{}", ids };
     default:

@@ -76,21 +76,30 @@ export function changeWebhook(random: Random, _: number, known: Known): TwinActi
 }
 
 export function readWebhook(random: Random, now: number, known: Known): TwinAction {
-  const ids = [known.pick(random, "webhook")];
-  const requests = query(random, {
+  const webhook = known.pick(random, "webhook");
+  const filters = {
     ...times(random, now),
     outcome: () => random.pick(["accepted", "transform_failed", "refused", "signature_invalid", "body_invalid", "nothing"]),
     q: () => random.pick(TEXTS),
     limit: () => random.pick(LIMITS),
-  });
-  const path = random.pick([
-    "",
-    "/versions?limit=2",
-    `/requests?${requests}`,
-    `/requests?${requests}`,
-    "/stats",
-    "/rhythm",
-    "/reconciliations",
-  ]);
-  return { method: "GET", path: `/v1/webhooks/{}${path}`, ids, ...(path.startsWith("/requests") && { learn: learnList("request") }) };
+  };
+  switch (random.below(6)) {
+    case 0:
+      return { method: "GET", path: "/v1/webhooks/{}/requests/{}", ids: [webhook, known.pick(random, "request")] };
+    case 1:
+    case 2:
+    case 3:
+      return {
+        method: "GET",
+        path: `/v1/webhooks/{}/requests?${query(random, filters, 0.1)}`,
+        ids: [webhook],
+        learn: learnList("request"),
+      };
+    default:
+      return {
+        method: "GET",
+        path: `/v1/webhooks/{}${random.pick(["", "/versions?limit=2", "/stats", "/rhythm", "/reconciliations"])}`,
+        ids: [webhook],
+      };
+  }
 }
