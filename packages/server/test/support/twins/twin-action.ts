@@ -30,6 +30,10 @@ export class Known {
     return this.#twins.keys();
   }
 
+  first(kind: Kind): Twins {
+    return this.#twins.get(kind)?.[0] ?? [UNKNOWN_ID, UNKNOWN_ID];
+  }
+
   /** Sometimes, and if there is none, an id that nothing has. */
   pick(random: Random, kind: Kind): Twins {
     const list = this.#twins.get(kind);

@@ -12,11 +12,13 @@ export function sendEvents(random: Random, now: number): TwinAction {
     path: `/e/${random.next() < 0.05 ? "unknown" : "test-event-key"}`,
     text: count === 1 ? (events[0] as string) : `[${events.join(",")}]`,
     headers: { ...(random.next() < 0.1 && { "x-inngest-event-id-seed": `${now - random.below(3)},AAAAAAAAAAAAAA==` }) },
-    learn: ([one, other], known) => {
-      for (const [n, id] of ((one.body?.ids as string[]) ?? []).entries()) known.add("event", [id, other.body.ids[n]]);
-    },
+    learn: learnEvents,
   };
 }
+
+export const learnEvents: NonNullable<TwinAction["learn"]> = ([one, other], known) => {
+  for (const [n, id] of ((one.body?.ids as string[]) ?? []).entries()) known.add("event", [id, other.body.ids[n]]);
+};
 
 export function listEvents(random: Random, now: number): TwinAction {
   const found = query(

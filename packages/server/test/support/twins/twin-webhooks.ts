@@ -5,7 +5,7 @@ import type { Answer } from "../service.ts";
 import { type Known, learnList, type TwinAction } from "./twin-action.ts";
 import { DEDUP_IDS, LIMITS, PATTERNS, query, TEXTS, times } from "./twin-values.ts";
 
-const TRANSFORMS = [
+export const TRANSFORMS = [
   "function transform(evt, headers, queryParams, raw) { return { name: 'hook/' + (evt.type ?? 'x'), data: { evt, raw }, id: evt.id } }",
   "export default (evt) => ({ name: 'hook/b', data: evt, ts: evt.ts })",
   "const transform = (evt) => { if (evt.fails) throw new Error('no: ' + evt.fails); console.log(evt, 'é', '\\0'); return { name: 'hook/c', data: {} } }",
@@ -32,7 +32,7 @@ export function makeWebhook(random: Random): TwinAction {
   };
 }
 
-function learnWebhook([one, other]: readonly [Answer, Answer], known: Known): void {
+export function learnWebhook([one, other]: readonly [Answer, Answer], known: Known): void {
   if (one.status !== 200 && one.status !== 201) return;
   known.add("webhook", [one.body.data.id, other.body.data.id]);
   known.add("token", [tokenOf(one), tokenOf(other)]);
