@@ -38,8 +38,13 @@ const ACTIONS = [
   others,
 ];
 
+/** Runs begin and jobs are worked on while the response to what made them is written. */
+const GOES_ON = /^\/v1\/(?:jobs|runs|functions)\b/;
+const PROGRESS = "status startedAt endedAt done held waiting output error failedAttempts steps attempts calls".split(" ");
+
 export function twinAction(random: Random, now: number, known: Known): TwinAction {
-  const action = random.pick(ACTIONS)(random, now, known);
+  const chosen = random.pick(ACTIONS)(random, now, known);
+  const action = chosen.method !== "GET" && GOES_ON.test(chosen.path) ? { ...chosen, varying: PROGRESS } : chosen;
   const environment = random.next() < 0.1 ? { "x-service-env": random.pick(ENVIRONMENTS) } : {};
   return { ...action, headers: { ...action.headers, ...environment } };
 }

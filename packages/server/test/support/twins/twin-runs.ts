@@ -80,7 +80,7 @@ export function jobs(random: Random, now: number, known: Known): TwinAction {
     path: "/v1/jobs",
     ids: [known.pick(random, "webhook")],
     body: { kind, filter, ...(isDry ? { dryRun: true } : { rate: 1_000 }) },
-    ...(!isDry && { learn: learnOne("job"), varying: ["status", "startedAt", "endedAt", "done"] }),
+    ...(!isDry && { learn: learnOne("job") }),
   };
 }
 

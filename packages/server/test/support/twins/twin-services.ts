@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { until } from "../runs.ts";
 import { type Answer, call, type TestService } from "../service.ts";
@@ -25,6 +26,10 @@ export interface TwinRequest {
   varying?: readonly string[];
 }
 
+/** How long what each service does by itself may take on a busy machine. */
+const PATIENCE_MS = 60_000;
+const POLL_INTERVAL_MS = 50;
+
 /** Where in a response values are compared. */
 interface Place {
   at: string;
@@ -40,6 +45,8 @@ export class TwinServices {
   readonly #services: readonly [TestService, TestService];
   readonly #sharedOf = new Map<string, string>();
   readonly #embeddedOf = new Map<string, string>();
+  /** By the response that is compared. */
+  #paired: [string, string][] = [];
 
   constructor(embedded: TestService, shared: TestService) {
     this.#services = [embedded, shared];
@@ -49,13 +56,18 @@ export class TwinServices {
     return this.#services;
   }
 
-  /** Sends the request to both. Fails if they respond differently. */
+  /** Sends the request to both. Fails if they respond differently: where it only reads, if they still do after a while. */
   async ask(request: TwinRequest): Promise<readonly [Answer, Answer]> {
-    const [one, other] = await Promise.all([this.#send(request, 0), this.#send(request, 1)]);
-    const what = `${request.method} ${request.path} ${JSON.stringify(request.body ?? request.text ?? "")?.slice(0, 1_000)}`;
-    const difference = this.#difference(one, other, new Set(request.varying));
-    assert.equal(difference, null, `${what}: ${difference}\nembedded: ${one.status} ${one.text}\nshared:   ${other.status} ${other.text}`);
-    return [one, other];
+    const until = Date.now() + (request.method === "GET" ? PATIENCE_MS : 0);
+    for (;;) {
+      const [one, other] = await Promise.all([this.#send(request, 0), this.#send(request, 1)]);
+      const difference = this.#difference(one, other, new Set(request.varying));
+      if (difference === null) return [one, other];
+      const what = `${request.method} ${request.path} ${JSON.stringify(request.body ?? request.text ?? "").slice(0, 1_000)}`;
+      if (Date.now() >= until)
+        assert.fail(`${what}: ${difference}\nembedded: ${one.status} ${one.text}\nshared:   ${other.status} ${other.text}`);
+      await pause(POLL_INTERVAL_MS);
+    }
   }
 
   /** The same for every page that follows, each service with its own cursor. */
@@ -101,7 +113,22 @@ export class TwinServices {
   #difference(one: Answer, other: Answer, varying: ReadonlySet<string>): string | null {
     if (one.status !== other.status) return `status ${one.status} and ${other.status}`;
     const isJson = one.body !== undefined && other.body !== undefined;
-    return isJson ? this.#differ(one.body, other.body, { at: "", varying }) : this.#differTexts(one.text, other.text, "text");
+    this.#paired = [];
+    const difference = isJson ? this.#differ(one.body, other.body, { at: "", varying }) : this.#differTexts(one.text, other.text, "text");
+    if (difference !== null) for (const [id, twin] of this.#paired) this.#unpair(id, twin);
+    return difference;
+  }
+
+  #pair(id: string, twin: string): void {
+    if (this.#sharedOf.has(id)) return;
+    this.#sharedOf.set(id, twin);
+    this.#embeddedOf.set(twin, id);
+    this.#paired.push([id, twin]);
+  }
+
+  #unpair(id: string, twin: string): void {
+    this.#sharedOf.delete(id);
+    this.#embeddedOf.delete(twin);
   }
 
   #differ(one: unknown, other: unknown, { at, varying }: Place): string | null {
@@ -140,8 +167,7 @@ export class TwinServices {
     for (const [n, id] of chosen.entries()) {
       const twin = too[n] as string;
       if ((this.#sharedOf.get(id) ?? twin) !== twin || (this.#embeddedOf.get(twin) ?? id) !== id) return `${told}, which stand for others`;
-      this.#sharedOf.set(id, twin);
-      this.#embeddedOf.set(twin, id);
+      this.#pair(id, twin);
     }
     return null;
   }
