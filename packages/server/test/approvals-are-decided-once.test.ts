@@ -155,6 +155,9 @@ test("an approval over REST answers a signal, before or after the run waits, wit
   const short = await service.rest("POST", "/approvals", { body: replaced });
   const stored = (await service.rest("GET", `/approvals/${short.body.data.id}`)).text;
   assert.ok(short.status === 201 && stored.length < 10_000, "what does not count is not stored either");
+  const hidden = `{"signal":"z","prompt":"p","timeout":"1h","data":{"a":${"[".repeat(30_000)}${"]".repeat(30_000)},"a":1}}`;
+  const { body: hides } = await service.rest("POST", "/approvals", { body: hidden });
+  assert.equal((await call(hides.data.url)).status, 200, "depth that parsing does not see");
   await service.rest("POST", "/environments", { body: { name: "old" } });
   await service.rest("POST", "/environments/old/archive");
   assert.equal((await ask(service, { signal: "x" }, { "x-service-env": "old" })).body.code, "environment_not_found");

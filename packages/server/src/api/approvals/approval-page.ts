@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { type ErrorCode, isDeeperThan, jsonEntries } from "@inlet/protocol";
+import { type ErrorCode, jsonEntries } from "@inlet/protocol";
 import type { Approval, ApprovalStatus } from "../../store/contract/index.ts";
 import { COMMENT_UNITS_MAX } from "../../store/contract/index.ts";
 import { escapeHtml } from "../docs/escape-html.ts";
@@ -53,8 +53,7 @@ export interface Asker {
 
 export function questionPage(approval: Approval, asker: Asker | null, environment: string): string {
   const { prompt, data } = approval;
-  const shown =
-    data === "null" ? "" : `<pre>${escapeHtml(isDeeperThan(JSON.parse(data), INDENTED_DEPTH_MAX) ? data : indented(data))}</pre>`;
+  const shown = data === "null" ? "" : `<pre>${escapeHtml(indented(data))}</pre>`;
   return page(
     prompt,
     `<h1>${escapeHtml(prompt)}</h1>
@@ -123,13 +122,15 @@ function facts({ run, signal, expiresAt }: Approval, asker: Asker | null, enviro
   return `<dl>${rows.map((row) => `<dt>${row}</dd>`).join("")}</dl>`;
 }
 
-/** Numbers and members are shown as they were written, because the run has them so; parsed, they could be others. Strings without escapes. */
-function indented(json: string, margin = ""): string {
+/** Numbers and members are shown as they were written, because the run has them so; parsed, they could be others. Strings without escapes, down to a depth. */
+function indented(json: string, depth = 0): string {
+  if (depth > INDENTED_DEPTH_MAX) return json;
   if (json.startsWith('"')) return JSON.stringify(JSON.parse(json));
   if (!/^[{[]/.test(json)) return json;
+  const margin = "  ".repeat(depth);
   const inner = `${margin}  `;
   const lines = jsonEntries(json).map(({ key, start, end }) => {
-    const value = indented(json.slice(start, end), inner);
+    const value = indented(json.slice(start, end), depth + 1);
     return key === null ? `${inner}${value}` : `${inner}${JSON.stringify(key)}: ${value}`;
   });
   const [open, close] = json.startsWith("{") ? ["{", "}"] : ["[", "]"];
