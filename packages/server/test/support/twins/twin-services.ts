@@ -38,14 +38,14 @@ interface Place {
 
 /** What services choose: ULIDs and everything that contains one, tokens, keys, UUIDs, cursors. */
 const CHOSEN = /[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32,}|(?<=\/approve\/\w{26}\/)[\w-]{22}/g;
-/** What they measure. */
+/** What they measure, and what depends on what they chose: only its type is compared. */
 const MEASURED = new Set(["durationMs", "bytes", "storedBytes", "reachable", "next", "prefix", "length", "callsAtOnce"]);
 
 export class TwinServices {
   readonly #services: readonly [TestService, TestService];
   readonly #sharedOf = new Map<string, string>();
   readonly #embeddedOf = new Map<string, string>();
-  /** By the response that is compared. */
+  /** The pairs that the response being compared has added. */
   #paired: [string, string][] = [];
 
   constructor(embedded: TestService, shared: TestService) {
@@ -58,13 +58,13 @@ export class TwinServices {
 
   /** Sends the request to both. Fails if they respond differently: where it only reads, if they still do after a while. */
   async ask(request: TwinRequest): Promise<readonly [Answer, Answer]> {
-    const until = Date.now() + (request.method === "GET" ? PATIENCE_MS : 0);
+    const deadline = Date.now() + (request.method === "GET" ? PATIENCE_MS : 0);
     for (;;) {
       const [one, other] = await Promise.all([this.#send(request, 0), this.#send(request, 1)]);
       const difference = this.#difference(one, other, new Set(request.varying));
       if (difference === null) return [one, other];
       const what = `${request.method} ${request.path} ${JSON.stringify(request.body ?? request.text ?? "").slice(0, 1_000)}`;
-      if (Date.now() >= until)
+      if (Date.now() >= deadline)
         assert.fail(`${what}: ${difference}\nembedded: ${one.status} ${one.text}\nshared:   ${other.status} ${other.text}`);
       await pause(POLL_INTERVAL_MS);
     }
