@@ -1,5 +1,5 @@
 /**
- * Runs all tests, or the files that are named or match a pattern. In addition to `node --test`, it saves time:
+ * Runs all tests, or those of the files and folders that are named or match a pattern. In addition to `node --test`, it saves time:
  *
  * - Files share processes (see test-processes.ts).
  * - Test processes and their threads share a compile cache, in node_modules/.cache: a file that starts services needs less
@@ -16,7 +16,7 @@
  */
 
 import { once } from "node:events";
-import { globSync, mkdirSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
@@ -58,8 +58,9 @@ const { values: options, positionals: wanted } = parseArgs({
   options: { fast: { type: "boolean" }, times: { type: "boolean" } },
   allowPositionals: true,
 });
-const found = globSync(wanted.length > 0 ? wanted : ALL, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort();
+const found = globSync(wanted.length > 0 ? wanted.map(patternOf) : ALL, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort();
 const files = options.fast ? found.filter((file) => FAST.test(file)) : found;
+if (files.length === 0) throw new Error(`no test file matches ${wanted.join(" ")}`);
 const chromium = files.some((file) => file.startsWith("packages/dashboard/test/")) ? await chromiumPath() : null;
 const temporary = temporaryRoot();
 process.env.TMPDIR = temporary;
@@ -82,6 +83,11 @@ const finished = await runAll(options.times ? separateProcesses(files) : testPro
 const beforePostgres = cpuSeconds();
 await postgres?.remove();
 showTimes(finished, cpuSeconds() - beforePostgres);
+
+function patternOf(name: string): string {
+  const isFolder = statSync(join(ROOT, name), { throwIfNoEntry: false })?.isDirectory();
+  return isFolder ? join(name, "**/*.test.ts") : name;
+}
 
 /** The bundler is loaded only by runs that need it. */
 async function bundle(): Promise<string> {

@@ -7,7 +7,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";
 import type { EventType, EventTypeListParams, EventTypeStore } from "../contract/index.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
-import type { AcceptedSum, CountedRange, EventTypeSum } from "../sqlite/read-operations.ts";
+import type { CountedEvents, CountedRange } from "../sqlite/read-operations.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import { MINUTE_MS, noFigures } from "../traffic/policy.ts";
 import type { TrafficRows } from "../traffic/sqlite.ts";
@@ -38,20 +38,14 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
     ORDER BY name LIMIT ?`);
   const counted = () => (progress.get() as { sequence: number }).sequence;
 
-  function add({ sums, accepted, reached }: CountedRange, from: number): void {
+  function add({ counts, reached }: CountedRange, from: number): void {
     // This range has been counted already.
     if (counted() !== from || reached === from) return;
-    for (const { environment_id, name_id, hour, count, first, last } of sums) {
+    for (const { environment_id, name_id, isAccepted, count, first, last } of counts) {
       addTotal.run(environment_id, name_id, first, last, count);
-      addHour.run(environment_id, name_id, hour, count);
+      addHour.run(environment_id, name_id, Math.floor(first / HOUR_MS), count);
+      if (isAccepted) traffic.note([{ environmentId: environment_id, at: first, figures: { ...noFigures(), accepted: count } }]);
     }
-    traffic.note(
-      accepted.map(({ environment_id, at, count }) => ({
-        environmentId: environment_id,
-        at,
-        figures: { ...noFigures(), accepted: count },
-      })),
-    );
     advance.run(reached);
   }
 
@@ -65,7 +59,7 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
     async eventTypeCount({ limit }) {
       const from = counted();
       const range = await reader.read("eventTypeRange", { after: from, limit });
-      if (range.reached > from) await writer.submit(() => add(range, from), (range.sums.length + range.accepted.length) * 2 + 1);
+      if (range.reached > from) await writer.submit(() => add(range, from), range.counts.length * 4 + 1);
       return range.isLast;
     },
     eventTypeList: (params) => reader.read("eventTypeList", params),
@@ -80,18 +74,15 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
 export function countRange(db: DatabaseSync, { after, limit }: { after: number; limit: number }): CountedRange {
   const { last } = db.prepare("SELECT coalesce(max(sequence), 0) AS last FROM events").get() as { last: number };
   const reached = Math.max(after, Math.min(last, after + limit));
-  const sums = db
+  const counts = db
     .prepare(`
-      SELECT environment_id, name_id, received_at / ${HOUR_MS} AS hour, count(*) AS count, min(received_at) AS first, max(received_at) AS last
-      FROM events WHERE sequence > ? AND sequence <= ? GROUP BY 1, 2, 3`)
-    .all(after, reached) as unknown as EventTypeSum[];
-  const accepted = db
-    .prepare(`
-      SELECT environment_id, received_at - received_at % ${MINUTE_MS} AS at, count(*) AS count
-      FROM events CROSS JOIN event_sources USING (source_no)
-      WHERE sequence > ? AND sequence <= ? AND source_kind <> 'internal' GROUP BY 1, 2`)
-    .all(after, reached) as unknown as AcceptedSum[];
-  return { sums, accepted, reached, isLast: reached >= last };
+      SELECT environment_id, name_id, source_kind <> 'internal' AS isAccepted, count, first, last
+      FROM (
+        SELECT environment_id, name_id, source_no, count(*) AS count, min(received_at) AS first, max(received_at) AS last
+        FROM events WHERE sequence > ? AND sequence <= ? GROUP BY received_at / ${MINUTE_MS}, source_no, name_id, environment_id)
+      CROSS JOIN event_sources USING (source_no)`)
+    .all(after, reached) as unknown as CountedEvents[];
+  return { counts, reached, isLast: reached >= last };
 }
 
 const TYPES = `

@@ -49,27 +49,21 @@ export interface ReadOperations extends Pick<Store, ContractReads> {
   close(): Promise<void>;
 }
 
-/** Counts the events of a range of sequence numbers, by environment, name and hour. */
+/** The counted events of a range of sequence numbers. */
 export interface CountedRange {
-  sums: EventTypeSum[];
-  /** Events that were accepted, by environment and minute. */
-  accepted: AcceptedSum[];
+  counts: CountedEvents[];
   reached: number;
   isLast: boolean;
 }
 
-export interface AcceptedSum {
+/** Events of one environment, name and source that were received in one minute. */
+export interface CountedEvents {
   environment_id: EnvironmentId;
-  /** When the minute began. */
-  at: number;
-  count: number;
-}
-
-export interface EventTypeSum {
-  environment_id: number;
   name_id: number;
-  hour: number;
+  /** They came from outside. */
+  isAccepted: 0 | 1;
   count: number;
+  /** When the first and the last of them were received. */
   first: number;
   last: number;
 }
