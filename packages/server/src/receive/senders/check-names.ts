@@ -3,6 +3,7 @@
 import { type AcceptList, FAULTS_REPORTED_MAX, nameAllowed, Refusal, type SentEvent } from "@inlet/protocol";
 
 export function checkNames(list: AcceptList | null, events: readonly SentEvent[]): Refusal | null {
+  if (list === null) return null;
   const faults = events.flatMap(({ name }, index) =>
     nameAllowed(list, name) ? [] : [{ index, field: "name", message: `"${name}" is not allowed by the list of this key or webhook` }],
   );
