@@ -24,6 +24,7 @@ import {
   type Removal,
   WAITS_PER_EVENT_MAX,
   WAITS_PER_PART_MAX,
+  WAITS_PER_TRANSACTION_MAX,
 } from "../contract/index.ts";
 
 const FAR = 9_000_000;
@@ -157,6 +158,17 @@ export function resumptionConformance(engine: Engine): void {
     const answers = await resumed(scene);
     assert.equal(answers.size, count);
     assert.deepEqual([...new Set(answers.values())], ['{"first":true}']);
+  });
+
+  test(`${engine.name}: however many waits earlier transactions examined, an event ends its waits at once`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginMany(scene, WAITS_PER_EVENT_MAX);
+    await Promise.all(begun.map((one) => wait(scene, one, { expression: "same n" })));
+    for (let examined = 0; examined <= WAITS_PER_TRANSACTION_MAX; examined += WAITS_PER_EVENT_MAX) await send(scene, '{"n":-1}');
+    await send(scene, '{"n":1}');
+    assert.deepEqual(await store.resumptionList({ limit: 10 }), []);
+    assert.deepEqual([...(await resumed(scene))], [[begun[1]?.runNo, '{"n":1}']]);
   });
 
   test(`${engine.name}: while an event ends many waits, events of other names end theirs at once`, async (t) => {

@@ -67,8 +67,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const reader = new Reader(path, whereModule);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
   const parts = createRunParts(db, { box, keyHash: hashes.keyHash, rules });
-  const { entries, changed, limits, order, traffic, usage } = parts;
-  const afterCommit = [() => checkpointer.noteCommit(), () => changed.notify(), () => limits.notify()];
+  const { entries, changed, limits, order, traffic, usage, resumeRuns } = parts;
+  const afterCommit = [() => checkpointer.noteCommit(), () => resumeRuns.forget(), () => changed.notify(), () => limits.notify()];
   const effects = new CommitEffects({ onCommitted, afterCommit, caches: parts.caches });
   const writer = new GroupCommit(db, {
     ...hooks,
@@ -116,7 +116,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...mirrorStore(db, writer),
     ...jobStore(db, { writer, startRuns: parts.startRuns }),
     ...reconciliationStore(db, writer),
-    ...signalStore({ writer, resumeRuns: parts.resumeRuns }),
+    ...signalStore({ writer, resumeRuns }),
     ...approvalStore(db, { ...parts, writer }),
     ...resumptionStore({ ...parts, writer }),
     ...retentionStore(db, writer, reader),
