@@ -88,6 +88,13 @@ test("a clock that goes back lets nothing through too early", () => {
   assert.deepEqual(rateCheck(used(null, 10_000, rate), 5_000, rate), { allowed: false, delayUntil: 11_000 });
 });
 
+test("what a clock noted that was far ahead delays nothing until then", () => {
+  const rate = { limit: 10, periodMs: 60_000, burst: 0 };
+  const use = used(null, NOON + 365 * DAY_MS, rate);
+  assert.deepEqual(rateCheck(use, NOON, rate), { allowed: true, use: { at: NOON, used: 1 } });
+  assert.equal(throttleAdmit(JSON.stringify(use), NOON, rate, 5).count, 1);
+});
+
 test("a rate limit lets a tenth of it come at once", () => {
   assert.deepEqual(allowedAt(rateLimitRate({ limit: 5, periodMs: 60_000, burst: null }), [0, 0, 11_999, 12_000]), [0, 12_000]);
   assert.equal(allowedAt(rateLimitRate({ limit: 100, periodMs: 60_000, burst: null }), Array(50).fill(0)).length, 11);

@@ -24,6 +24,9 @@ export type RateOutcome = { allowed: true; use: RateUse } | { allowed: false; de
 /** So little may be missing because numbers are rounded. */
 const ROUNDING_MS = 0.001;
 
+/** A clock that is set back by less lets nothing through too early. */
+const CLOCK_SET_BACK_MS = 3_600_000;
+
 /** Whether one more may start now; if not, when the next may. `use` is null for a key that was never seen, or has expired. */
 export function rateCheck(use: RateUse | null, now: number, rate: Rate): RateOutcome {
   const used = usedAt(use, now, rate);
@@ -32,9 +35,12 @@ export function rateCheck(use: RateUse | null, now: number, rate: Rate): RateOut
   return { allowed: true, use: { at: now, used: used + 1 } };
 }
 
-/** A larger burst that was used up before counts only as far as this rate allows one: the next may start an interval after the last. */
+/**
+ * A larger burst that was used up before counts only as far as this rate allows one: the next may start an interval after the last. What was noted
+ * far ahead, by a clock that was wrong, counts for nothing: it would delay everything until then.
+ */
 function usedAt(use: RateUse | null, now: number, rate: Rate): number {
-  if (!use) return 0;
+  if (!use || use.at > now + Math.max(rate.periodMs, CLOCK_SET_BACK_MS)) return 0;
   return Math.max(0, Math.min(use.used, rate.burst + 1) - (now - use.at) / intervalOf(rate));
 }
 

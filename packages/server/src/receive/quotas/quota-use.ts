@@ -106,9 +106,10 @@ export class QuotaUse {
     return found;
   }
 
+  /** A request of yesterday may come after one of today. Any other day before this one shows that the clock was ahead. */
   #enterDay(now: number): void {
     const day = dayOf(now);
-    if (day <= this.#day) return;
+    if (day === this.#day || day === this.#day - 1) return;
     this.#day = day;
     this.#used = { events: 0, bytes: 0 };
   }

@@ -66,9 +66,7 @@ export function dropOne(database: Database, kind: PartitionKind, old: Unneeded, 
 const STAYS: Record<PartitionKind, (table: string) => string> = {
   events: (table) => `
     SELECT coalesce((SELECT max(sequence) FROM ${table}), 0) > (SELECT sequence FROM event_types_counted)
-      OR EXISTS (
-        SELECT FROM environments AS e,
-          LATERAL (SELECT FROM ${table} AS p WHERE p.environment_id = e.environment_id AND p.received_at > $1 LIMIT 1) AS younger)
+      OR EXISTS (${youngerThan(table)})
       OR EXISTS (
         SELECT FROM runs JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = runs.event_no
         WHERE runs.ended_at IS NULL)
@@ -85,14 +83,21 @@ const STAYS: Record<PartitionKind, (table: string) => string> = {
   requests: () => "SELECT false AND $1::bigint IS NULL AS stays",
 };
 
-/** Rows that may have become needed since: a function was rerun with an old event. */
+/** Rows that may have come or become needed since: senders may choose ids of an old day, and a function was rerun with an old event. */
 const STAYS_SINCE: Record<PartitionKind, (table: string) => string> = {
   events: (table) => `
-    SELECT EXISTS (
-      SELECT FROM environments AS e,
-        LATERAL (
-          SELECT FROM runs JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = runs.event_no
-          WHERE runs.environment_id = e.environment_id AND runs.run_id >= first_id_at($1) LIMIT 1) AS anew) AS stays`,
+    SELECT EXISTS (${youngerThan(table)})
+      OR EXISTS (
+        SELECT FROM environments AS e,
+          LATERAL (
+            SELECT FROM runs JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = runs.event_no
+            WHERE runs.environment_id = e.environment_id AND runs.run_id >= first_id_at($1) LIMIT 1) AS anew) AS stays`,
   runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL) AND $1::bigint IS NOT NULL AS stays`,
   requests: STAYS.requests,
 };
+
+function youngerThan(table: string): string {
+  return `
+    SELECT FROM environments AS e,
+      LATERAL (SELECT FROM ${table} AS p WHERE p.environment_id = e.environment_id AND p.received_at > $1 LIMIT 1) AS younger`;
+}

@@ -170,6 +170,28 @@ test("a partition is dropped when all of it may go, and not while a run needs so
 });
 
 test("a partition found unneeded long before it is dropped stays if a run began meanwhile with its event", { skip }, async (t) => {
+  await staysIf(t, async ({ scene, now }) => {
+    const { store, environment, functions } = scene;
+    const [event] = (await store.eventList({ environmentId: environment.id, limit: 1 })).events;
+    assert.ok(event);
+    const run = sampleRun(functions[0], { id: idAt(now) as string as RunId });
+    const of = { environmentId: environment.id, eventSequence: event.sequence };
+    assert.ok((await store.runStart({ ...of, run, now, lease: sampleLease() })).isStarted);
+  });
+});
+
+test("a partition found unneeded stays if an event was stored in it meanwhile, whose sender's id is of an old day", { skip }, async (t) => {
+  await staysIf(t, async ({ scene, first, now }) => {
+    const { store, environment } = scene;
+    await store.eventAppend(sampleBatch(environment, [sampleEvent({ id: idAt(first) })], { receivedAt: now, idsFromSender: true }));
+  });
+});
+
+/** `act` happens when nothing of a partition of the day of `first` is needed and while dropping it waits, for long. */
+async function staysIf(
+  t: TestContext,
+  act: (at: { scene: Awaited<ReturnType<typeof makeScene>>; first: number; now: number }) => Promise<void>,
+): Promise<void> {
   await awayFromMidnight();
   const url = await freshDatabase(t);
   let now = Date.now();
@@ -182,23 +204,20 @@ test("a partition found unneeded long before it is dropped stays if a run began 
   await store.retentionMaintain({ now, keptMs });
   await appendAt(scene, first);
   while (!(await store.eventTypeCount({ limit: 1_000 })));
-  const [event] = (await store.eventList({ environmentId: scene.environment.id, limit: 1 })).events;
-  assert.ok(event);
-  const of = { environmentId: scene.environment.id, eventSequence: event.sequence };
+  now = first + 32 * DAY_MS;
   await inDatabase(url, async (other) => {
     await other.query("BEGIN");
     await other.query(`SELECT FROM ${table}`);
-    const maintained = store.retentionMaintain({ now: first + 32 * DAY_MS, keptMs });
+    const maintained = store.retentionMaintain({ now, keptMs });
     const waits = `SELECT FROM ${OWN_LOCKS} WHERE relation = '${table}'::regclass AND NOT granted`;
     while ((await other.query(waits)).rowCount === 0);
-    const run = sampleRun(scene.functions[0], { id: idAt(now) as string as RunId });
-    assert.ok((await store.runStart({ ...of, run, now, lease: sampleLease() })).isStarted);
+    await act({ scene, first, now });
     now += 120_000;
     await other.query("COMMIT");
     await maintained;
   });
-  assert.ok((await partitionsOf(url, "events")).includes(table), "it has the event of the run");
-});
+  assert.ok((await partitionsOf(url, "events")).includes(table), "it has what is needed now");
+}
 
 test("a partition of runs goes with all that belongs to them, and not while one goes on", { skip }, async (t) => {
   await awayFromMidnight();
