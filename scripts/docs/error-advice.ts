@@ -4,7 +4,7 @@ import type { ErrorCode } from "@inlet/protocol";
 
 export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   event_key_invalid:
-    "Check the key in the path of the URL: `/e/<key>`. `inlet keys list` shows the first characters of every key that works. Create a new key with `inlet keys create <name>` if this one was revoked. The SDK reads the key from `SERVICE_EVENT_KEY`.",
+    "Check the key in the path of the URL: `/e/<key>`. `inlet keys list` shows the first characters of every key that works. Create a new key with `inlet keys create <name>` if this one was revoked. The SDK reads the key from `INLET_EVENT_KEY` or `SERVICE_EVENT_KEY`.",
   body_invalid:
     "Send JSON in UTF-8: one object, or an array of objects. The message says where parsing failed. In a shell, put the body in single quotes, so that the double quotes of JSON survive.",
   events_missing: "Put at least one event in the body. If your code collects events first, send nothing when there are none.",
@@ -12,7 +12,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
     "Each entry of `details` has the `path` of a value that does not match. Correct the sender, or change the schema of the event type. To accept such events for now, set the mode of the event type to `warn`.",
   event_invalid:
     "Each entry of `details` names the event by its `index`, the `field` and the rule it breaks. An event needs a `name` and an object as `data`. Correct these events and send the whole request again: nothing of it was stored.",
-  events_too_many: "Split the request. One request takes at most 5,000 events; the SDK and `inlet send` split by themselves.",
+  events_too_many:
+    "Split the request: one request takes at most 5,000 events. `inlet send` splits by itself; with the SDK, send several arrays.",
   body_too_large:
     "The message contains the limit and the size. Send fewer events in one request, store large values elsewhere and send a link, or raise the limit: `--body-limit` for the installation, `bodyLimitBytes` for one environment.",
   environment_missing:
@@ -58,7 +59,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
     "The key is mistyped, was revoked, or belongs to another installation. Event keys (`evk_…`) and signing keys (`signkey-…`) are not API keys (`ak_…`). With an admin key, `inlet keys list` shows the keys that work.",
   session_missing: "Sign in to the dashboard again. Sessions end after a while, and when the key or person that opened them loses access.",
   session_not_found: "The session has already ended. `GET /v1/sessions` lists the open ones.",
-  login_token_invalid: "Sign in with an API key instead. Only the first start prints a login link. It works once, within 15 minutes.",
+  login_token_invalid:
+    "Sign in with an API key, or restart the service in a terminal: every start there prints a new login link, which works once, within 15 minutes.",
   too_many_attempts:
     "Wait for the seconds in `Retry-After`, then use the right key. If many clients share one address because of a proxy, set `--trust-proxy`, so that each client is counted separately.",
   origin_forbidden:
@@ -110,7 +112,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   invocation_repeated: "The first invocation has started the run. To start another one, use another idempotency key.",
   app_not_found: "`inlet apps list` shows the apps of the environment.",
   app_unreachable:
-    "The service must be able to reach the app over HTTP. Try the URL from the machine of the service with `curl`. `inlet doctor --app <url>` asks the app for its functions as the service would.",
+    "The service must be able to reach the app over HTTP. Try the URL from the machine of the service with `curl`. `inlet doctor --app <url>` checks that the app answers and, with Inngest's SDKs, lists its functions.",
   registration_invalid:
     "Each entry of `details` names a function and the field that is wrong. Correct it and sync the app again. The functions that were registered before stay registered.",
   signing_key_invalid:

@@ -3,11 +3,13 @@
 import {
   BODY_BYTES_MAX_DEFAULT,
   DATA_DEPTH_MAX,
+  DAY_MS,
   DEDUP_ID_UNITS_MAX,
   EVENT_NAME_UNITS_MAX,
   EVENTS_PER_REQUEST_MAX,
   FAULTS_REPORTED_MAX,
   KEY_UNITS_MAX,
+  YEAR_MS,
 } from "@inlet/protocol";
 import { RULES_MAX } from "../../packages/server/src/api/alerts/rule-fields.ts";
 import { RESPONSE_UNITS_MAX } from "../../packages/server/src/api/mcp/cut-response.ts";
@@ -34,6 +36,7 @@ const ROWS: readonly [string, string, string][] = [
   ["events in a request", count(EVENTS_PER_REQUEST_MAX), ""],
   ["name of an event, also in a trigger", `${count(EVENT_NAME_UNITS_MAX)} characters`, ""],
   ["`id` of an event", `${count(DEDUP_ID_UNITS_MAX)} characters`, ""],
+  ["delay of runs by `ts`", `${YEAR_MS / DAY_MS} days; a later \`ts\` delays nothing`, ""],
   ["depth of `data`", `${count(DATA_DEPTH_MAX)} levels`, ""],
   ["faults listed in an error", count(FAULTS_REPORTED_MAX), ""],
   ["event key in a path", `${count(KEY_UNITS_MAX)} characters`, ""],
