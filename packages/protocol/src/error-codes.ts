@@ -63,7 +63,7 @@ export const ERRORS = {
   ),
   role_forbidden: terminal(403, "The role of the API key does not allow this request."),
   request_invalid: terminal(400, "A parameter, header or field of the request is invalid. `details` lists all faults."),
-  route_not_found: terminal(404, "The path does not exist."),
+  route_not_found: terminal(404, "There is no such path, or not with this method."),
   event_not_found: terminal(404, "No event with that id exists in this environment."),
   key_not_found: terminal(404, "The key does not exist or is revoked."),
   key_last: terminal(

@@ -44,7 +44,7 @@ export function refusalFor(error: FastifyError): Refusal {
       return new Refusal("body_invalid", error.message);
     // For a method so unusual that no route could have it.
     case 404:
-      return new Refusal("route_not_found", "The path does not exist.");
+      return new Refusal("route_not_found", "There is no such path, or not with this method.");
     case 413:
       return new Refusal("body_too_large", error.message);
     case 415:
