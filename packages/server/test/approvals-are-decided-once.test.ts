@@ -88,6 +88,7 @@ test("a step asks, its page decides once, and the run gets that decision", async
   assert.ok(again.text.includes("approval_ended"));
   const byRest = await decide(service, step.approvalId, { decision: "rejected" });
   assert.deepEqual([byRest.status, byRest.body.code], [409, "approval_ended"]);
+  assert.equal(byRest.body.error, "The approval was already decided: approved.");
   const after = await call(step.url);
   assert.equal(after.status, 200);
   assert.ok(!after.text.includes("v1") && !after.text.includes("<form"), "what was asked is not shown any more");
@@ -212,10 +213,14 @@ test("a timeout and the end of a run end an approval, and a second click is aske
     [over.id],
   );
 
+  const tooLate = await decide(service, over.steps[0].approvalId, { decision: "approved" });
+  assert.deepEqual([tooLate.status, tooLate.body.error], [409, "The approval has expired: nobody decided in time."]);
+
   const stopped = await waiting(service, "ci/built", {});
   const byHand = await waiting(service, "ci/built", {});
   await service.rest("POST", `/runs/${byHand.run.id}/cancel`);
-  assert.equal((await decide(service, byHand.run.steps[0].approvalId, { decision: "approved" })).body.code, "approval_ended");
+  const { body } = await decide(service, byHand.run.steps[0].approvalId, { decision: "approved" });
+  assert.deepEqual([body.code, body.error], ["approval_ended", "The approval was cancelled: the run that asked has ended."]);
   await service.send({ name: "ci/stopped", data: {} });
   await stopped.ended();
   const cancelled = (await service.rest("GET", "/approvals?status=cancelled")).body.data;

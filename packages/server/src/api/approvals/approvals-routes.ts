@@ -109,6 +109,15 @@ const DECIDE = {
   errors: ["approval_not_found", "approval_ended"],
 } as const;
 
+/** What a decision that comes too late is told. */
+const ENDED: Readonly<Record<ApprovalStatus, string>> = {
+  open: "The approval is no longer open.",
+  approved: "The approval was already decided: approved.",
+  rejected: "The approval was already decided: rejected.",
+  expired: "The approval has expired: nobody decided in time.",
+  cancelled: "The approval was cancelled: the run that asked has ended.",
+};
+
 export function registerApprovalsRoutes(app: FastifyInstance, parts: ApprovalsRoutesParts): void {
   registerReads(app, parts);
   registerRequest(app, parts);
@@ -185,7 +194,7 @@ function registerDecide(app: FastifyInstance, parts: ApprovalsRoutesParts): void
       const made = { decision, by, comment: comment === "" ? null : comment, data: readData(request.body) };
       const { outcome, approval } = await approvals.decide(environment.id, id, made);
       if (outcome === "unknown" || !approval) throw notFound(id, environment);
-      if (outcome === "ended") throw new RestRefusal("approval_ended", `The approval is ${approvals.statusOf(approval)}.`);
+      if (outcome === "ended") throw new RestRefusal("approval_ended", ENDED[approvals.statusOf(approval)]);
       const target = { kind: "approval", id, name: id };
       await audit.note(request, { action: "approval.decided", target, environment: environment.name, details: { decision } });
       return sendJson(reply, `{"data":${approvalView(parts, request, environment, approval)}}`);
