@@ -261,4 +261,13 @@ test("records are found by time and outcome", async (t) => {
   assert.equal((await requestsOf(service, webhook, "outcome=accepted")).length, 2);
   assert.equal((await requestsOf(service, webhook, `from=${now - 1_000}`)).length, 1);
   assert.equal((await requestsOf(service, webhook, "outcome=transform_failed")).length, 0);
+  assert.equal((await requestsOf(service, webhook, "outcome=handshake")).length, 0);
+  const unknown = await service.rest("GET", `/webhooks/${webhook.id}/requests?outcome=transfrom_failed`);
+  const message =
+    'must be accepted, handshake or the code of an error such as transform_failed, not "transfrom_failed" (did you mean transform_failed?)';
+  assert.deepEqual([unknown.status, unknown.body.details], [400, [{ field: "outcome", message }]]);
+  const job = { kind: "requests.replay", filter: { webhook: webhook.id, outcome: "bogus" } };
+  const refused = await service.rest("POST", "/jobs", { body: job });
+  assert.deepEqual([refused.status, refused.body.code], [400, "request_invalid"]);
+  assert.match(refused.body.error, /^outcome must be accepted, .*, not "bogus"\.$/);
 });
