@@ -6,6 +6,7 @@
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { PATTERN_SENTENCES } from "../src/api/text-patterns.ts";
 import { runsOf, startApp } from "./support/app.ts";
 import { test } from "./support/both-stores.ts";
 import { openBrowser } from "./support/browser.ts";
@@ -310,6 +311,22 @@ test("every route says what it does, what it is given and what it answers", asyn
     assert.ok(document.components.schemas[ref ?? ""], ref);
   }
 });
+
+test("every pattern that a text in a request must match has a sentence", async (t) => {
+  const patterns = patternsIn(await documentOf(await startTestService(t)));
+  assert.ok(patterns.size > 7, [...patterns].join(" "));
+  const missing = [...patterns].filter((pattern) => PATTERN_SENTENCES[pattern] === undefined);
+  assert.deepEqual(missing, [], "add them to api/text-patterns.ts");
+});
+
+function patternsIn(value: unknown): Set<string> {
+  const found = new Set<string>();
+  JSON.stringify(value, (key, inside) => {
+    if (key === "pattern" && typeof inside === "string") found.add(inside);
+    return inside;
+  });
+  return found;
+}
 
 test("every operation answers as the document says, and so does every refusal", async (t) => {
   const service = await startTestService(t);

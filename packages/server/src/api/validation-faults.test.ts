@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ajv } from "ajv";
 import { nameText } from "./name-text.ts";
+import { WEB_URL } from "./text-patterns.ts";
 import { faultsOf } from "./validation-faults.ts";
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
@@ -60,6 +61,7 @@ test("allowed values, lengths and kinds are named", () => {
     "list must have at most 1 items",
     "size must be at most 9",
   ]);
+  assert.deepEqual(told({ type: "string", pattern: WEB_URL }, "ftp://a"), ["body must begin with http:// or https://"]);
   assert.deepEqual(told(nameText(9), "a\nb"), ["body must not contain control characters"]);
   assert.deepEqual(told(schema, { size: "x" }), ["size must be a whole number or null"]);
   assert.deepEqual(told(schema, []), ["body must be an object"]);

@@ -1,7 +1,7 @@
 /** Says in plain words what a schema finds wrong with a request: one fault for each field, whatever alternatives the schema has. */
 
 import type { Fault } from "@inlet/protocol";
-import { NO_CONTROL_CHARACTERS } from "./name-text.ts";
+import { PATTERN_SENTENCES } from "./text-patterns.ts";
 
 /** What Ajv reports of one keyword. */
 export interface SchemaFault {
@@ -34,8 +34,7 @@ const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
   maxProperties: ({ limit }) => `must have at most ${limit} fields`,
   exclusiveMinimum: ({ limit }) => `must be more than ${limit}`,
   uniqueItems: () => "must not have the same item twice",
-  pattern: ({ pattern }) =>
-    pattern === NO_CONTROL_CHARACTERS ? "must not contain control characters" : `must match the pattern ${pattern}`,
+  pattern: ({ pattern }) => PATTERN_SENTENCES[String(pattern)] ?? `must match the pattern ${pattern}`,
 };
 
 export function faultsOf(found: readonly SchemaFault[]): Fault[] {

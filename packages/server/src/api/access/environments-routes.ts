@@ -17,6 +17,7 @@ import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { readRetention } from "../retention-fields.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
+import { ENVIRONMENT_NAME } from "../text-patterns.ts";
 import { type CreateKeyParts, createKey } from "./create-key.ts";
 import { ENVIRONMENT, environmentView, NEW_ENVIRONMENT, RETENTION_FIELDS, USED_ENVIRONMENT } from "./environment-view.ts";
 import { type EnvironmentDirectory, findEnvironment, noteEnvironment } from "./find-environment.ts";
@@ -57,7 +58,7 @@ const BODY_LIMIT = {
 
 const NEW = closed(
   {
-    name: { type: "string", pattern: "^[A-Za-z0-9._/-]{1,128}$", description: "1 to 128 letters, digits and . _ - /, but not `.` or `..`" },
+    name: { type: "string", pattern: ENVIRONMENT_NAME, description: "1 to 128 letters, digits and . _ - /, but not `.` or `..`" },
     kind: { type: "string", enum: ["branch", "custom"], default: "custom" },
     bodyLimitBytes: BODY_LIMIT,
     database: {

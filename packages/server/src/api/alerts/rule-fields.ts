@@ -5,6 +5,7 @@ import { ALERT_KINDS, silenceSubject } from "../../store/contract/index.ts";
 import { nameText } from "../name-text.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
+import { TIME_OF_DAY } from "../text-patterns.ts";
 
 export interface RuleBody {
   name?: string;
@@ -30,7 +31,7 @@ const DAY_S = 86_400;
 const SILENCE_SECONDS_MAX = 56 * DAY_S;
 const NAME_UNITS_MAX = 256;
 
-const TIME = { type: "string", pattern: "^([01]\\d|2[0-3]):[0-5]\\d$" } as const;
+const TIME = { type: "string", pattern: TIME_OF_DAY } as const;
 const ZONE = { type: "string", maxLength: 64, description: "An IANA time zone, such as `Europe/Berlin`; default `UTC`." } as const;
 export const QUIET = {
   description: "Hours of the day during which no alert is raised, or null.",

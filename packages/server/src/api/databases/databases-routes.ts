@@ -18,6 +18,7 @@ import { cutPage, type PageQuery } from "../list-page.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { BOOLEAN, dataOf, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
+import { DATABASE_NAME } from "../text-patterns.ts";
 import { databaseUrlFault, withOwnPassword } from "./database-url.ts";
 
 export interface DatabasesRoutesParts {
@@ -60,7 +61,7 @@ const ADD = {
   querystring: closed({}),
   body: closed(
     {
-      name: { type: "string", pattern: "^[A-Za-z0-9._-]{1,64}$", description: "1 to 64 letters, digits and . _ -" },
+      name: { type: "string", pattern: DATABASE_NAME, description: "1 to 64 letters, digits and . _ -" },
       url: { ...URL_FIELD, description: "`postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Encrypted at rest." },
       readUrl: {
         ...URL_FIELD,

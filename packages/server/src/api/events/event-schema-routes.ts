@@ -20,6 +20,7 @@ import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
+import { VERSION_OR_SHAPE } from "../text-patterns.ts";
 import type { DeclaredParts } from "./declared-view.ts";
 import { COMPARISON, DECLARED_SCHEMA, EVENT_TYPE_SETTINGS, MODE, SCHEMA, SCHEMA_CHECK, SCHEMA_VERSION } from "./event-schema-schemas.ts";
 
@@ -64,7 +65,7 @@ const PUT = {
   querystring: closed({}),
   response: { 200: dataOf(EVENT_TYPE_SETTINGS) },
 } as const;
-const SIDE = { type: "string", pattern: "^(\\d{1,9}|shape)$" } as const;
+const SIDE = { type: "string", pattern: VERSION_OR_SHAPE } as const;
 const VERSIONS = {
   summary: "List the versions of an event type's schema",
   description: "Newest first, at most 100.",

@@ -11,6 +11,7 @@ import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+import { WEB_URL } from "../text-patterns.ts";
 
 export interface AppsRoutesParts {
   access: AccessRules;
@@ -54,7 +55,7 @@ const LIST = { summary: "List apps, newest first", querystring: closed(PAGE_PARA
 const SYNC = {
   summary: "Sync an app",
   description: "Asks the app at this URL to register its functions. An app that names an environment itself is registered there.",
-  body: closed({ url: { type: "string", pattern: "^https?://", description: "Where the app takes calls." } }, ["url"]),
+  body: closed({ url: { type: "string", pattern: WEB_URL, description: "Where the app takes calls." } }, ["url"]),
   querystring: closed({}),
   response: { 201: dataOf(APP) },
   errors: ["app_unreachable"],

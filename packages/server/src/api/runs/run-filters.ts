@@ -3,6 +3,7 @@
 import type { EventId, FunctionNo, JobId, RunId } from "@inlet/protocol";
 import { type Environment, RUN_STATUSES, type RunListParams, type RunStatus } from "../../store/contract/index.ts";
 import { readInstant } from "../instant.ts";
+import { RUN_IDS, RUN_IDS_MAX } from "../text-patterns.ts";
 import { readWhere, WHERE } from "../where.ts";
 
 export interface RunFilterQuery {
@@ -19,8 +20,6 @@ export interface RunFilterQuery {
   where?: string;
 }
 
-const RUN_IDS_MAX = 500;
-
 export const RUN_FILTERS = {
   status: { type: "string", enum: RUN_STATUSES, description: "Runs with this status." },
   function: { type: "string", minLength: 1, description: "Runs of the function with this id." },
@@ -30,7 +29,7 @@ export const RUN_FILTERS = {
   job: { type: "string", minLength: 1, description: "Runs that the job with this id started." },
   run: {
     type: "string",
-    pattern: `^[0-9A-Za-z]{26}(,[0-9A-Za-z]{26}){0,${RUN_IDS_MAX - 1}}$`,
+    pattern: RUN_IDS,
     description: `The runs with these ids, separated by commas; at most ${RUN_IDS_MAX}.`,
   },
   error: { type: "string", minLength: 1, description: "Text in the name or message of the run's error; ignores case." },

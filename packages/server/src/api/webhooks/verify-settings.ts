@@ -16,6 +16,7 @@ import { SECRETS_MAX, type Webhook, type WebhookChanges, type WebhookMirror, typ
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed } from "../rest-schemas.ts";
 import { listOf, shape, TEXT_OR_NULL } from "../route-facts.ts";
+import { HTTP_HEADER } from "../text-patterns.ts";
 import {
   type GivenReconcile,
   RECONCILE_FIELDS,
@@ -59,7 +60,7 @@ const SHOWN_UNITS_MIN = 12;
 const TOLERANCE_SECONDS_MAX = 604_800;
 const SECRET_UNITS_MAX = 1_024;
 const BODY_UNITS_MAX = 8_192;
-const HEADER_NAME = { type: "string", pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$" } as const;
+const HEADER_NAME = { type: "string", pattern: HTTP_HEADER } as const;
 const NO_CONTENT = 204;
 /** Presets that return or compare a secret. */
 const NEEDS_SECRET: ReadonlySet<string> = new Set(["meta", "x", "zoom"]);

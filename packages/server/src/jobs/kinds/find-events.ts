@@ -2,6 +2,7 @@
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import { type EventFilterQuery, eventFilter } from "../../api/events/event-filters.ts";
+import { EVENT_ID } from "../../api/text-patterns.ts";
 import { type EventNames, eventView } from "../../observe/event-view.ts";
 import type { Environment, EventCursor, EventListParams, EventStore, StoredEvent } from "../../store/contract/index.ts";
 import { type FoundItem, type FoundPage, type JobFilter, PAGE_ITEMS } from "../job-kind.ts";
@@ -13,7 +14,7 @@ export interface FindEventsParts {
 
 /** A filter of jobs only: the list has `GET /v1/events/:id`. */
 export const ONE_EVENT = {
-  event: { type: "string", pattern: "^[0-9A-Za-z]{26}$", description: "The Event ID of the one event." },
+  event: { type: "string", pattern: EVENT_ID, description: "The Event ID of the one event." },
 } as const;
 
 export async function findEvents(
