@@ -79,7 +79,7 @@ export function readWebhook(random: Random, now: number, known: Known): TwinActi
   const webhook = known.pick(random, "webhook");
   const filters = {
     ...times(random, now),
-    outcome: () => random.pick(["accepted", "transform_failed", "refused", "signature_invalid", "body_invalid", "nothing"]),
+    outcome: () => random.pick(["accepted", "transform_failed", "ip_denied", "signature_invalid", "body_invalid", "handshake"]),
     q: () => random.pick(TEXTS),
     limit: () => random.pick(LIMITS),
   };
