@@ -1,4 +1,4 @@
-/** Finds the secrets of a request that the service makes for a function, and masks them in what is recorded. */
+/** Finds the secrets of a request that the service makes for a function, and masks them, and those of webhooks, in what is recorded. */
 
 import { type GatewayRequest, isSecretName, MASK } from "./gateway-request.ts";
 
@@ -35,6 +35,18 @@ export function withoutSecrets(text: string, secrets: readonly string[], unitsMa
   const rest = at < unitsMax ? searched.slice(at, unitsMax) : "";
   // Cutting a surrogate pair leaves half a character.
   return (shown + rest).toWellFormed();
+}
+
+/** A shorter text occurs by chance. */
+export const SECRET_UNITS_MIN = 4;
+
+/** How code could write a secret that it knows: as it is, escaped, and encoded. None for a secret that occurs by chance. */
+export function secretForms(secret: string): string[] {
+  if (secret.length < SECRET_UNITS_MIN) return [];
+  const bytes = Buffer.from(secret);
+  const hex = bytes.toString("hex");
+  const base64 = [bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
+  return [...new Set([...writtenForms(secret), hex, hex.toUpperCase(), ...base64])];
 }
 
 /** As it is, in JSON text, in JSON text within JSON text, and in URLs and forms. */

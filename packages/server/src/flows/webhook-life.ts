@@ -17,6 +17,7 @@ import {
   type WebhookId,
   type WebhookRequestId,
 } from "@inlet/protocol";
+import { maskingFor, maskRefusal } from "../observe/mask-credentials.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
 import type { Usage } from "../observe/usage.ts";
 import { bodyKeyOf, type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "../observe/webhook-record.ts";
@@ -103,7 +104,10 @@ export async function fromWebhook(parts: WebhookLifeParts, request: InboundReque
   const authentication = await authenticateRequest(parts.transforms, authenticateParams(parts, received));
   const verifiedAt =
     webhook.verify && (authentication.isVerified || authentication.fault) ? (request.receipt?.at ?? seen.receivedAt) : null;
-  if (authentication.refused) return refuse(parts, seen, halted(received, authentication), { refused: authentication.refused, verifiedAt });
+  if (authentication.refused) {
+    const refused = masked(parts, seen, authentication.refused);
+    return refuse(parts, seen, halted(received, authentication), { refused, verifiedAt });
+  }
   if (authentication.answer) return shake(parts, received, authentication);
   return toEvent(parts, received, authentication, verifiedAt);
 }
@@ -149,14 +153,21 @@ export interface MadeEvent {
 
 /** Runs the transform and every check that follows it. Stores nothing. */
 export async function examine(parts: WebhookLifeParts, received: Received, authentication: Authentication): Promise<Examined> {
-  const { webhook } = received.seen;
-  const { result: event, ...transformed } = await transform(parts, received, authentication);
-  if (event instanceof Refusal) return { transformed, made: event };
-  const denied = checkNames(webhook.eventNames, [event]);
-  const environment = denied ?? routeWebhook(parts.directory, webhook, received.request);
-  if (environment instanceof Refusal) return { transformed, made: environment };
+  const { result, ...transformed } = await transform(parts, received, authentication);
+  const made = result instanceof Refusal ? result : check(parts, received, result);
+  return { transformed, made: made instanceof Refusal ? masked(parts, received.seen, made) : made };
+}
+
+function check(parts: WebhookLifeParts, { request, seen: { webhook } }: Received, event: SentEvent): MadeEvent | Refusal {
+  const environment = checkNames(webhook.eventNames, [event]) ?? routeWebhook(parts.directory, webhook, request);
+  if (environment instanceof Refusal) return environment;
   const checked = parts.catalogue.checkAll(environment.id, [event]);
-  return { transformed, made: checked instanceof Refusal ? checked : { event: checked[0] as CheckedEvent, environment } };
+  return checked instanceof Refusal ? checked : { event: checked[0] as CheckedEvent, environment };
+}
+
+/** Whoever logs, records, lists or answers a refusal gets it without the secrets that user code saw. */
+function masked({ maskedHeaders }: WebhookLifeParts, seen: SeenRequest, refused: Refusal): Refusal {
+  return maskRefusal(refused, maskingFor(seen, maskedHeaders));
 }
 
 /** Stores the event that a request became, with the record of the request. */

@@ -1,36 +1,42 @@
 /**
- * Keeps credentials out of records: headers that contain one are masked by name, and so is every header, query parameter and log line
- * that contains one of the webhook's secrets. Signatures are not credentials, and are kept.
+ * Keeps credentials out of records and logs: headers that contain one are masked by name, and so is every header, query parameter, log line
+ * and error that contains one of the webhook's secrets. Signatures are not credentials, and are kept.
+ *
+ * In texts, secrets of fewer than four characters are kept: masking every "a" would make a log unreadable, and guessing is quicker than
+ * reading logs.
  */
 
-import { MASK } from "@inlet/protocol";
+import { MASK, Refusal, SECRET_UNITS_MIN, secretForms, withoutSecrets } from "@inlet/protocol";
 import type { Webhook } from "../store/contract/index.ts";
 
-/** A shorter text occurs by chance. */
-const REPLACED_UNITS_MIN = 6;
 /** The query parameters that contain a credential, by preset. */
 const VERIFY_TOKEN = "hub.verify_token";
 const HANDED_OVER_HEADER = "x-hook-secret";
 
-export interface Masking {
+export interface MaskedRequest {
+  webhook: Pick<Webhook, "verify" | "handshake" | "secrets">;
   /** Alternating names and values. */
-  headers(rawHeaders: readonly string[]): readonly string[];
+  rawHeaders: readonly string[];
+}
+
+export interface Masking {
+  headers(): readonly string[];
   query(query: string): string;
+  /** A text that user code wrote or threw. */
   text(text: string): string;
 }
 
-const NOTHING: Masking = { headers: (rawHeaders) => rawHeaders, query: (query) => query, text: (text) => text };
-
 /** `configured` are names in lower case. */
-export function maskingFor(webhook: Pick<Webhook, "verify" | "handshake" | "secrets">, configured: ReadonlySet<string>): Masking {
+export function maskingFor({ webhook, rawHeaders }: MaskedRequest, configured: ReadonlySet<string>): Masking {
   const { verify, handshake } = webhook;
-  if (!verify && !handshake && configured.size === 0) return NOTHING;
+  if (!verify && !handshake && configured.size === 0) return { headers: () => rawHeaders, query: (query) => query, text: (text) => text };
   const secrets = [...new Set([...webhook.secrets.verify, ...(webhook.secrets.handshake ?? [])])];
-  const names = new Set([...configured, ...credentialNames(webhook)]);
+  const credentials = credentialNames(webhook);
   const isSecret = (text: string) => secrets.includes(text);
+  const nameAt = (at: number) => (rawHeaders[at - 1] ?? "").toLowerCase();
+  const isNamed = (at: number) => configured.has(nameAt(at)) || credentials.includes(nameAt(at));
   return {
-    headers: (rawHeaders) =>
-      rawHeaders.map((text, at) => (at % 2 === 1 && (names.has((rawHeaders[at - 1] ?? "").toLowerCase()) || isSecret(text)) ? MASK : text)),
+    headers: () => rawHeaders.map((text, at) => (at % 2 === 1 && (isNamed(at) || isSecret(text)) ? MASK : text)),
     query: (query) =>
       query === ""
         ? query
@@ -38,9 +44,26 @@ export function maskingFor(webhook: Pick<Webhook, "verify" | "handshake" | "secr
             .split("&")
             .map((part) => maskedParameter(part, isSecret))
             .join("&"),
-    text: (text) =>
-      secrets.filter(({ length }) => length >= REPLACED_UNITS_MIN).reduce((masked, secret) => masked.replaceAll(secret, MASK), text),
+    text: (text) => {
+      const received = rawHeaders.filter((_, at) => at % 2 === 1 && credentials.includes(nameAt(at))).map(credentialIn);
+      const pairs = verify?.scheme === "basic" ? secrets.map((secret) => `${verify.user ?? ""}:${secret}`) : [];
+      return withoutSecrets(text, [
+        ...received.filter(({ length }) => length >= SECRET_UNITS_MIN),
+        ...[...secrets, ...pairs].flatMap(secretForms),
+      ]);
+    },
   };
+}
+
+/** The refusal as it is logged, recorded and sent: its texts may be of user code, which reads the credentials in headers. */
+export function maskRefusal({ code, message, details, retryAfterS }: Refusal, { text }: Masking): Refusal {
+  const shown = details?.map((detail) => ("message" in detail ? { ...detail, message: text(detail.message) } : detail));
+  return new Refusal(code, text(message), shown, retryAfterS);
+}
+
+/** A header's value as received, without the word Basic: other bytes may decode to the same secret. */
+function credentialIn(value: string): string {
+  return value.trim().replace(/^basic +/i, "");
 }
 
 function credentialNames({ verify, handshake }: Pick<Webhook, "verify" | "handshake">): string[] {

@@ -51,7 +51,7 @@ export function webhookRecord(
   { refused, deliveredTo, status = 200, outcome = "accepted", verifiedAt = null, bodyKey = null }: Ending,
   maskedHeaders: ReadonlySet<string>,
 ): NewWebhookRequest {
-  const masking = maskingFor(seen.webhook, maskedHeaders);
+  const masking = maskingFor(seen, maskedHeaders);
   return {
     id: seen.id,
     webhookId: seen.webhook.id,
@@ -59,7 +59,7 @@ export function webhookRecord(
     receivedAt: seen.receivedAt,
     ip: seen.ip,
     method: seen.method,
-    headers: JSON.stringify(masking.headers(seen.rawHeaders)),
+    headers: JSON.stringify(masking.headers()),
     query: masking.query(seen.query),
     contentType: seen.contentType ?? null,
     body: transformed?.body?.raw ?? null,

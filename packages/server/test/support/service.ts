@@ -33,6 +33,8 @@ export interface TestServiceOptions {
   /** What is exported by OTLP. */
   telemetry?: TelemetrySettings;
   log?: Logger;
+  /** Gets the lines that a dev server prints. */
+  showLine?: (line: string) => void;
   /** The AWS_ variables. */
   storageVariables?: Record<string, string>;
   /** Of live streams. */
@@ -93,6 +95,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     log: options.log ?? pino({ level: "silent" }),
     telemetry: options.telemetry ?? null,
     ...(options.now && { now: options.now }),
+    ...(options.showLine && { showLine: options.showLine }),
     ...(options.storageVariables && { storageVariables: options.storageVariables }),
     ...(options.heartbeatMs !== undefined && { heartbeatMs: options.heartbeatMs }),
     ...(options.sweepEveryMs !== undefined && { sweepEveryMs: options.sweepEveryMs }),

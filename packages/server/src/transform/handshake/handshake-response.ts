@@ -3,6 +3,8 @@
  * render it as a page: plain text or JSON, bounded, without cookies or CORS headers.
  */
 
+import { secretForms } from "@inlet/protocol";
+
 export interface HandshakeResponse {
   status: number;
   contentType: "text/plain" | "application/json";
@@ -50,20 +52,11 @@ export function readHandshakeResponse(given: unknown): HandshakeResponse | strin
 export function responseFault({ body, headers }: HandshakeResponse, secrets: readonly string[]): string | null {
   if (isTooLarge(body)) return TOO_LARGE;
   const shown = [body, ...headers].join("\n");
-  return secrets.some((secret) => formsOf(secret).some((form) => shown.includes(form)))
+  return secrets.some((secret) => secretForms(secret).some((form) => shown.includes(form)))
     ? "the response holds a secret of the webhook"
     : null;
 }
 
-/** A secret as it is, and as it could be written otherwise. Shorter ones would be found anywhere. */
-export function formsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed()), bytes.toString("hex")];
-  const base64 = [bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
-  return [...new Set([...forms, bytes.toString("hex").toUpperCase(), ...base64])].filter(({ length }) => length >= SECRET_LENGTH_MIN);
-}
-
-const SECRET_LENGTH_MIN = 6;
 const TOO_LARGE = `the response has more than ${RESPONSE_BYTES_MAX} bytes`;
 
 function isTooLarge(text: string): boolean {

@@ -1,12 +1,12 @@
 /** The handshake of a webhook: a preset, or the user's own function in the transform sandbox. */
 
 import { createHash } from "node:crypto";
-import { Refusal, type WebhookHandshake } from "@inlet/protocol";
+import { Refusal, secretForms, type WebhookHandshake, withoutSecrets } from "@inlet/protocol";
 import type { HandedOver } from "../../store/contract/index.ts";
 import { overloadedRefusal } from "../overloaded-refusal.ts";
 import type { TransformRunner } from "../threads/transform-runner.ts";
 import type { TransformOwner } from "../transform-outcome.ts";
-import { formsOf, type HandshakeResponse, readHandshakeResponse, responseFault } from "./handshake-response.ts";
+import { type HandshakeResponse, readHandshakeResponse, responseFault } from "./handshake-response.ts";
 import { type HandshakeRequest, PRESETS } from "./presets.ts";
 
 export interface HandshakeParams extends HandshakeRequest {
@@ -63,7 +63,7 @@ async function runSource(runner: TransformRunner, params: HandshakeParams, sourc
 
 /** Logs and messages are shown to people who may not see secrets. */
 function masked(text: string, secrets: readonly string[]): string {
-  return secrets.flatMap(formsOf).reduce((line, form) => line.replaceAll(form, "***"), text);
+  return withoutSecrets(text, secrets.flatMap(secretForms));
 }
 
 function failed(message: string): Refusal {
