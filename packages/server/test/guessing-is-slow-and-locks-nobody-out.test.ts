@@ -46,14 +46,28 @@ test("a hundred wrong event keys are answered, then one a second", async (t) => 
   );
 });
 
-test("a key made by Inlet is never locked out; one that people chose goes on where it worked before", async (t) => {
-  const service = await startTestService(t, { flags: PROXIED, now: frozen() });
+test("a long key is never locked out; a short one goes on where it worked before", async (t) => {
+  const chosen = "sixteen-letters!";
+  const service = await startTestService(t, { flags: [...PROXIED, "--event-key", chosen], now: frozen() });
   const made = (await service.rest("POST", "/keys", { body: { kind: "event", name: "made" } })).body.data.key;
   assert.equal((await service.send(EVENT, { headers: from("203.0.113.1") })).status, 200);
   for (const ip of ["203.0.113.1", "203.0.113.2"]) await guessEventKeys(service, ip, 101);
   const status = async (key: string, ip: string) => (await service.send(EVENT, { key, headers: from(ip) })).status;
-  assert.deepEqual([await status(made, "203.0.113.1"), await status(made, "203.0.113.2")], [200, 200]);
+  for (const key of [made, chosen]) assert.deepEqual([await status(key, "203.0.113.1"), await status(key, "203.0.113.2")], [200, 200]);
+  assert.equal(await status(`${chosen}?`, "203.0.113.2"), 429, "a wrong key stays limited, however long it is");
   assert.deepEqual([await status(EVENT_KEY, "203.0.113.1"), await status(EVENT_KEY, "203.0.113.2")], [200, 429]);
+});
+
+test("a revoked key is invalid, and no guess", async (t) => {
+  const service = await startTestService(t, { flags: PROXIED, now: frozen() });
+  const { id, key } = (await service.rest("POST", "/keys", { body: { kind: "event", name: "old" } })).body.data;
+  assert.equal((await service.rest("DELETE", `/keys/${id}`)).status, 200);
+  const send = async (text: string) => (await service.send(EVENT, { key: text, headers: from("203.0.113.1") })).body.code;
+  const codes = new Set<string>();
+  for (let n = 0; n < 110; n++) codes.add(await send(key));
+  assert.deepEqual([[...codes], await send("guess")], [["event_key_invalid"], "event_key_invalid"]);
+  await guessEventKeys(service, "203.0.113.1", 100);
+  assert.deepEqual([await send("guess"), await send(key)], ["too_many_attempts", "event_key_invalid"]);
 });
 
 test("wrong signing keys are limited, and right ones never", async (t) => {

@@ -38,6 +38,7 @@ export class Directory {
   #environmentsByName = new Map<string, Environment>();
   #keys: Key[] = [];
   #keysByHash = new Map<string, Key>();
+  #revokedHashes: ReadonlySet<string> = new Set();
   #signingKeys = new SigningKeys([], []);
   #eventKeysByText = new Map<string, Key>();
   #webhooks: Webhook[] = [];
@@ -62,6 +63,7 @@ export class Directory {
     this.#environmentsByName = new Map(environments.map((environment) => [environment.name, environment]));
     this.#keys = keys;
     this.#keysByHash = new Map(keys.filter((key) => key.revokedAt === null).map((key) => [`${key.kind} ${key.hash}`, key]));
+    this.#revokedHashes = new Set(keys.filter((key) => key.revokedAt !== null).map((key) => `${key.kind} ${key.hash}`));
     this.#signingKeys = new SigningKeys(this.keys(), environments);
     this.#eventKeysByText = new Map();
     this.#webhooks = webhooks;
@@ -128,6 +130,11 @@ export class Directory {
   /** The text is hashed before it is looked up, so that timing reveals nothing about keys. */
   key(kind: KeyKind, text: string): Key | null {
     return this.#keysByHash.get(`${kind} ${hashKey(text)}`) ?? null;
+  }
+
+  /** Whether a key with this text was revoked. */
+  isRevoked(kind: KeyKind, text: string): boolean {
+    return this.#revokedHashes.has(`${kind} ${hashKey(text)}`);
   }
 
   /** The webhook of this token, current or retired. */

@@ -30,11 +30,6 @@ export function issueKey(kind: KeyKind, environment: string | null = null): Issu
   return describeKey(kind, beginning + secret, beginning.length + SHOWN_CHARACTERS);
 }
 
-/** Whether a key was generated here: its random bits cannot be guessed. */
-export function isIssuedEventKey(text: string): boolean {
-  return /^evk_[0-9a-f]{48}$/.test(text);
-}
-
 /** A key whose text was chosen by a person: of a short one, almost nothing may be shown. */
 export function adoptKey(kind: KeyKind, text: string): IssuedKey {
   return describeKey(kind, text, Math.min(SHOWN_CHARACTERS, Math.floor(text.length / 4)));
