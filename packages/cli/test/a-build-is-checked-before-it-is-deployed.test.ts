@@ -8,7 +8,7 @@ import { asDeployed, checkBuilds, inlet, listen, published, RUNS, sleepingRuns }
 import { runHere } from "./support/run-here.ts";
 import { timeLimits } from "./support/time-limits.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
-import { API_KEY, EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
+import { API_KEY, EVENT_KEY, startDev, startServer, workingFolder } from "./support/working-folder.ts";
 
 const SIGNING_KEY = `signkey-test-${"0c".repeat(32)}`;
 
@@ -39,6 +39,24 @@ testOnce("a build of an SDK that may run code is not asked; one that is not ther
   const other = await place.inlet(["apps", "check", page]);
   assert.deepEqual([other.code, /is not the endpoint of an SDK/.test(other.stderr)], [1, true]);
   assert.equal((await rest("GET", "/runs?status=sleeping")).length, RUNS);
+});
+
+testOnce("an app that the service does not know: an error if --app names it, nothing to check if the build does", async (t) => {
+  const url = await startDev(t);
+  const place = workingFolder(t, { INLET_BASE_URL: url });
+  const build = await listen(t, await inlet(url, asDeployed));
+  const first = await place.inlet(["apps", "check", build]);
+  assert.deepEqual([first.code, first.stdout], [0, "The service does not know the app check yet: nothing was checked.\n"], first.stderr);
+  const none = await place.inlet(["apps", "check", build, "--app", "check"]);
+  assert.deepEqual([none.code, none.stdout], [1, ""]);
+  assert.equal(none.stderr, 'error: The environment has no app "check"; it has: none. Check --app and --env.\n');
+
+  assert.equal((await place.inlet(["apps", "sync", build])).code, 0);
+  const idle = await place.inlet(["apps", "check", build, "--app", "check"]);
+  assert.deepEqual([idle.code, idle.stdout], [0, "No unfinished run of check has reached a step: nothing to check.\n"], idle.stderr);
+  const wrong = await place.inlet(["apps", "check", build, "--app", "typo"]);
+  assert.equal(wrong.code, 1);
+  assert.equal(wrong.stderr, 'error: The environment has no app "typo"; it has: check. Check --app and --env.\n');
 });
 
 testOnce("a service that does not return the state of a run in time is an error", async (t) => {

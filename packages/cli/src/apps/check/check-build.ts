@@ -29,6 +29,12 @@ interface Finding {
   reason: string;
 }
 
+interface CheckedApp {
+  name: string;
+  /** False before its first deployment: there are no runs that a build could break. */
+  isKnown: boolean;
+}
+
 interface Checked {
   /** How many runs were asked about. */
   asked: number;
@@ -49,8 +55,8 @@ export async function checkBuild({ options, names, io }: Call<typeof CHECK_FLAGS
     return { exitCode: EXIT.differs, text, json: { sdk: build.sdk, asked: 0, findings: null } };
   }
   const rest = createRestClient(options);
-  const app = options.app ?? build.app ?? (await onlyApp(rest));
-  const runs = await unfinishedRuns(rest, app);
+  const app = await appOf(rest, options.app, build);
+  const runs = await unfinishedRuns(rest, app.name);
   const bar = createProgressBar(io.err);
   const checked: Checked = { asked: 0, notBegun: 0, findings: [] };
   for (const [at, run] of runs.entries()) {
@@ -61,11 +67,18 @@ export async function checkBuild({ options, names, io }: Call<typeof CHECK_FLAGS
   return result(app, build, checked);
 }
 
-async function onlyApp(rest: RestClient): Promise<string> {
+/** A name that a person wrote must be known: with a misspelled one, nothing would be checked. A build that names itself may be new. */
+async function appOf(rest: RestClient, given: string | null, build: Build): Promise<CheckedApp> {
   const { items } = await rest.list<{ name: string }>({ path: "/apps" });
-  const [app] = items;
-  if (app && items.length === 1) return app.name;
-  throw new CommandFault("The build does not say which app it is. Name it with --app.");
+  const known = items.map(({ name }) => name);
+  const name = given ?? build.app ?? (known.length === 1 ? known[0] : undefined);
+  if (name === undefined) throw new CommandFault("The build does not say which app it is. Name it with --app.");
+  const isKnown = known.includes(name);
+  if (given !== null && !isKnown) {
+    const there = known.length > 0 ? known.join(", ") : "none";
+    throw new CommandFault(`The environment has no app "${name}"; it has: ${there}. Check --app and --env.`, "app_not_found");
+  }
+  return { name, isKnown };
 }
 
 async function unfinishedRuns(rest: RestClient, app: string): Promise<Run[]> {
@@ -127,16 +140,20 @@ async function get(base: string, path: string, bearer: string | undefined): Prom
   }
 }
 
-function result(app: string, { sdk }: Build, { asked, notBegun, findings }: Checked): CommandResult {
+function result({ name, isKnown }: CheckedApp, { sdk }: Build, { asked, notBegun, findings }: Checked): CommandResult {
   const runs = new Set(findings.map(({ run }) => run)).size;
   const lines = findings.map(({ run, function: id, step, reason }) => `${run}  ${id}  ${step.status} in "${step.name}": ${reason}`);
   const total =
     runs === 0
-      ? `The new build of ${app} knows the next step of all ${asked} runs that have one.`
-      : `${runs} of ${asked} runs of ${app} would not go on with the new build.`;
+      ? `The new build of ${name} knows the next step of all ${asked} runs that have one.`
+      : `${runs} of ${asked} runs of ${name} would not go on with the new build.`;
+  const nothing = isKnown
+    ? `No unfinished run of ${name} has reached a step: nothing to check.`
+    : `The service does not know the app ${name} yet: nothing was checked.`;
+  const summary = notBegun > 0 ? `${total} ${notBegun} have not reached a step yet.` : total;
   return {
     exitCode: runs === 0 ? EXIT.ok : EXIT.failed,
-    text: [...lines, notBegun > 0 ? `${total} ${notBegun} have not reached a step yet.` : total].join("\n"),
-    json: { app, sdk, asked, notBegun, findings },
+    text: [...lines, asked === 0 ? nothing : summary].join("\n"),
+    json: { app: name, known: isKnown, sdk, asked, notBegun, findings },
   };
 }
