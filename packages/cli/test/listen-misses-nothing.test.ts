@@ -281,6 +281,12 @@ testOnce("what cannot be listened to is said at once", async (t) => {
   assert.deepEqual([circle.code, /are the same service/.test(circle.stderr)], [2, true]);
   const named = await place.inlet(["listen", "--to", url, "--env", "production"]);
   assert.deepEqual([named.code, /are the same service/.test(named.stderr)], [2, true], "the default environment, by its name");
+  const both = await place.inlet(["listen", "--webhooks", "--webhook", "Stripe"]);
+  assert.deepEqual([both.code, /either --webhooks, for all webhooks, or --webhook, for those/.test(both.stderr)], [2, true], both.stderr);
+  for (const flags of [["--webhooks"], ["--webhook", "Stripe"]]) {
+    const mixed = await place.inlet(["listen", ...flags, "--events", "a"]);
+    assert.deepEqual([mixed.code, mixed.stderr.includes(`either --events, for events, or ${flags[0]},`)], [2, true], mixed.stderr);
+  }
   place.write("state.json", "nonsense");
   assert.match((await place.inlet(["listen", "--state", "state.json"])).stderr, /is not a state file/);
 });

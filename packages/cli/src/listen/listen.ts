@@ -5,7 +5,7 @@
 
 import { ENVIRONMENT_HEADER, RESERVED_NAME_PREFIXES } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
-import { type CommandResult, written } from "../command-line/command-result.ts";
+import { type CommandResult, EXIT, written } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { instant } from "../command-line/list-flags.ts";
 import { memberText } from "../events/event-text.ts";
@@ -31,6 +31,7 @@ interface Listening {
 }
 
 export async function listen({ options, io }: Call<typeof LISTEN_FLAGS>): Promise<CommandResult> {
+  refuseContradictions(options);
   const beforehand = createRestClient(options);
   await refuseOwnSource(beforehand, options);
   const webhooks = options.webhooks || options.webhook.length > 0 ? await withTargets(beforehand, options) : null;
@@ -49,6 +50,21 @@ export async function listen({ options, io }: Call<typeof LISTEN_FLAGS>): Promis
     ),
   );
   return written();
+}
+
+/** Either events or raw requests are copied, and one of the flags would be without effect. */
+function refuseContradictions({ events, webhooks, webhook }: Options): void {
+  if (webhooks && webhook.length > 0) {
+    throw contradiction("Use either --webhooks, for all webhooks, or --webhook, for those that you name, not both.");
+  }
+  if (events === null || (!webhooks && webhook.length === 0)) return;
+  throw contradiction(
+    `Use either --events, for events, or ${webhooks ? "--webhooks" : "--webhook"}, for raw requests, not both. To copy both, run two commands.`,
+  );
+}
+
+function contradiction(sentence: string): CommandFault {
+  return new CommandFault(sentence, "usage", EXIT.usage);
 }
 
 async function forwardEvents(listening: Listening): Promise<void> {
