@@ -170,6 +170,11 @@ testOnce("what cannot be sent is said at once, with what to do", async (t) => {
   const missing = await keyless.inlet(["send", "--name", "a"]);
   assert.equal(missing.code, 4);
   assert.match(missing.stderr, /SERVICE_EVENT_KEY/);
+  const local = workingFolder(t, { INLET_BASE_URL: url });
+  const none = await local.inlet(["send", "--name", "a", "--json"]);
+  assert.deepEqual([none.code, JSON.parse(none.stdout).failure.code], [4, "event_key_missing"], "a service on this machine");
+  const sentence = /^error: No event key is set, and this service requires one\. Set it with --key or SERVICE_EVENT_KEY/;
+  assert.match((await local.inlet(["send", "--name", "a"])).stderr, sentence);
 });
 
 testOnce("a bar for long input: on a terminal, after a moment, and gone at the end", () => {

@@ -22,7 +22,8 @@ interface Report {
 }
 
 export async function sendEvents({ options, names, io }: Call<typeof SEND_FLAGS>): Promise<CommandResult> {
-  const target = { url: options.url, env: options.env, key: eventKey(options.key, options.url) };
+  const given = eventKey(options.key);
+  const target = { url: options.url, env: options.env, key: given ?? keyOfDevServer(options.url) };
   const input = readInput(options, names, io);
   const bar = createProgressBar(io.err);
   const sender = new Sender(target, Number(options.batch), io.interrupted(), {
@@ -35,19 +36,31 @@ export async function sendEvents({ options, names, io }: Call<typeof SEND_FLAGS>
       io.err.write(`${reason} Retrying in ${waitMs / 1_000} s.\n`);
     },
   });
-  const report = await sendAll(sender, input);
+  const sent = await sendAll(sender, input);
+  const report = given === null && sent.failure?.code === "event_key_invalid" ? { ...sent, failure: KEY_MISSING } : sent;
   bar.clear();
   if (report.failure && !options.json) writeFault(io.err, report.failure);
   return result(report);
 }
 
+const KEY_MISSING = new CommandFault(
+  [
+    "No event key is set, and this service requires one. Set it with --key or SERVICE_EVENT_KEY (or INLET_EVENT_KEY).",
+    '"inlet keys create <name>" makes one.',
+  ],
+  "event_key_missing",
+  EXIT.denied,
+);
+
+/** The variable of the service may contain several keys, separated by commas. */
+function eventKey(given: string | null): string | null {
+  return given?.split(",")[0]?.trim() || null;
+}
+
 /** A dev server accepts any key; other servers require one. */
-function eventKey(given: string | null, url: string): string {
-  // The variable of the service may contain several keys, separated by commas.
-  const key = given?.split(",")[0]?.trim();
-  if (key) return key;
+function keyOfDevServer(url: string): string {
   if (/^(localhost|127\.|\[::1\])/.test(new URL(url).hostname)) return "dev";
-  throw new CommandFault("Set the event key with --key or SERVICE_EVENT_KEY (or INLET_EVENT_KEY).", "event_key_missing", EXIT.denied);
+  throw KEY_MISSING;
 }
 
 async function sendAll(sender: Sender, input: Input): Promise<Report> {
