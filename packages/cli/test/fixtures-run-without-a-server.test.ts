@@ -16,6 +16,16 @@ test("a webhook started from a provider passes its fixtures at once", async (t) 
   assert.match(tested.stdout, /passed an invoice was paid[\s\S]*Fixtures: 2 passed, 0 failed\./);
 });
 
+test("the next steps name the folder, unless it is the default", async (t) => {
+  const place = workingFolder(t, NO_SERVER);
+  assert.match((await place.webhooks("new", "--from", "stripe")).stdout, /"inlet webhooks test" .* "inlet webhooks apply" /);
+  const made = await place.webhooks("new", "--from", "stripe", "--dir", "w1");
+  assert.match(made.stdout, /"inlet webhooks test --dir w1" .* "inlet webhooks apply --dir w1" /);
+  assert.equal((await place.webhooks("test", "--dir", "w1")).code, 0);
+  const spaced = await place.webhooks("new", "--from", "stripe", "--dir", "my webhooks");
+  assert.match(spaced.stdout, /"inlet webhooks test --dir 'my webhooks'"/);
+});
+
 test("new overwrites nothing", async (t) => {
   const place = workingFolder(t);
   await place.webhooks("new", "Pay ment!", "--from", "stripe", "--env", "staging");

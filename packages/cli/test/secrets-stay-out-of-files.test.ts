@@ -28,6 +28,9 @@ test("from a provider of the catalogue to a verified webhook, and back", async (
     [again.code, /0 created, 0 changed, 0 deleted/.test(again.stdout), /waits for its secret/.test(again.stdout)],
     [0, true, true],
   );
+  await bare.webhooks("new", "Elsewhere", "--provider", "github", "--dir", "w1");
+  assert.match((await bare.webhooks("apply", "--dir", "w1")).stdout, /then: ELSEWHERE_SECRET=… inlet webhooks apply --dir w1$/m);
+  await server.rest("DELETE", `/webhooks/${JSON.parse(bare.read("w1/elsewhere/webhook.json")).id}`);
   await bare.webhooks("new", "--provider", "twilio");
   const { answer } = JSON.parse(bare.read("webhooks/twilio/webhook.json"));
   assert.deepEqual(answer, { status: 200, contentType: "text/xml", body: "<Response/>" }, "what the provider insists on");
@@ -35,6 +38,8 @@ test("from a provider of the catalogue to a verified webhook, and back", async (
   assert.equal(JSON.parse(bare.read("webhooks/texts/webhook.json")).answer, undefined);
   const from = await bare.webhooks("new", "plain", "--from", "github");
   assert.match(from.stdout, /It verifies nothing: --from takes only the transform\. Use "--provider github"/);
+  const named = await bare.webhooks("new", "named");
+  assert.deepEqual([named.code, named.stdout.includes("It verifies nothing")], [0, false], "it was not taken from a provider");
 
   const place = workingFolder(t, { ...server.variables, GITHUB_SECRET: SECRET });
   for (const name of ["webhook.json", "transform.js", "fixtures.json"])

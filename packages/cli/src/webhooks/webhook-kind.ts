@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import type { ObjectKind, Step, Tense } from "../plan/object-kind.ts";
 import { COMPARED_FIELDS, type ComparedField, changedFields } from "./compare/changed-fields.ts";
 import type { ServerWebhook } from "./compare/server-webhook.ts";
-import type { Entry } from "./folder/entry.ts";
+import { dirFlag, type Entry } from "./folder/entry.ts";
 import { readText } from "./folder/read-folder.ts";
 import { isSecretField, settingToSend } from "./folder/secret-names.ts";
 import { withId } from "./folder/webhook-file.ts";
@@ -123,9 +123,9 @@ function isWaiting({ state }: ServerWebhook): boolean {
 }
 
 /** The one command that completes a webhook without a secret. */
-function waitingNote({ name, verify }: Entry, webhook: ServerWebhook): string[] {
+function waitingNote({ name, verify, files }: Entry, webhook: ServerWebhook): string[] {
   if (!isWaiting(webhook)) return [];
   const variable = verify?.secrets?.[0];
-  const command = variable === undefined ? "set verify.secrets" : `${variable}=… inlet webhooks apply`;
+  const command = variable === undefined ? "set verify.secrets" : `${variable}=… inlet webhooks apply${dirFlag(files)}`;
   return [`"${name}" waits for its secret: requests are recorded and refused until then. Enter the URL at the provider, then: ${command}`];
 }

@@ -5,8 +5,9 @@ import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { instantFault, PAGE_FLAGS, TIME_FLAGS } from "../command-line/list-flags.ts";
 import { START_JOB_FLAGS } from "../jobs/jobs-flags.ts";
+import { FOLDER_DEFAULT } from "./folder/entry.ts";
 
-const DIR = { type: "string", placeholder: "folder", fallback: "webhooks", sentence: "Folder of the webhooks." } as const;
+const DIR = { type: "string", placeholder: "folder", fallback: FOLDER_DEFAULT, sentence: "Folder of the webhooks." } as const;
 const JSON_FLAG = { json: { type: "boolean", sentence: "Print one JSON document instead of text." } } as const;
 const ENV = {
   ...CONNECTION_FLAGS.env,

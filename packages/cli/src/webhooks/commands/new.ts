@@ -6,7 +6,7 @@ import { CommandFault } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
 import { columns } from "../../command-line/help.ts";
-import { filesOf, type WebhookFile } from "../folder/entry.ts";
+import { dirFlag, filesOf, type WebhookFile } from "../folder/entry.ts";
 import { folderName } from "../folder/folder-name.ts";
 import { makeEntry } from "../folder/make-entry.ts";
 import { namesIn } from "../folder/read-folder.ts";
@@ -48,7 +48,14 @@ export async function newWebhook({
   const secret = chosen === null ? null : provider.secretFrom;
   return {
     exitCode: EXIT.ok,
-    text: nextSteps(Object.keys(texts), provider, secret, settings),
+    text: nextSteps({
+      files: Object.keys(texts),
+      dir: dirFlag(files),
+      provider,
+      secretFrom: secret,
+      settings,
+      isTransformOnly: from !== null,
+    }),
     json: { name, files: Object.keys(texts), provider },
   };
 }
@@ -79,21 +86,27 @@ function providerList(): CommandResult {
   return { exitCode: EXIT.ok, text: columns(rows), json: { providers: PROVIDERS } };
 }
 
-function nextSteps(
-  files: string[],
-  { id, setUp, verify }: Provider,
-  secretFrom: string | null,
-  settings: Pick<WebhookFile, "verify">,
-): string {
+interface Made {
+  files: string[];
+  /** As a flag of the next commands. */
+  dir: string;
+  provider: Provider;
+  secretFrom: string | null;
+  settings: Pick<WebhookFile, "verify">;
+  /** Made with --from. */
+  isTransformOnly: boolean;
+}
+
+function nextSteps({ files, dir, provider: { id, setUp, verify }, secretFrom, settings, isTransformOnly }: Made): string {
   const variable = settings.verify?.secrets?.[0] ?? "the variable named in webhook.json";
   const secret = `The secret: ${secretFrom}. Set ${variable} to it when you apply. Without it, apply creates the webhook and prints the URL; it waits for its secret until you apply again.`;
   const unverified = `It verifies nothing: --from takes only the transform. Use "--provider ${id}" to verify requests, too.`;
   return [
     ...files.map((file) => `+ ${file}`),
     "",
-    'Next: "inlet webhooks test" runs the fixtures, "inlet webhooks apply" creates the webhook and prints its URL.',
+    `Next: "inlet webhooks test${dir}" runs the fixtures, "inlet webhooks apply${dir}" creates the webhook and prints its URL.`,
     `Where to enter the URL: ${setUp}.`,
     ...(secretFrom === null ? [] : [secret]),
-    ...(verify && !settings.verify ? [unverified] : []),
+    ...(isTransformOnly && verify && !settings.verify ? [unverified] : []),
   ].join("\n");
 }

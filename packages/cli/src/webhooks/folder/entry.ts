@@ -6,11 +6,14 @@
  *   webhooks/stripe/fixtures.json    requests and their expected events (optional)
  */
 
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { AcceptList } from "@inlet/protocol";
 import type { ProviderFixture } from "@inlet/providers";
 
 export type Fixture = ProviderFixture;
+
+/** The folder of the webhooks, without --dir. */
+export const FOLDER_DEFAULT = "webhooks";
 
 /** The content of webhook.json, with defaults. */
 export interface WebhookFile {
@@ -60,4 +63,11 @@ export function filesOf(dir: string, slug: string): EntryFiles {
     transform: join(folder, "transform.js"),
     fixtures: join(folder, "fixtures.json"),
   };
+}
+
+/** What a printed command needs to find the webhooks again: nothing for the default folder. */
+export function dirFlag({ folder }: EntryFiles): string {
+  const dir = dirname(folder);
+  if (dir === FOLDER_DEFAULT) return "";
+  return /^[\w./\\:-]+$/.test(dir) ? ` --dir ${dir}` : ` --dir '${dir.replaceAll("'", "'\\''")}'`;
 }
