@@ -30,6 +30,9 @@ test("an environment is created, listed, archived and taken back; CI may ask twi
   const mistaken = await place.inlet(["env", "quotas", "staging", "--events-per-day", "0"]);
   assert.deepEqual([mistaken.code, /--events-per-day takes a positive number/.test(mistaken.stderr)], [2, true]);
   assert.equal((await place.inlet(["usage"])).stdout, "No usage in that time.\n");
+  const recent = await place.inlet(["usage", "--from", "2h", "--to", "1h"]);
+  assert.deepEqual([recent.code, recent.stdout], [0, "No usage in that time.\n"], recent.stderr);
+  assert.match((await place.inlet(["usage", "--from", "soon"])).stderr, /--from must be a duration such as 15m or 2h, ISO 8601/);
   assert.match(
     (await place.inlet(["databases", "list"])).stdout,
     /^NAME +REACHABLE +BYTES +ENVIRONMENTS\ndirectory +yes +[\d,]+ +production, feature\/cart, staging$/m,

@@ -2,6 +2,7 @@
 
 import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+import { TIME_FLAGS } from "../command-line/list-flags.ts";
 
 /** These are about environments, not within one. */
 const { env: _, ...INSTALLATION_FLAGS } = CONNECTION_FLAGS;
@@ -24,8 +25,11 @@ export const USAGE_FLAGS = {
     sentence: "What to group the figures by.",
   },
   interval: { type: "string", choices: ["hour", "day"], fallback: "day", sentence: "The time that each line covers. Days are UTC." },
-  from: { type: "string", placeholder: "time", sentence: "Start time, ISO 8601; default: 30 days ago (day) or 24 hours ago (hour)." },
-  to: { type: "string", placeholder: "time", sentence: "End time, ISO 8601; default: now." },
+  from: {
+    ...TIME_FLAGS.from,
+    sentence: "Start time: a duration such as 2h or 7d ago, ISO 8601 or milliseconds; default: 30 days ago (day) or 24 hours ago (hour).",
+  },
+  to: { ...TIME_FLAGS.to, sentence: "End time, in the same formats; default: now." },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;
 export const MOVE_FLAGS = {
