@@ -74,7 +74,7 @@ function fromFiles(files: readonly string[], { stdin, interrupted }: Pick<Io, "s
   const signal = interrupted();
   let bytesRead = 0;
   const isKnown = files.every((file) => file !== STDIN);
-  const bytesTotal = isKnown ? files.reduce((sum, file) => sum + statSync(file).size, 0) : null;
+  const bytesTotal = isKnown ? files.reduce((sum, file) => sum + sizeOf(file), 0) : null;
   async function* events(): AsyncGenerator<EventText> {
     for (const file of files) {
       const source = file === STDIN ? "standard input" : file;
@@ -91,14 +91,27 @@ function fromFiles(files: readonly string[], { stdin, interrupted }: Pick<Io, "s
   return { events: events(), bytesTotal, bytesRead: () => bytesRead };
 }
 
+/** Before anything is sent: a file that is not there is usually a misspelled name. */
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
 /** Events of files before it may have been accepted by now: like a bad event, it ends the report and does not replace it. */
 async function* readable(source: string, stream: Readable, signal: AbortSignal): AsyncGenerator<unknown> {
   try {
     yield* addAbortSignal(signal, stream);
   } catch (error) {
     if (signal.aborted) throw interruption();
-    throw new CommandFault(`${source} cannot be read: ${(error as Error).message}.`, "input_invalid");
+    throw unreadable(source, error);
   }
+}
+
+function unreadable(source: string, error: unknown): CommandFault {
+  return new CommandFault(`${source} cannot be read: ${(error as Error).message}.`, "input_invalid");
 }
 
 export function interruption(): CommandFault {

@@ -144,8 +144,21 @@ function duplicatesAmong(ids: readonly string[], seed: EventIdSeed | null): numb
   return seed === null ? 0 : ids.filter((id, position) => id !== seededEventId(seed, position + 1)).length;
 }
 
+/** The service refused events, or may have stored them. Other faults, such as of the key, are not about the events of a request. */
+const ABOUT_EVENTS: ReadonlySet<string | null> = new Set([
+  "body_invalid",
+  "body_too_large",
+  "events_too_many",
+  "event_invalid",
+  "event_schema",
+  "event_name_denied",
+  "answer_lost",
+]);
+
 /** Adds the part of the input that a refused request contained. */
-function named({ lines, code, exitCode }: CommandFault, events: readonly EventText[]): CommandFault {
+function named(fault: CommandFault, events: readonly EventText[]): CommandFault {
+  const { lines, code, exitCode } = fault;
+  if (!ABOUT_EVENTS.has(code)) return fault;
   const [first, last] = [events[0]?.origin, events.at(-1)?.origin];
   return new CommandFault([`${first === last ? first : `${first} to ${last}`}: ${lines[0]}`, ...lines.slice(1)], code, exitCode);
 }
