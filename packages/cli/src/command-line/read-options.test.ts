@@ -47,6 +47,9 @@ test("mistakes are named", () => {
   assert.match(faultOf(PLAN, "--nonsense"), /Unknown option '--nonsense'\.$/);
   assert.match(faultOf(PLAN, "--force"), /Unknown option '--force'/, "a flag of another command");
   assert.match(faultOf(PLAN, "--url"), /argument missing/);
+  const dashed = (flag: string, written: string) => `the value of ${flag} is missing; if it begins with a dash, write ${written}.`;
+  assert.equal(faultOf(["events", "list"], "--limit", "-1"), dashed("--limit", "--limit=-1"));
+  assert.equal(faultOf(PLAN, "--api-key", "-hunter2"), dashed("--api-key", "--api-key=…"), "a secret is not repeated");
   assert.equal(faultOf(PLAN, "--env", ""), "--env is empty.");
   assert.equal(faultOf(["runs", "cancel"], "--status", "queued", "--function= "), "--function is empty.");
   assert.match(faultOf(PLAN, "stripe"), /"stripe" is an extra argument/);

@@ -38,10 +38,19 @@ function parse(row: CommandRow, argv: readonly string[]) {
     return { values: values as Record<string, string | boolean | string[] | undefined>, positionals };
   } catch (error) {
     const message = firstSentence((error as Error).message);
+    const dashed = /^Option '--([^' ]+).*' argument is ambiguous/.exec(message)?.[1];
+    if (dashed !== undefined) throw usage(row, dashedValue(row, dashed, argv));
     const given = /^Unknown option '-{1,2}([^']+)'/.exec(message)?.[1];
     const near = given === undefined ? null : nearest(given, Object.keys(row.flags));
     throw usage(row, near === null ? message : `${message}; did you mean "--${near}"?`);
   }
+}
+
+/** Node takes what begins with a dash for the next flag. */
+function dashedValue({ flags }: CommandRow, name: string, argv: readonly string[]): string {
+  const at = argv.findIndex((word, i) => word === `--${name}` && argv[i + 1]?.startsWith("-"));
+  const value = flags[name]?.secret ? "…" : argv[at + 1];
+  return `the value of --${name} is missing; if it begins with a dash, write --${name}=${value}`;
 }
 
 function optionValue({ type, many, variable, fallback }: Flag, given: Given | undefined, variables: Variables): Given {
