@@ -81,6 +81,32 @@ test("a program that answers in JSON, but not as Inlet does, is not taken for it
   }
 });
 
+test("a command that does not exist is one error, and how to list those that do", async (t) => {
+  const place = workingFolder(t);
+  const wrong = await place.inlet(["sned"]);
+  assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
+  assert.equal(wrong.stderr, 'error: there is no command "sned"; did you mean "send"?\n"inlet --help" lists the commands.\n');
+  const inGroup = await place.inlet(["events", "bogus"]);
+  assert.equal(inGroup.stderr, 'error: there is no command "bogus" of inlet events\n"inlet events --help" lists the commands.\n');
+});
+
+test("with --json, an error of usage is on standard output, too, with a code", async (t) => {
+  const place = workingFolder(t);
+  for (const [argv, code] of [
+    [["bogus"], 2],
+    [["events", "bogus"], 2],
+    [["backup"], 2],
+    [["migrate-store"], 2],
+    [["plan", "--bogus"], 1],
+    [["webhooks", "test", "--bogus"], 1],
+    [["start", "--bogus"], 2],
+  ] as const) {
+    const { code: exitCode, stdout, stderr } = await place.inlet([...argv, "--json"]);
+    assert.deepEqual([exitCode, JSON.parse(stdout).code], [code, "usage"], `${argv.join(" ")}: ${stdout}`);
+    assert.ok(stderr.startsWith(`error: ${JSON.parse(stdout).error.split("\n")[0]}`), stderr);
+  }
+});
+
 test("every error of every command begins with the same prefix, on standard error", async (t) => {
   const place = workingFolder(t, { INLET_BASE_URL: "http://127.0.0.1:1", INLET_API_KEY: "ak_test" });
   const cases: [string[], number, RegExp][] = [

@@ -20,8 +20,13 @@ export async function runCommand(table: CommandTable, argv: readonly string[], i
   const unknown = words[group ? 1 : 0];
   const help = group ? groupHelp(group, rows) : overview(rows, groups);
   if (unknown === undefined || unknown === "help" || HELP_WORDS.has(unknown)) return print(io, help);
+  // The help is long, and the error above it would scroll away.
   const place = group ? ` of inlet ${group.word}` : "";
-  writeFault(io.err, new CommandFault([`there is no command "${unknown}"${place}${meant(rows, group, unknown)}`, "", help]));
+  const lines = [
+    `there is no command "${unknown}"${place}${meant(rows, group, unknown)}`,
+    `"${group ? `inlet ${group.word}` : "inlet"} --help" lists the commands.`,
+  ];
+  report(new CommandFault(lines, "usage", EXIT.usage), words, io);
   return rows.find((known) => known.words[0] === group?.word)?.usageExit ?? EXIT.usage;
 }
 
@@ -35,10 +40,15 @@ async function runRow(row: CommandRow, argv: readonly string[], io: Io, table: C
     return exitCode;
   } catch (error) {
     const fault = asFault(error);
-    if (argv.includes("--json")) print(io, jsonText({ error: fault.message, code: fault.code }));
-    writeFault(io.err, fault);
+    report(fault, argv, io);
     return fault.exitCode === EXIT.usage ? (row.usageExit ?? EXIT.usage) : listed(row, fault.exitCode);
   }
+}
+
+function report(fault: CommandFault, argv: readonly string[], io: Io): void {
+  const code = fault.code ?? (fault.exitCode === EXIT.usage ? "usage" : null);
+  if (argv.includes("--json")) print(io, jsonText({ error: fault.message, code }));
+  writeFault(io.err, fault);
 }
 
 async function helpOf(row: CommandRow, { rows }: CommandTable): Promise<string> {
