@@ -79,6 +79,11 @@ test("help shows every command, flag, variable and exit code", () => {
   }
 });
 
+test("help names both variables of the event key", () => {
+  for (const words of [["send"], ["doctor"]])
+    assert.match(commandHelp(rowOf(...words)), /--key <key> .*SERVICE_EVENT_KEY.*INLET_EVENT_KEY/);
+});
+
 test("every example of the help is a command that can be read", () => {
   for (const row of OWN) {
     assert.ok(row.examples.length > 0, row.words.join(" "));

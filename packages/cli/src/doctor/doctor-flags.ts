@@ -45,7 +45,7 @@ export const DOCTOR_FLAGS = {
     placeholder: "key",
     variable: "INLET_EVENT_KEY",
     secret: true,
-    sentence: "Event key to check; sends nothing.",
+    sentence: "Event key to check; sends nothing. SERVICE_EVENT_KEY sets it, too.",
   },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

@@ -14,7 +14,7 @@ export const SEND_FLAGS = {
     placeholder: "key",
     variable: "INLET_EVENT_KEY",
     secret: true,
-    sentence: "Event key; not needed for a dev server.",
+    sentence: "Event key; not needed for a dev server. SERVICE_EVENT_KEY sets it, too.",
   },
   batch: {
     type: "string",
