@@ -118,6 +118,8 @@ testOnce("apps: one that answers, and one that went away", async (t) => {
   await place.inlet(["apps", "sync", app.url]);
   const up = await examine(place, "--port", "0");
   assert.ok(up.found.includes("app small ok"), up.text);
+  assert.match(up.text, /answers; 1 function"/);
+  assert.match(up.text, /no settings of the service are set by variables/, "INLET_BASE_URL is none of them");
   app.stop();
   const down = await examine(place, "--port", "0");
   assert.ok(down.found.includes("app small warning"), down.text);

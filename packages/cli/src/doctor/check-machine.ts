@@ -28,7 +28,12 @@ export function checkSettings(variables: Variables): Finding[] {
     const given = settingsNames().flatMap(({ variable }) => variableValue(variable, variables)?.variable ?? []);
     return [
       ...strange,
-      ok("settings", given.length > 0 ? `set by variables: ${given.join(", ")}` : "no variables are set; using defaults"),
+      ok(
+        "settings",
+        given.length > 0
+          ? `set by variables: ${given.join(", ")}`
+          : "no settings of the service are set by variables; it uses its defaults",
+      ),
     ];
   } catch (error) {
     if (!(error instanceof ConfigInvalid)) throw error;

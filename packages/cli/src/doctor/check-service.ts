@@ -132,7 +132,7 @@ async function checkApp({ name, url, error, functions }: App): Promise<Finding> 
   const check = `app ${name}`;
   if (error) return problem(check, `the last sync of ${url} failed: ${error}`, `Fix the app, then run "inlet apps sync ${url}".`);
   const answer = await probe(url);
-  if (typeof answer !== "string") return ok(check, `${url} answers; ${functions} functions`);
+  if (typeof answer !== "string") return ok(check, `${url} answers; ${functions} function${functions === 1 ? "" : "s"}`);
   const advice = "Start the app. If the service is in another network, this can be expected.";
   return warning(check, `${url} cannot be reached from here: ${answer}`, advice);
 }
