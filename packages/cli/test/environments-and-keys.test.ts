@@ -59,6 +59,12 @@ test("a key is printed alone, works, and stops working when it is revoked", asyn
   const send = (name: string) => place.inlet(["send", "--name", name, "--key", key]);
   assert.deepEqual([(await send("shop/a")).code, (await send("blog/a")).code], [0, 4]);
 
+  const keys = async () => (await place.inlet(["keys", "list"])).stdout;
+  await place.inlet(["keys", "create", "office", "--allow-name", "a", "--allow-name", "b", "--allow-ip", "10.0.0.0/8"]);
+  assert.match(await keys(), /^ID .* CREATED +RESTRICTED TO$/m);
+  assert.match(await keys(), /^\S+ +event +shop .*Z +names shop\/\*$/m);
+  assert.match(await keys(), /^\S+ +event +office .*Z +names a, b; addresses 10\.0\.0\.0\/8$/m);
+
   const [, id = ""] =
     /^(\S+) +event +shop +evk_\S+ +production/m.exec((await place.inlet(["keys", "list", "--kind", "event"])).stdout) ?? [];
   assert.match((await place.inlet(["keys", "revoke", id])).stdout, /^Revoked the event key shop/);
@@ -73,6 +79,8 @@ test("a key is printed alone, works, and stops working when it is revoked", asyn
 
   await place.inlet(["env", "create", "staging", "--kind", "custom"]);
   const limited = (await place.inlet(["keys", "create", "s", "--kind", "api", "--only-env", "staging"])).stdout.trim();
+  assert.match(await keys(), /^\S+ +api +s .*Z +environments staging$/m);
+  assert.match(await keys(), /^\S+ +api +ci .*Z +-$/m);
   const list = (...flags: string[]) => place.inlet(["events", "list", "--api-key", limited, ...flags]);
   assert.deepEqual([(await list("--env", "staging")).code, (await list()).code, (await list("--env", "production")).code], [0, 0, 4]);
 });

@@ -1,5 +1,6 @@
 /** `inlet keys …`: a key is shown once, when it is created. */
 
+import type { AcceptList } from "@inlet/protocol";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
@@ -14,15 +15,42 @@ interface Key {
   prefix: string;
   environment?: string;
   role?: string;
+  environments?: string[] | null;
+  eventNames?: AcceptList | null;
+  ips?: AcceptList | null;
   createdAt: string;
   revokedAt: string | null;
 }
 
 export async function listKeys({ options, io }: Call<typeof LIST_FLAGS>): Promise<CommandResult> {
   const { items, next } = await createRestClient(options).list<Key>({ path: "/keys", query: { kind: options.kind } });
-  const rows = items.map((key) => [key.id, key.kind, key.name, `${key.prefix}…`, key.environment ?? null, key.role ?? null, key.createdAt]);
-  const headings = ["ID", "KIND", "NAME", "KEY", "ENVIRONMENT", "ROLE", "CREATED"];
+  const rows = items.map((key) => [
+    key.id,
+    key.kind,
+    key.name,
+    `${key.prefix}…`,
+    key.environment ?? null,
+    key.role ?? null,
+    key.createdAt,
+    restrictions(key),
+  ]);
+  const headings = ["ID", "KIND", "NAME", "KEY", "ENVIRONMENT", "ROLE", "CREATED", "RESTRICTED TO"];
   return listResult({ headings, rows, empty: "No keys." }, items, next, io);
+}
+
+/** Null for none. */
+function restrictions({ environments, eventNames, ips }: Key): string | null {
+  const parts = [
+    ...(environments ? [`environments ${environments.join(", ")}`] : []),
+    ...(eventNames ? [`names ${listed(eventNames)}`] : []),
+    ...(ips ? [`addresses ${listed(ips)}`] : []),
+  ];
+  return parts.length > 0 ? parts.join("; ") : null;
+}
+
+function listed({ mode, list }: AcceptList): string {
+  const values = list.length > 0 ? list.join(", ") : "none";
+  return mode === "allow" ? values : `all but ${values}`;
 }
 
 export async function createKey({ options, names, io }: Call<typeof CREATE_FLAGS>): Promise<CommandResult> {
