@@ -100,6 +100,8 @@ test("with --json, an error of usage is on standard output, too, with a code", a
     [["plan", "--bogus"], 1],
     [["webhooks", "test", "--bogus"], 1],
     [["start", "--bogus"], 2],
+    [["plan", "--dir", "none"], 1],
+    [["webhooks", "test", "--dir", "none"], 1],
   ] as const) {
     const { code: exitCode, stdout, stderr } = await place.inlet([...argv, "--json"]);
     assert.deepEqual([exitCode, JSON.parse(stdout).code], [code, "usage"], `${argv.join(" ")}: ${stdout}`);

@@ -20,7 +20,8 @@ type FileContent = { environments?: Record<string, Fields | null> | null; apiKey
 export function readDefinitions(dir: string): Definitions {
   const faults: string[] = [];
   const files = definitionFiles(dir);
-  if (files === null) throw new CommandFault(`There is no folder ${dir}. Write one with "inlet export", or set the folder with --dir.`);
+  if (files === null)
+    throw new CommandFault(`There is no folder ${dir}. Write one with "inlet export", or set the folder with --dir.`, "usage");
   const parsed = files.flatMap((file) => {
     const content = parseFile(file, readText(file) ?? "", faults);
     return content && content.value !== null && checkFile(content, faults) ? [content] : [];

@@ -42,7 +42,7 @@ export function readText(file: string): string | null {
 function subfolders(dir: string): string[] {
   const found = listFolder(dir);
   if (!found)
-    throw new CommandFault(`There is no folder ${dir}. Create a webhook with "inlet webhooks new", or set the folder with --dir.`);
+    throw new CommandFault(`There is no folder ${dir}. Create a webhook with "inlet webhooks new", or set the folder with --dir.`, "usage");
   const folders = found.filter((item) => (item.isDirectory() || item.isSymbolicLink()) && !item.name.startsWith("."));
   return folders.map(({ name }) => name).sort();
 }
