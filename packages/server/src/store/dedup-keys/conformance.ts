@@ -17,6 +17,17 @@ export function dedupConformance(engine: Engine): void {
     assert.deepEqual(await append(2_001, 1_001), { ids: second.ids, duplicates: 1, leased: [] }, "the newer event is now the first");
   });
 
+  test(`${engine.name}: an Event ID that is stored names its own event, whichever event has its dedup id by now`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const event = sampleEvent({ dedupId: "d" });
+    await store.eventAppend(sampleBatch(environment, [event], { idsFromSender: true }));
+    await store.eventAppend(sampleBatch(environment, [sampleEvent({ dedupId: "d" })], { receivedAt: 9_000, duplicateSince: 5_000 }));
+    const again = sampleBatch(environment, [event], { idsFromSender: true, receivedAt: 9_001, duplicateSince: 5_001 });
+    assert.deepEqual((await store.eventAppend(again)).ids, [event.id]);
+    assert.equal((await store.eventGet({ environmentId: environment.id, id: event.id }))?.duplicates, 1);
+  });
+
   test(`${engine.name}: duplicates within a batch and among concurrent batches, and their count`, async (t) => {
     const { store } = await engine.open(t);
     const environment = await makeEnvironment(store);

@@ -55,11 +55,9 @@ export function prepareAppendEvents(
   /** The event that this one duplicates, if any. Covers earlier events of the same group: their rows are in the transaction. */
   function firstOf(batch: EventBatch, event: NewEvent, key: string | null): EventId | null {
     const { environmentId } = batch;
-    if (key !== null) {
-      const first = findKey.get(environmentId, key, batch.duplicateSince);
-      if (first) return first.event_id as EventId;
-    }
-    return batch.idsFromSender && findEvent.get(environmentId, event.id) ? event.id : null;
+    if (batch.idsFromSender && findEvent.get(environmentId, event.id)) return event.id;
+    if (key === null) return null;
+    return (findKey.get(environmentId, key, batch.duplicateSince)?.event_id ?? null) as EventId | null;
   }
 
   function insert(allocation: LeaseAllocation, batch: EventBatch, sourceNo: number, event: NewEvent, key: string | null): void {
