@@ -8,7 +8,7 @@ import type { EventId } from "./ids.ts";
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const EVENT_ID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 /** Of the time; the others are random. */
-const TIME_LETTERS = 10;
+export const ID_TIME_LETTERS = 10;
 const TWO_POW_40 = 2 ** 40;
 const TWO_POW_20 = 2 ** 20;
 const TIME_MS_MAX = 2 ** 48 - 1;
@@ -70,7 +70,7 @@ export function firstIdAt(ms: number): string {
 
 /** Milliseconds: the time that the id begins with. */
 export function eventIdTime(id: string): number {
-  return Number(decode(id.slice(0, TIME_LETTERS)));
+  return Number(decode(id.slice(0, ID_TIME_LETTERS)));
 }
 
 /** A seed that the sender set with a header, so that a retried send yields the ids of the first attempt. */
@@ -99,7 +99,7 @@ export function seededEventId(seed: EventIdSeed, position: number): EventId {
 
 /** The header of a request whose first event gets this id: the opposite of seededEventId. */
 export function seedHeaderOf(id: string): string {
-  const value = decode(id.slice(TIME_LETTERS));
+  const value = decode(id.slice(ID_TIME_LETTERS));
   const entropy = Uint8Array.from({ length: ENTROPY_BYTES }, (_, index) =>
     Number((value >> BigInt(8 * (ENTROPY_BYTES - 1 - index))) & 0xffn),
   );

@@ -37,6 +37,9 @@ const CALL = {
   forgottenUntil: 0,
 };
 
+const RESPONSE_ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const RESPONSE = `{"a":"\\\\","id":"${RESPONSE_ID}"}`;
+
 /** About a run that never was. */
 const JOB = {
   id: "01HZZZZZZZZZZZZZZZZZZZZZZZ",
@@ -96,7 +99,7 @@ export async function addRest(folder: string): Promise<void> {
   await store.sessionInsert(SESSION);
   await store.cancellationInsert(CANCELLATION);
   await store.idempotencyClaim(CALL);
-  await store.idempotencyResponse({ owner: CALL.owner, key: CALL.key, status: 201, body: '{"a":"\\\\"}' });
+  await store.idempotencyResponse({ owner: CALL.owner, key: CALL.key, status: 201, body: RESPONSE });
   await store.jobInsert(JOB);
   await store.reconciliationAdd(PASS);
   await store.realtimePublish({ environmentId: PASS.environmentId, messages: [MESSAGE], now: 1 });
@@ -131,6 +134,8 @@ export async function checkRest(url: string): Promise<void> {
   assert.deepEqual(await store.jobItems({ ...JOB, before: 1, limit: 5 }), items);
   assert.deepEqual(await store.sessionFind({ hash: "0f".repeat(32) }), SESSION);
   assert.deepEqual(await store.cancellationList({ environmentId: 1 as never }), [CANCELLATION]);
-  assert.deepEqual((await store.idempotencyClaim(CALL))?.answer, { status: 201, body: '{"a":"\\\\"}' });
+  assert.deepEqual((await store.idempotencyClaim(CALL))?.answer, { status: 201, body: RESPONSE });
+  await store.idempotencyForget({ ids: [RESPONSE_ID] });
+  assert.equal(await store.idempotencyClaim(CALL), null);
   await store.stop();
 }

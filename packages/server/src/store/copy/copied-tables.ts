@@ -237,6 +237,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     convert: { key: (text) => boundedKey(text as string) },
   },
   {
+    name: "idempotency_key_times",
+    key: ["owner", "key", "id_time"],
+    columns: same("owner key id_time"),
+    convert: { key: (text) => boundedKey(text as string) },
+  },
+  {
     name: "event_types",
     key: ["environment_id", "name_id"],
     columns: same("environment_id name_id first_seen_at last_seen_at count"),

@@ -87,6 +87,22 @@ export function erasureConformance(engine: Engine): void {
     assert.deepEqual(await eraseAll(), NOTHING_LEFT, "twice does no harm");
   });
 
+  test(`${engine.name}: responses to requests with idempotency keys that name an erased event are forgotten, others stay`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const events = [sampleEvent(), sampleEvent()] as const;
+    await store.eventAppend(sampleBatch(scene.environment, [...events]));
+    const claim = (key: string) =>
+      store.idempotencyClaim({ owner: "key_1", key, fingerprint: "f", startedAt: 1, abandonedUntil: 0, forgottenUntil: 0 });
+    for (const { id } of events) {
+      await claim(id);
+      await store.idempotencyResponse({ owner: "key_1", key: id, status: 201, body: `{"data":{"ids":["${id}"]}}` });
+    }
+    assert.deepEqual(await erase(scene, events[0]), NOTHING_LEFT);
+    const known = await Promise.all(events.map(async ({ id }) => (await claim(id)) !== null));
+    assert.deepEqual(known, [false, true]);
+  });
+
   test(`${engine.name}: realtime messages of an erased run are removed, those of others stay`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -8,6 +8,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import type { EventId } from "@inlet/protocol";
 import { type ErasureOutcome, type ErasureStore, type EventEraseParams, StoreUnavailable } from "../contract/index.ts";
+import { FORGET } from "../idempotency-keys/sqlite.ts";
 import type { GroupCommit } from "../sqlite/group-commit.ts";
 import {
   APPROVAL_EVENT_NAMES,
@@ -95,11 +96,13 @@ const APPROVALS_OF = `
     WHERE e.sequence ${AMONG} AND n.name IN (${listOf(APPROVAL_EVENT_NAMES)}))`;
 const ERASE_APPROVALS = `
   UPDATE approvals SET prompt = '', data = 'null', comment = NULL, decision_data = NULL, wait_name = approval_id, signal = iif(signal IS NULL, NULL, '')`;
+/** ?2: runs. */
+const ERASED_APPROVALS = `
+  SELECT approval_id FROM approvals WHERE ${APPROVALS_OF}
+  UNION SELECT approval_id FROM approvals WHERE run_no IN (SELECT value FROM json_each(?2))`;
 const ERASE_EVENTS = [
-  `DELETE FROM idempotency_keys WHERE EXISTS (SELECT 1 FROM approvals WHERE ${APPROVALS_OF} AND instr(idempotency_keys.body, approval_id) > 0)`,
   `${ERASE_APPROVALS}, status = iif(status = 'open', 'cancelled', status), is_pending = 0 WHERE ${APPROVALS_OF}`,
   `${ERASE_REQUESTS} WHERE sequence IN (SELECT r.sequence FROM ${REQUESTS_OF})`,
-  `DELETE FROM idempotency_keys WHERE EXISTS (SELECT 1 FROM events WHERE sequence ${AMONG} AND instr(idempotency_keys.body, event_id) > 0)`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE sequence ${AMONG}`,
 ];
 /** ?2: the events of the invocations. */
@@ -114,8 +117,6 @@ const ERASE_RUNS = [
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE run_no ${AMONG}`,
   `UPDATE runs SET output = iif(output IS NULL, NULL, 'null'), error = iif(error IS NULL, NULL, '${ERASED_ERROR}'), order_key = NULL
    WHERE run_no ${AMONG}`,
-  `DELETE FROM idempotency_keys
-   WHERE EXISTS (SELECT 1 FROM approvals WHERE run_no ${AMONG} AND instr(idempotency_keys.body, approval_id) > 0)`,
   `${ERASE_APPROVALS} WHERE run_no ${AMONG}`,
 ];
 
@@ -133,7 +134,8 @@ interface MarkRow {
 
 export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStore {
   const runsOf = db.prepare(RUNS);
-  const eventIds = db.prepare(`SELECT event_id FROM events WHERE sequence ${AMONG}`);
+  const eventIdsOf = db.prepare(`SELECT event_id FROM events WHERE sequence ${AMONG}`);
+  const erasedApprovals = db.prepare(ERASED_APPROVALS);
   const eventsAfter = db.prepare(EVENTS_AFTER);
   const dropStarts = db.prepare(CANCEL_STARTS);
   const undecidedStarts = db.prepare(UNDECIDED_STARTS);
@@ -147,6 +149,7 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
   const eraseResults = db.prepare(ERASE_RESULTS);
   const eraseResponses = db.prepare(ERASE_RESPONSES);
   const eraseRuns = ERASE_RUNS.map((text) => db.prepare(text));
+  const forget = db.prepare(FORGET);
   const reads = {
     runsOf: (sequences: readonly number[]) => runsOf.all(JSON.stringify(sequences)) as unknown as ErasedRun[],
     eventsAfter: (runNos: readonly number[]) =>
@@ -173,6 +176,8 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
     const invoking = invokersOf.all(JSON.stringify(sequences)) as unknown as InvokerRow[];
     const invokers = invoking.map(({ run_no }) => run_no);
     const runNos = runs.map(({ run_no }) => run_no);
+    const approvals = erasedApprovals.all(JSON.stringify(sequences), JSON.stringify(runNos)).map(({ approval_id }) => approval_id);
+    const eventIds = eventIdsOf.all(JSON.stringify(sequences)).map(({ event_id }) => event_id as EventId);
     const linked = linkedRequests.all(JSON.stringify(sequences)) as unknown as LinkedRequest[];
     for (const { environmentId, webhookId, text, base64, query } of refusedCopies(linked))
       eraseRefused.run(environmentId, webhookId, text, base64, query);
@@ -180,8 +185,8 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
     eraseResults.run(JSON.stringify(invokers), JSON.stringify(invoking.map(({ event_id }) => event_id)));
     eraseResponses.run(JSON.stringify([...invokers, ...runNos]));
     for (const statement of eraseRuns) statement.run(JSON.stringify(runNos));
-    const erased = eventIds.all(JSON.stringify(sequences)) as unknown as { event_id: EventId }[];
-    return { ...outcome, eventIds: erased.map(({ event_id }) => event_id) };
+    forget.run(JSON.stringify([...approvals, ...eventIds]));
+    return { ...outcome, eventIds };
   }
 
   return {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createEventIdGenerator } from "@inlet/protocol";
 import type { Engine } from "../conformance/engine.ts";
 import type { Store } from "../contract/index.ts";
 
@@ -39,14 +40,44 @@ export function idempotencyConformance(engine: Engine): void {
 
   test(`${engine.name}: idempotency keys are forgotten whose response contains an id`, async (t) => {
     const { store } = await engine.open(t);
-    for (const [n, key] of ["a", "b", "c", "open"].entries()) {
-      await claim(store, 1, { key });
-      if (key !== "open") await store.idempotencyResponse({ owner: "key_1", key, status: 201, body: `{"id":"id-${n}"}` });
-    }
+    const generator = createEventIdGenerator();
+    const [first, second, third] = [generator.next(1_000), generator.next(1_000), generator.next(1_000)];
+    const [later, other] = [generator.next(2_000), generator.next(3_000)];
+    const bodies = {
+      one: { id: first },
+      "another that was made with it": { id: second },
+      many: { ids: [second, third, later] },
+      "in a text": { links: [`https://example.com/approvals/${later}?token=t`] },
+      other: { id: other },
+    };
+    const keys = [...Object.keys(bodies), "open"];
+    for (const key of keys) await claim(store, 1, { key });
+    for (const [key, body] of Object.entries(bodies))
+      await store.idempotencyResponse({ owner: "key_1", key, status: 201, body: JSON.stringify(body) });
     await store.idempotencyForget({ ids: [] });
-    await store.idempotencyForget({ ids: ["id-0", "id-2", "id-9"] });
-    const isKnown = await Promise.all(["a", "b", "c", "open"].map(async (key) => (await claim(store, 2, { key })) !== null));
-    assert.deepEqual(isKnown, [false, true, false, true]);
+    await store.idempotencyForget({ ids: [first, later, generator.next(4_000)] });
+    const known = [];
+    for (const key of keys) if (await claim(store, 2, { key })) known.push(key);
+    assert.deepEqual(known, ["another that was made with it", "other", "open"]);
+  });
+
+  test(`${engine.name}: a response is forgotten for its ids when its key was claimed before, or is released`, async (t) => {
+    const { store } = await engine.open(t);
+    const [before, after] = ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "01BX5ZZKBKACTAV9WEVGEMMVRZ"];
+    const respond = (id: string) => store.idempotencyResponse({ owner: "key_1", key: "a", status: 201, body: `{"id":"${id}"}` });
+    await claim(store, 1_000);
+    await respond(before);
+    assert.equal(await claim(store, 1_100), null, "the first is forgotten");
+    await respond(after);
+    await respond(after);
+    await store.idempotencyForget({ ids: [before] });
+    assert.equal((await claim(store, 1_101))?.answer?.body, `{"id":"${after}"}`);
+    await store.idempotencyForget({ ids: [after] });
+    await respond(after);
+    assert.equal(await claim(store, 1_102), null);
+    await respond(after);
+    await store.idempotencyRelease({ owner: "key_1", key: "a" });
+    assert.equal(await claim(store, 1_103), null);
   });
 
   test(`${engine.name}: old idempotency keys are removed, so many at a time`, async (t) => {

@@ -25,7 +25,7 @@ export interface IdempotencyStore {
   idempotencyResponse(params: IdempotencyKeyRef & { status: number; body: string }): Promise<void>;
   /** The request had no effect: the key is free again. */
   idempotencyRelease(params: IdempotencyKeyRef): Promise<void>;
-  /** Removes the keys whose response contains one of these ids. */
+  /** Removes the keys whose response contains one of these ids, of events and approvals. */
   idempotencyForget(params: { ids: readonly string[] }): Promise<void>;
   /** Removes at most `limit` keys claimed at or before `startedUntil`. Returns how many. */
   idempotencyExpireMany(params: { startedUntil: number; limit: number }): Promise<number>;

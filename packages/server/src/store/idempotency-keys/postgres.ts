@@ -1,10 +1,12 @@
 /** Idempotency keys in PostgreSQL. A claim whose response was lost is made once more: its id tells whether it was committed. */
 
 import { randomUUID } from "node:crypto";
+import { ID_TIME_LETTERS } from "@inlet/protocol/event-id";
 import { type IdempotencyStore, type RememberedCall, StoreUnavailable } from "../contract/index.ts";
 import { boundedKey } from "../postgres/bounded-key.ts";
 import type { Database } from "../postgres/database.ts";
 import { isConnectionLost } from "../postgres/failures.ts";
+import { idTimesIn } from "./policy.ts";
 
 interface CallRow {
   fingerprint: string;
@@ -26,7 +28,14 @@ const CLAIM = `
   RETURNING 1`;
 
 /** $1: ids. */
-export const FORGET = "DELETE FROM idempotency_keys AS k USING unnest($1::text[]) AS one(id) WHERE strpos(k.body, one.id) > 0";
+export const FORGET = `
+  DELETE FROM idempotency_keys AS k USING unnest($1::text[]) AS one(id) JOIN idempotency_key_times AS t ON t.id_time = left(one.id, ${ID_TIME_LETTERS})
+  WHERE k.owner = t.owner AND k.key = t.key AND strpos(k.body, one.id) > 0`;
+
+const RESPOND = `
+  WITH kept AS (UPDATE idempotency_keys SET status = $1, body = $2 WHERE owner = $3 AND key = $4 RETURNING owner, key)
+  INSERT INTO idempotency_key_times (owner, key, id_time) SELECT owner, key, id_time FROM kept, unnest($5::text[]) AS id_time
+  ON CONFLICT DO NOTHING`;
 
 export function idempotencyStore(database: Database): IdempotencyStore {
   return {
@@ -43,12 +52,7 @@ export function idempotencyStore(database: Database): IdempotencyStore {
       }
     },
     async idempotencyResponse({ owner, key, status, body }) {
-      await database.query("UPDATE idempotency_keys SET status = $1, body = $2 WHERE owner = $3 AND key = $4", [
-        status,
-        body,
-        owner,
-        boundedKey(key),
-      ]);
+      await database.query(RESPOND, [status, body, owner, boundedKey(key), idTimesIn(body)]);
     },
     async idempotencyRelease({ owner, key }) {
       await database.query("DELETE FROM idempotency_keys WHERE owner = $1 AND key = $2", [owner, boundedKey(key)]);

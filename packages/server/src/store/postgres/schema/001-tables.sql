@@ -652,6 +652,15 @@ CREATE TABLE idempotency_keys (
   PRIMARY KEY (owner, key)
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (started_at);
+-- The times of the ids that a stored response names: an id begins with its time. An erasure finds by them which responses to look at.
+CREATE TABLE idempotency_key_times (
+  owner   text COLLATE "C" NOT NULL,
+  key     text COLLATE "C" NOT NULL,
+  id_time text COLLATE "C" NOT NULL,
+  PRIMARY KEY (owner, key, id_time),
+  FOREIGN KEY (owner, key) REFERENCES idempotency_keys (owner, key) ON DELETE CASCADE
+);
+CREATE INDEX idempotency_key_times_by_time ON idempotency_key_times (id_time);
 
 -- The figures of the overview, stored as sums: counting millions of events takes seconds. `hour` is the number of hours since 1970.
 CREATE TABLE event_types (

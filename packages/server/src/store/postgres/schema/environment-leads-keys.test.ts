@@ -23,6 +23,7 @@ const REFERENCE_TABLES: Record<string, string> = {
   sessions: "people sign in to the service, not to an environment",
   audit_log: "what was done to the service",
   idempotency_keys: "calls of the management interface, by who made them",
+  idempotency_key_times: "what these calls are about",
   limit_slots: "a limit may count for all environments together",
   leaders: "which node sweeps",
   event_types_counted: "how far each shard has come",

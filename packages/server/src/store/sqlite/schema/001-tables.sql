@@ -536,6 +536,17 @@ CREATE TABLE idempotency_keys (
 
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (started_at);
 
+-- The times of the ids that a stored response names: an id begins with its time. An erasure finds by them which responses to look at.
+CREATE TABLE idempotency_key_times (
+  owner   TEXT NOT NULL,
+  key     TEXT NOT NULL,
+  id_time TEXT NOT NULL,
+  PRIMARY KEY (owner, key, id_time),
+  FOREIGN KEY (owner, key) REFERENCES idempotency_keys (owner, key) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_key_times_by_time ON idempotency_key_times (id_time);
+
 -- The figures of the overview. Stored as sums, because counting millions of events takes seconds, and apart from the events, so that
 -- accepting an event costs nothing extra.
 CREATE TABLE event_types (

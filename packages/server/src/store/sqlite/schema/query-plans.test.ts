@@ -21,7 +21,20 @@ import { DATABASE_FILE, openWriter } from "../database.ts";
 import { openSqliteStore } from "../sqlite-store.ts";
 import { TextDatabase } from "../text-database.ts";
 
-const GROWING = ["events", "runs", "steps", "queue", "waits", "marks", "dedup_keys", "failed_attempts", "calls", "webhook_requests"];
+const GROWING = [
+  "events",
+  "runs",
+  "steps",
+  "queue",
+  "waits",
+  "marks",
+  "dedup_keys",
+  "failed_attempts",
+  "calls",
+  "webhook_requests",
+  "idempotency_keys",
+  "idempotency_key_times",
+];
 /** The first rows of a table, by a limit of their own. */
 const FIRST_ROWS = [
   /^SELECT 1 FROM waits LIMIT 1$/,
