@@ -55,7 +55,7 @@ type WakeRequest = { Params: { id: string; stepId: string } };
 
 const LIST = {
   summary: "List runs",
-  description: "Newest first. With `error`, `errorPattern` or `where` a page may be short or empty; continue with `page.next`.",
+  description: "Newest first. With `error`, `errorPattern`, `rerun` or `where` a page may be short or empty; continue with `page.next`.",
   querystring: closed({ ...PAGE_PARAMETERS, ...RUN_FILTERS }),
   response: { 200: pageOf(RUN) },
 };

@@ -111,6 +111,24 @@ export function runReadConformance(engine: Engine): void {
     }
   });
 
+  test(`${engine.name}: runs are listed by whether they were rerun since`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const known = (await fill(scene)).map(({ id }) => id);
+    const [a, b] = [known[30] as RunId, known[10] as RunId];
+    // Of one, and of a rerun of the other.
+    const reruns = [a, b, b].map((originalRunId, n) => sampleRun(scene.functions[0], { originalRunId, dueAt: 2_000 + n }));
+    await begin(scene, reruns);
+    const [ofA, first, last] = reruns.map(({ id }) => id);
+    for (const limit of [2, 100]) {
+      assert.deepEqual((await readAll(scene, { rerun: true }, limit)).ids, [first, b, a]);
+      const others = known.filter((id) => id !== a && id !== b);
+      assert.deepEqual((await readAll(scene, { rerun: false }, limit)).ids, [last, ofA, ...others]);
+      assert.deepEqual((await readAll(scene, { rerun: true, ids: [a, known[0] as RunId] }, limit)).ids, [a]);
+      assert.deepEqual((await readAll(scene, { rerun: true, to: 1_500 }, limit)).ids, [b, a]);
+    }
+  });
+
   test(`${engine.name}: the runs of an event`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -39,7 +39,7 @@ export interface RunStore {
   runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
   /** Most frequent first. */
   runFailures(params: FailureListParams): Promise<FailureGroup[]>;
-  /** Newest first. With `errorText`, `errorPattern` or `where`, a page may stop early with few or no runs and a cursor to continue from. */
+  /** Newest first. With `errorText`, `errorPattern`, `rerun` or `where`, a page may stop early with few or no runs and a cursor to continue from. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
   /** When runs of functions were created, started and ended: the newest `limit` of them, in no particular order. */
   runTimings(params: RunTimingsParams): Promise<RunTiming[]>;

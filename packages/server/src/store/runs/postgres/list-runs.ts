@@ -22,12 +22,16 @@ const RUNS_OF_EVENT: Readonly<Record<EventRelation, string>> = {
   cancelled: "SELECT run_no FROM runs WHERE environment_id = $1 AND cancel_event_id = $2",
 };
 
+const RERUN_OF = `SELECT run_no FROM runs WHERE environment_id = $1 AND run_no = ANY($2) AND ${IS_RERUN}`;
+
 /** Ids first, then the columns shown, so that each statement has only one possible plan, whatever the statistics. */
 export async function listRuns(database: Database, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
   if (!hasRunFilters(params)) return pageOf(database, params);
   const read: Read = (text, values) => database.read(text, values);
   const events = async (sequences: readonly number[]) => [...(await eventsAt(read, params.environmentId, sequences)).values()];
-  return filterRuns({ page: (page) => pageOf(database, page), events, pause: async () => undefined }, params, compileWhere);
+  const rerun = async (runNos: readonly RunNo[]) =>
+    (await read<{ run_no: RunNo }>(RERUN_OF, [params.environmentId, runNos])).map(({ run_no }) => run_no);
+  return filterRuns({ page: (page) => pageOf(database, page), events, rerun, pause: async () => undefined }, params, compileWhere);
 }
 
 async function pageOf(database: Database, params: RunListParams): Promise<RunPage> {
@@ -87,9 +91,8 @@ function idsOfFunctions(where: Conditions, params: RunListParams): string {
   return `SELECT run_id, run_no FROM (${ranges.join(" UNION ALL ")}) AS ranges`;
 }
 
-function addConditions(where: Conditions, { after, from, to, rerun }: RunListParams): void {
+function addConditions(where: Conditions, { after, from, to }: RunListParams): void {
   if (after !== undefined) where.add("run_id < ?", after);
   if (from !== undefined) where.add("run_id >= ?", firstIdAt(from));
   if (to !== undefined) where.add("run_id < ?", firstIdAt(to));
-  if (rerun !== undefined) where.add(rerun ? IS_RERUN : `NOT ${IS_RERUN}`);
 }

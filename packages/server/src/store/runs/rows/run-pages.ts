@@ -1,6 +1,6 @@
 /** Filters of runs that no index supports, in both engines: a list reads slices within a time budget, and says where to continue. */
 
-import type { RunId } from "@inlet/protocol";
+import type { RunId, RunNo } from "@inlet/protocol";
 import type { CompileWhere, RunListParams, RunSummary, StoredEvent } from "../../contract/index.ts";
 import { holds, SearchBudget } from "../../events/rows/event-pages.ts";
 import { errorPattern } from "./error-pattern.ts";
@@ -15,18 +15,20 @@ export interface RunSource {
   page(params: RunListParams): RunPage | Promise<RunPage>;
   /** The events that exist. */
   events(sequences: readonly number[]): readonly StoredEvent[] | Promise<readonly StoredEvent[]>;
+  /** Those of these runs that were rerun. */
+  rerun(runNos: readonly RunNo[]): readonly RunNo[] | Promise<readonly RunNo[]>;
   /** Lets other reads run between slices. */
   pause(): Promise<unknown>;
 }
 
 const SLICE_RUNS = 200;
 
-export function hasRunFilters({ where, errorText, errorPattern: pattern }: RunListParams): boolean {
-  return where !== undefined || errorText !== undefined || pattern !== undefined;
+export function hasRunFilters({ where, errorText, errorPattern: pattern, rerun }: RunListParams): boolean {
+  return where !== undefined || errorText !== undefined || pattern !== undefined || rerun !== undefined;
 }
 
 export async function filterRuns(source: RunSource, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
-  const { where, hidden, limit, after: start } = params;
+  const { where, hidden, rerun, limit, after: start } = params;
   const matches = where === undefined ? null : compileWhere(where);
   const budget = new SearchBudget(start);
   const found: RunSummary[] = [];
@@ -34,9 +36,11 @@ export async function filterRuns(source: RunSource, params: RunListParams, compi
   for (;;) {
     const { runs, next } = await source.page({ ...params, limit: SLICE_RUNS, ...(after !== undefined && { after }) });
     const events = matches ? await source.events(runs.map(({ eventSequence }) => eventSequence)) : [];
+    const rerunNos = new Set(rerun === undefined ? [] : await source.rerun(runs.map(({ no }) => no)));
     const bySequence = new Map(events.map((event) => [event.sequence, event]));
     for (const run of runs) {
       const event = bySequence.get(run.eventSequence);
+      if (rerun !== undefined && rerunNos.has(run.no) !== rerun) continue;
       if (!hasError(run, params)) continue;
       if (matches && !(event && matches(event) && !(hidden && holds(event, hidden)))) continue;
       if (found.length === limit) return { runs: found, next: found.at(-1)?.id ?? null };

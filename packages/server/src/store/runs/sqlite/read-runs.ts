@@ -52,6 +52,8 @@ const OF_FUNCTION = "function_no = ? AND status = ? AND status <> 'completed'";
 const OF_FUNCTION_COMPLETED = "function_no = ? AND status = 'completed'";
 const OF_STATUS = "status = ? AND status <> 'completed'";
 
+const RERUN_OF = `SELECT run_no FROM runs WHERE run_no IN (SELECT value FROM json_each(?)) AND ${IS_RERUN}`;
+
 export async function listRuns(db: DatabaseSync, params: RunListParams, compileWhere: CompileWhere = noWhere): Promise<RunPage> {
   if (!hasRunFilters(params)) return pageOf(db, params);
   const event = db.prepare(`${selectEvents()} WHERE sequence = ?`);
@@ -60,7 +62,9 @@ export async function listRuns(db: DatabaseSync, params: RunListParams, compileW
       const row = event.get(sequence) as EventRow | undefined;
       return row ? [toStoredEvent(row)] : [];
     });
-  return filterRuns({ page: (page) => pageOf(db, page), events, pause: nextTick }, params, compileWhere);
+  const rerunOf = db.prepare(RERUN_OF);
+  const rerun = (runNos: readonly RunNo[]) => rerunOf.all(JSON.stringify(runNos)).map(({ run_no }) => run_no as RunNo);
+  return filterRuns({ page: (page) => pageOf(db, page), events, rerun, pause: nextTick }, params, compileWhere);
 }
 
 function pageOf(db: DatabaseSync, params: RunListParams): RunPage {
@@ -138,7 +142,6 @@ function idsIn(db: DatabaseSync, params: RunListParams, { index, where, values }
   if (params.after !== undefined) require("run_id < ?", params.after);
   if (params.from !== undefined) require("run_id >= ?", firstIdAt(params.from));
   if (params.to !== undefined) require("run_id < ?", firstIdAt(params.to));
-  if (params.rerun !== undefined) conditions.push(params.rerun ? IS_RERUN : `NOT ${IS_RERUN}`);
   const indexed = index && ` INDEXED BY ${index}`;
   return db
     .prepare(`SELECT run_id FROM runs${indexed} WHERE ${conditions.join(" AND ")} ORDER BY run_id DESC LIMIT ?`)
