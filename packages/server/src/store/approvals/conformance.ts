@@ -136,6 +136,25 @@ export function approvalConformance(engine: Engine): void {
       (await list("expired", 90_000)).approvals.map(({ id }) => id),
       [asked.id, next.id, late.id].sort().reverse(),
     );
+    const expired = async (after?: string) => {
+      const page = await scene.store.approvalList({
+        environmentId: scene.environment.id,
+        now: 90_000,
+        limit: 1,
+        status: "expired",
+        ...(after && { after }),
+      });
+      return { id: page.approvals[0]?.id, after: page.next };
+    };
+    const [one, two, three] = [asked.id, next.id, late.id].sort().reverse();
+    assert.deepEqual(
+      [await expired(), await expired(one), await expired(two)],
+      [
+        { id: one, after: one },
+        { id: two, after: two },
+        { id: three, after: null },
+      ],
+    );
     const { approvals, next: cursor } = await scene.store.approvalList({ environmentId: scene.environment.id, now: 1, limit: 2 });
     assert.deepEqual([approvals.length, cursor], [2, approvals[1]?.id]);
     const open = (limit: number) => scene.store.approvalCountOpen({ environmentId: scene.environment.id, now: 4_000, limit });

@@ -1,8 +1,9 @@
 /** Rows of the approvals table, as both engines write and read them. */
 
 import { type EnvironmentId, type EventId, type FunctionNo, type RunId, type RunNo, type StepId, YEAR_MS } from "@inlet/protocol";
-import { type Approval, type ApprovalStatus, approvalWaitName, type NewApproval, type RunRecord } from "../contract/index.ts";
+import type { RunRecord } from "../contract/index.ts";
 import { PAGE_BYTES_MAX, sliceWithin } from "../shared/byte-bounds.ts";
+import { type Approval, type ApprovalStatus, approvalWaitName, type NewApproval } from "./contract.ts";
 
 export interface ApprovalRow {
   environment_id: number;
@@ -110,9 +111,10 @@ export function endedCondition(until: number): { text: string; values: number[] 
   return { text: `${end} <= ? AND (is_pending = 0 OR status = 'open' OR ${end} <= ?)`, values: [until, until - YEAR_MS] };
 }
 
-/** The condition for rows with this status, in the SQL of both engines. */
-export function statusCondition(status: ApprovalStatus, now: number): { text: string; values: (number | string)[] } {
-  if (status === "open") return { text: "status = 'open' AND expires_at > ?", values: [now] };
-  if (status === "expired") return { text: "(status = 'expired' OR status = 'open' AND expires_at <= ?)", values: [now] };
-  return { text: "status = ?", values: [status] };
+/** The conditions for rows with this status, in the SQL of both engines: each is a range of an index. */
+export function statusRanges(status: ApprovalStatus | undefined, now: number): { text: string; values: (number | string)[] }[] {
+  if (status === undefined) return [{ text: "true", values: [] }];
+  if (status === "open") return [{ text: "status = 'open' AND expires_at > ?", values: [now] }];
+  const stored = { text: "status = ?", values: [status] };
+  return status === "expired" ? [stored, { text: "status = 'open' AND expires_at <= ?", values: [now] }] : [stored];
 }

@@ -1,7 +1,12 @@
 /** Builds the WHERE clause of a statement from conditions whose values are written as `?`. */
 export class Conditions {
-  readonly values: unknown[] = [];
+  readonly values: unknown[];
   readonly #conditions: string[] = [];
+
+  /** `values`: those that the statement has already, if it has several WHERE clauses. */
+  constructor(values: unknown[] = []) {
+    this.values = values;
+  }
 
   /** A value that is used elsewhere in the statement: returns its `$n`. */
   bind(value: unknown): string {

@@ -40,7 +40,9 @@ type ContractReads =
   | "retentionStoredBytes"
   | "retentionOldestRows"
   | "activityLast"
-  | "activityList";
+  | "activityList"
+  | "approvalList"
+  | "approvalCountOpen";
 
 export interface ReadOperations extends Pick<Store, ContractReads> {
   eventTypeRange(params: { after: number; limit: number }): Promise<CountedRange>;

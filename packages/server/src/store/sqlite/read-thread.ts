@@ -7,6 +7,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort } from "node:worker_threads";
 import { lastActivity, listActivity } from "../activity/sqlite.ts";
+import { countOpen, listApprovals } from "../approvals/sqlite/list-approvals.ts";
 import { listAudit } from "../audit-log/sqlite.ts";
 import type { CompileWhere } from "../contract/index.ts";
 import { sampleEvents } from "../event-shapes/sqlite.ts";
@@ -103,6 +104,8 @@ const operations: {
   retentionOldestRows: ({ db }, params) => countOldest(db, params),
   activityLast: ({ db }, params) => lastActivity(db, params),
   activityList: ({ db }, params) => listActivity(db, params),
+  approvalList: ({ db }, params) => listApprovals(db, params),
+  approvalCountOpen: ({ db }, params) => countOpen(db, params),
   webhookRequestFollow: ({ db }, params) => followRequests(db, params),
   webhookRequestSequence: ({ db }) => lastRequestSequence(db),
   webhookRequestSequenceBefore: ({ db }, params) => requestSequenceBefore(db, params),

@@ -117,7 +117,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...jobStore(db, { writer, startRuns: parts.startRuns }),
     ...reconciliationStore(db, writer),
     ...signalStore({ writer, resumeRuns }),
-    ...approvalStore(db, { ...parts, writer }),
+    ...approvalStore(db, { ...parts, writer, reader }),
     ...resumptionStore({ ...parts, writer }),
     ...retentionStore(db, writer, reader),
     ...erasureStore(db, writer),

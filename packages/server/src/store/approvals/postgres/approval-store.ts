@@ -9,7 +9,7 @@ import type { ApprovalListParams, ApprovalStore } from "../../contract/index.ts"
 import { Conditions } from "../../postgres/conditions.ts";
 import type { Database } from "../../postgres/database.ts";
 import type { WriteWithEventParts } from "../../postgres/write-with-event.ts";
-import { type ApprovalRow, approvalPage, endedCondition, statusCondition, toApproval } from "../rows.ts";
+import { type ApprovalRow, approvalPage, endedCondition, statusRanges, toApproval } from "../rows.ts";
 import { decideApproval, requestApproval } from "./write-approvals.ts";
 
 const GET = "SELECT * FROM approvals WHERE environment_id = $1 AND approval_id = $2";
@@ -43,15 +43,15 @@ export function approvalStore(parts: WriteWithEventParts): ApprovalStore {
 }
 
 async function listApprovals(database: Database, { environmentId, now, limit, status, after }: ApprovalListParams) {
-  const where = new Conditions();
-  where.add("environment_id = ?", environmentId);
-  if (after !== undefined) where.add("approval_id < ?", after);
-  if (status !== undefined) {
-    const { text, values } = statusCondition(status, now);
-    where.add(text, ...values);
-  }
-  const text = `SELECT * FROM approvals WHERE ${where.text} ORDER BY approval_id DESC LIMIT ${limit + 1}`;
-  const rows = await database.read<ApprovalRow>(text, where.values);
+  const values: unknown[] = [];
+  const selects = statusRanges(status, now).map((range) => {
+    const where = new Conditions(values);
+    where.add("environment_id = ?", environmentId);
+    if (after !== undefined) where.add("approval_id < ?", after);
+    where.add(range.text, ...range.values);
+    return `SELECT * FROM approvals WHERE ${where.text}`;
+  });
+  const rows = await database.read<ApprovalRow>(`${selects.join(" UNION ALL ")} ORDER BY approval_id DESC LIMIT ${limit + 1}`, values);
   return approvalPage(rows, limit);
 }
 

@@ -5,7 +5,6 @@ import type { EventId } from "@inlet/protocol";
 import {
   type ApprovalDecided,
   type ApprovalDecideParams,
-  type ApprovalListParams,
   type ApprovalRequestParams,
   type ApprovalStore,
   approvalStatus,
@@ -14,19 +13,19 @@ import {
 } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../queue/policy/lease-allocation.ts";
 import type { GroupCommit } from "../../sqlite/group-commit.ts";
+import type { Reader } from "../../sqlite/reader.ts";
 import type { RunParts } from "../../sqlite/run-parts.ts";
 import { answerValue, holdsSignal, outcomeOf, statusAtEnd } from "../policy.ts";
-import { type ApprovalRow, approvalPage, endedCondition, statusCondition, toApproval } from "../rows.ts";
+import { type ApprovalRow, endedCondition, toApproval } from "../rows.ts";
 
 export interface ApprovalStoreParts extends Pick<RunParts, "approvals" | "waits" | "entries" | "states" | "append" | "changed"> {
   writer: GroupCommit;
+  reader: Reader;
 }
 
 export function approvalStore(db: DatabaseSync, parts: ApprovalStoreParts): ApprovalStore {
-  const { writer, approvals } = parts;
+  const { writer, reader, approvals } = parts;
   const ofRun = db.prepare("SELECT * FROM approvals WHERE environment_id = ? AND run_id = ? ORDER BY approval_id");
-  const openCount = db.prepare(`
-    SELECT count(*) AS open FROM (SELECT 1 FROM approvals WHERE environment_id = ? AND status = 'open' AND expires_at > ? LIMIT ?)`);
   const all = (rows: unknown) => (rows as ApprovalRow[]).map(toApproval);
   return {
     approvalRequest: (params) => writer.submit(() => request(parts, params), 4),
@@ -36,8 +35,8 @@ export function approvalStore(db: DatabaseSync, parts: ApprovalStoreParts): Appr
       return approval?.environmentId === environmentId ? approval : null;
     },
     approvalFind: async ({ id }) => approvals.get(id),
-    approvalList: async (params) => list(db, params),
-    approvalCountOpen: async ({ environmentId, now, limit }) => (openCount.get(environmentId, now, limit) as { open: number }).open,
+    approvalList: (params) => reader.read("approvalList", params),
+    approvalCountOpen: (params) => reader.read("approvalCountOpen", params),
     approvalsOfRun: async ({ environmentId, runId }) => all(ofRun.all(environmentId, runId)),
     approvalExpireMany: (params) => writer.submit(() => expire(db, params), params.limit),
   };
@@ -87,17 +86,6 @@ function eventIdOf({ events }: EventBatch): EventId {
   const [event] = events;
   if (!event) throw new Error("a decision is reported by one event");
   return event.id;
-}
-
-function list(db: DatabaseSync, { environmentId, now, limit, status, after }: ApprovalListParams) {
-  const where = [{ text: "environment_id = ?", values: [environmentId] as (number | string)[] }];
-  if (after !== undefined) where.push({ text: "approval_id < ?", values: [after] });
-  if (status !== undefined) where.push(statusCondition(status, now));
-  const text = where.map((condition) => condition.text).join(" AND ");
-  const rows = db
-    .prepare(`SELECT * FROM approvals WHERE ${text} ORDER BY approval_id DESC LIMIT ?`)
-    .all(...where.flatMap(({ values }) => values), limit + 1) as unknown as ApprovalRow[];
-  return approvalPage(rows, limit);
 }
 
 function expire(db: DatabaseSync, { environmentId, until, limit }: Parameters<ApprovalStore["approvalExpireMany"]>[0]): number {

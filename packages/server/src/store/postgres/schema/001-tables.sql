@@ -568,7 +568,7 @@ CREATE TABLE approvals (
   decision_event_id text COLLATE "C",
   PRIMARY KEY (environment_id, approval_id)
 );
-CREATE INDEX approvals_open ON approvals (environment_id, approval_id) WHERE status = 'open';
+CREATE INDEX approvals_by_status ON approvals (environment_id, status, approval_id);
 CREATE INDEX approvals_by_run ON approvals (environment_id, run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX approvals_by_run_no ON approvals (environment_id, run_no) WHERE run_no IS NOT NULL;
 CREATE INDEX approvals_by_end ON approvals (coalesce(ended_at, expires_at));

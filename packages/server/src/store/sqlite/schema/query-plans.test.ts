@@ -8,7 +8,8 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { test } from "node:test";
 import { createEventIdGenerator, type EnvironmentId, type EventId, type FunctionNo, type RunId, type WebhookId } from "@inlet/protocol";
 import { lastActivity, listActivity } from "../../activity/sqlite.ts";
-import { type EventListParams, RUN_STATUSES, type RunListParams } from "../../contract/index.ts";
+import { listApprovals } from "../../approvals/sqlite/list-approvals.ts";
+import { APPROVAL_STATUSES, type EventListParams, RUN_STATUSES, type RunListParams } from "../../contract/index.ts";
 import { getEventType, listEventTypes } from "../../event-types/sqlite.ts";
 import { followEvents, getEvent, sequenceBefore } from "../../events/sqlite/follow-events.ts";
 import { listEvents } from "../../events/sqlite/list-events.ts";
@@ -32,6 +33,7 @@ const GROWING = [
   "failed_attempts",
   "calls",
   "webhook_requests",
+  "approvals",
   "idempotency_keys",
   "idempotency_key_times",
 ];
@@ -145,6 +147,33 @@ test("lists of runs are ranges of an index, in its order", async (t) => {
     getRun(db, { environmentId, id: "01" as RunId });
   });
   for (const sql of single) assert.deepEqual(walks(planOf(db, sql)), [], sql);
+});
+
+test("lists of approvals are ranges of an index, in its order, and read on the read thread", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-plans-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const store = openSqliteStore({ folder, onFault: () => undefined, onRecovery: () => undefined });
+  const list = { environmentId: 1 as EnvironmentId, now: 1, limit: 20 };
+  const here = await preparedWhile(() => store.approvalList(list)).finally(() => store.stop());
+  assert.deepEqual([...here], []);
+  const db = openWriter(join(folder, DATABASE_FILE));
+  t.after(() => db.close());
+  const texts = await preparedWhile(() => {
+    for (const after of [{}, { after: "01" }]) {
+      listApprovals(db, { ...list, ...after });
+      for (const status of APPROVAL_STATUSES) listApprovals(db, { ...list, ...after, status });
+    }
+  });
+  assert.ok(texts.size >= 8, `only ${texts.size} lists were seen`);
+  for (const sql of texts) {
+    const plan = planOf(db, sql);
+    const reads = plan.filter((detail) => /^(SEARCH|SCAN)/.test(detail));
+    const index = sql.includes("status = ")
+      ? /^SEARCH approvals USING INDEX approvals_by_status \(environment_id=\? AND status=\?/
+      : /^SEARCH approvals/;
+    for (const read of reads) assert.match(read, index, sql);
+    assert.ok(!plan.some((detail) => detail.includes("TEMP B-TREE")), `sorted: ${sql}`);
+  }
 });
 
 /** Many more than any page or slice reads. */
