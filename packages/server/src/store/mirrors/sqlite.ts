@@ -16,10 +16,18 @@ export function prepareNoteMirror(db: DatabaseSync): (pending: PendingMirror) =>
 }
 
 export function mirrorStore(db: DatabaseSync, writer: GroupCommit): MirrorStore {
-  const list = db.prepare("SELECT * FROM pending_mirrors ORDER BY event_id LIMIT ?");
+  const list = db.prepare(
+    "SELECT * FROM pending_mirrors WHERE (event_id, environment_id) > (?, ?) ORDER BY event_id, environment_id LIMIT ?",
+  );
+  const keep = db.prepare("UPDATE pending_mirrors SET targets = ? WHERE environment_id = ? AND event_id = ?");
   const remove = db.prepare("DELETE FROM pending_mirrors WHERE environment_id = ? AND event_id = ?");
   return {
-    mirrorList: async ({ limit }) => (list.all(limit) as unknown as MirrorRow[]).map(toPendingMirror),
+    async mirrorList({ limit, after }) {
+      const rows = list.all(after?.eventId ?? "", after?.environmentId ?? 0, limit) as unknown as MirrorRow[];
+      return rows.map(toPendingMirror);
+    },
+    mirrorKeep: ({ environmentId, eventId, targets }) =>
+      writer.submit(() => void keep.run(JSON.stringify(targets), environmentId, eventId)),
     mirrorRemove: ({ environmentId, eventId }) => writer.submit(() => void remove.run(environmentId, eventId)),
   };
 }

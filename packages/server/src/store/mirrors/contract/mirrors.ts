@@ -10,9 +10,13 @@ export interface PendingMirror {
   targets: readonly EnvironmentId[];
 }
 
+export type MirrorCursor = Pick<PendingMirror, "environmentId" | "eventId">;
+
 export interface MirrorStore {
-  /** Oldest first, of every environment. */
-  mirrorList(params: { limit: number }): Promise<PendingMirror[]>;
+  /** Oldest first, of every environment; `after`: the last of the page before. */
+  mirrorList(params: { limit: number; after?: MirrorCursor | null }): Promise<PendingMirror[]>;
+  /** Some copies are stored: only these targets are left. */
+  mirrorKeep(params: Pick<PendingMirror, "environmentId" | "eventId" | "targets">): Promise<void>;
   /** Called when the copies are stored. */
   mirrorRemove(params: { environmentId: EnvironmentId; eventId: EventId }): Promise<void>;
 }

@@ -7,6 +7,7 @@ import type {
   EventShapeStore,
   EventStore,
   EventTypeStore,
+  MirrorCursor,
   MirrorStore,
   RealtimeStore,
   ReconciliationStore,
@@ -96,12 +97,13 @@ export const EVENT_ROUTES: Routes<
   reconciliationLastScheduled: inEnvironment,
   reconciliationRecovered: inEnvironment,
   reconciliationExpireMany: (placement) => upTo(placement, (store, params) => store.reconciliationExpireMany(params)),
-  mirrorList:
-    (placement) =>
-    async ({ limit }) => {
-      const pending = await rows(placement, (store) => store.mirrorList({ limit }));
-      return pending.sort((a, b) => (a.eventId < b.eventId ? -1 : 1)).slice(0, limit);
-    },
+  mirrorList: (placement) => async (params) => {
+    const pending = await rows(placement, (store) => store.mirrorList(params));
+    const isBefore = (a: MirrorCursor, b: MirrorCursor) =>
+      a.eventId === b.eventId ? a.environmentId < b.environmentId : a.eventId < b.eventId;
+    return pending.sort((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, params.limit);
+  },
+  mirrorKeep: inEnvironment,
   mirrorRemove: inEnvironment,
 
   // Realtime.

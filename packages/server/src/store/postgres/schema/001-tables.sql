@@ -875,6 +875,8 @@ CREATE TABLE pending_mirrors (
   PRIMARY KEY (environment_id, event_id)
 );
 
+CREATE INDEX pending_mirrors_by_event ON pending_mirrors (event_id, environment_id);
+
 -- What people decided about groups of failed runs. The key is a hash of the function and the pattern of the error.
 CREATE TABLE failure_states (
   environment_id integer NOT NULL,
@@ -986,5 +988,6 @@ COMMENT ON INDEX webhook_requests_by_event IS 'a webhook of all branches records
 COMMENT ON INDEX dedup_keys_by_age IS 'the oldest of all environments expire first';
 COMMENT ON INDEX marks_by_age IS 'the oldest of all environments expire first';
 COMMENT ON INDEX event_type_hours_by_age IS 'the oldest of all environments expire first';
+COMMENT ON INDEX pending_mirrors_by_event IS 'the oldest of all environments are copied first';
 COMMENT ON INDEX jobs_open IS 'jobs of all environments that somebody may work on';
 COMMENT ON INDEX queue_timers IS 'what is due next, in all environments: each shard is asked';

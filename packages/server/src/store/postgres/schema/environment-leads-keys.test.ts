@@ -50,6 +50,7 @@ const WALKED_ACROSS_ENVIRONMENTS: Record<string, string> = {
   event_type_hours_by_age: "old ones are removed",
   activity_hours_by_age: "old ones are removed",
   usage_hours_by_age: "old ones are removed",
+  pending_mirrors_by_event: "the oldest of all environments are copied first",
   jobs_open: "jobs that somebody may work on, of whichever environment",
   queue_by_lane: "a lane is in one environment, which its name does not tell",
   queue_timers: "what is due next, for whichever environment: each shard is asked",

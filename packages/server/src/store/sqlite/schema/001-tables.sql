@@ -768,6 +768,8 @@ CREATE TABLE pending_mirrors (
   PRIMARY KEY (environment_id, event_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX pending_mirrors_by_event ON pending_mirrors (event_id, environment_id);
+
 -- What people decided about groups of failed runs. The key is a hash of the function and the pattern of the error.
 CREATE TABLE failure_states (
   environment_id INTEGER NOT NULL,
