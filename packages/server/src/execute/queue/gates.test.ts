@@ -122,7 +122,7 @@ test("runs that start in order are asked for less often", async () => {
   assert.deepEqual(bench.times(), [30_000]);
 });
 
-test("a throttle is asked when its next run may start, and at least every five seconds", async () => {
+test("a throttle is asked when its next run may start, and at least every minute", async () => {
   const throttle = { key: "key", admit: () => () => ({ count: 0, remember: "", expiresAt: 0, nextAt: 0 }) };
   const bench = new Bench(["one", { throttle }]);
   bench.gates.note("one");
@@ -130,10 +130,46 @@ test("a throttle is asked when its next run may start, and at least every five s
   assert.deepEqual(bench.times(), [1_200]);
   bench.pass(1_200);
   await bench.ask().answer({ waiting: ["one"], nextAt: 100_000 });
-  assert.deepEqual(bench.times(), [6_200]);
-  bench.pass(5_000);
+  assert.deepEqual(bench.times(), [61_200]);
+  bench.pass(60_000);
   await bench.ask().answer({ waiting: ["one"], nextAt: 10 });
-  assert.deepEqual(bench.times(), [6_200], "a time that is over: at once");
+  assert.deepEqual(bench.times(), [61_200], "a time that is over: at once");
+});
+
+test("however many throttles wait for an hour, none is asked within the minute, and each of them at its time", async () => {
+  const throttle = { key: "key", admit: () => () => ({ count: 0, remember: "", expiresAt: 0, nextAt: 0 }) };
+  const lanes = Array.from({ length: 2_000 }, (_, n) => `lane ${n}`);
+  const bench = new Bench(...lanes.map((lane): [string, Partial<GateRule>] => [lane, { name: lane, throttle }]));
+  const hour = 3_600_000;
+  const answerAll = async () => {
+    for (const ask of bench.asks.splice(0)) await ask.answer({ waiting: ask.lanes, nextAt: hour });
+  };
+  for (const lane of lanes) bench.gates.note(lane);
+  await answerAll();
+  for (let n = 0; n < 59; n++) bench.pass(1_000);
+  assert.equal(bench.asks.length, 0);
+  bench.pass(hour - bench.now - 1);
+  await answerAll();
+  assert.deepEqual(new Set(bench.times()), new Set([hour]));
+  bench.pass(1);
+  assert.equal(bench.asks.length, lanes.length);
+});
+
+test("however many gates wait for slots, they are asked for at most 200 times a second, and each again", async () => {
+  const lanes = Array.from({ length: 4_000 }, (_, n) => `lane ${n}`);
+  const bench = new Bench(...lanes.map((lane): [string, Partial<GateRule>] => [lane, { name: lane, freedBy: lane }]));
+  for (const lane of lanes) bench.gates.note(lane);
+  const asked: string[] = [];
+  const seconds = 60;
+  for (let n = 0; n <= seconds; n++) {
+    for (const ask of bench.asks.splice(0)) {
+      if (n > 0) asked.push(...ask.lanes);
+      await ask.answer({ waiting: ask.lanes });
+    }
+    bench.pass(1_000);
+  }
+  assert.equal(new Set(asked).size, lanes.length);
+  assert.ok(asked.length <= seconds * 200, `${asked.length} asks`);
 });
 
 test("a throttle decides by the time at which the store asks it", () => {

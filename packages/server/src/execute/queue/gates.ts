@@ -7,6 +7,7 @@
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { AdmissionStore, LimitRule, RunThrottle } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
+import { PollSpread } from "./poll-spread.ts";
 
 /** Gates with the same name are asked for together. */
 export interface GateRule {
@@ -39,6 +40,8 @@ const RETRY_MS = 1_000;
 const POLL_INTERVAL_MS = 5_000;
 /** There may be many keys, on hold for days. Positions are stored, so none is lost with a node. */
 const ORDER_POLL_INTERVAL_MS = 30_000;
+/** Only time opens a throttle, or other rules, which are announced. A clock may be set meanwhile, or the machine suspended. */
+const THROTTLE_POLL_INTERVAL_MS = 60_000;
 
 /** Kept while runs wait. */
 interface Gate {
@@ -54,6 +57,7 @@ interface Gate {
 export class Gates {
   readonly #parts: GatesParts;
   readonly #gates = new Map<string, Gate>();
+  readonly #spread = new PollSpread();
   #isStopped = false;
 
   constructor(parts: GatesParts) {
@@ -150,8 +154,14 @@ export class Gates {
 
   #pollBy(gate: Gate, nextAt: number | null): void {
     const { clock } = this.#parts;
-    const pollMs = gate.rule.orderKey === null ? POLL_INTERVAL_MS : ORDER_POLL_INTERVAL_MS;
+    const pollMs = this.#spread.delayMs(pollIntervalMs(gate, nextAt), this.#gates.size);
     const delayMs = nextAt === null ? pollMs : Math.min(pollMs, Math.max(nextAt - clock.now(), 0));
     gate.cancelPoll = clock.after(delayMs, () => this.#ask(gate));
   }
+}
+
+/** Before its time a throttle admits nothing, whatever slots are freed. */
+function pollIntervalMs({ rule }: Gate, nextAt: number | null): number {
+  if (nextAt !== null) return THROTTLE_POLL_INTERVAL_MS;
+  return rule.orderKey === null ? POLL_INTERVAL_MS : ORDER_POLL_INTERVAL_MS;
 }

@@ -40,7 +40,7 @@ class Bench {
   now = 0;
   readonly #slots = new Map<string, number>();
   readonly #done = new Map<string, () => void>();
-  readonly #alarms = new Set<() => void>();
+  readonly #alarms = new Map<() => void, number>();
   readonly scheduler = new Scheduler({
     work: async (worked, signal) => {
       const name = `${worked.lane}${worked.no}`;
@@ -75,8 +75,8 @@ class Bench {
     prefetch: 1_000,
     clock: {
       now: () => this.now,
-      after: (_delayMs, work) => {
-        this.#alarms.add(work);
+      after: (delayMs, work) => {
+        this.#alarms.set(work, this.now + delayMs);
         return () => this.#alarms.delete(work);
       },
     },
@@ -109,8 +109,19 @@ class Bench {
     await settled();
   }
 
-  async passTime(): Promise<void> {
-    for (const alarm of [...this.#alarms]) {
+  /** All alarms go off. */
+  passTime(): Promise<void> {
+    return this.#goOff(() => true);
+  }
+
+  pass(ms: number): Promise<void> {
+    this.now += ms;
+    return this.#goOff((at) => at <= this.now);
+  }
+
+  async #goOff(isDue: (at: number) => boolean): Promise<void> {
+    for (const [alarm, at] of [...this.#alarms]) {
+      if (!isDue(at)) continue;
       this.#alarms.delete(alarm);
       alarm();
     }
@@ -233,6 +244,21 @@ test("a full lane looks again by itself: the node that held the slots may have d
   await bench.finish("a1");
   await bench.passTime();
   assert.deepEqual(bench.underWay, ["a2"]);
+});
+
+test("however many lanes are full, they claim at most 200 times a second, and each claims again", async () => {
+  const bench = new Bench();
+  const lanes = Array.from({ length: 4_000 }, (_, n) => `lane ${n}`);
+  for (const lane of lanes) {
+    bench.limits[lane] = [{ id: lane, cap: 0 }];
+    bench.put(lane, 1);
+  }
+  await settled();
+  bench.claimed.length = 0;
+  const seconds = 60;
+  for (let n = 0; n < seconds; n++) await bench.pass(1_000);
+  assert.equal(new Set(bench.claimed).size, lanes.length);
+  assert.ok(bench.claimed.length <= seconds * 200, `${bench.claimed.length} claims`);
 });
 
 test("entries whose leases are over are claimed again, in their order, and a call whose lease is lost is told", async () => {

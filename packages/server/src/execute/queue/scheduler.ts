@@ -9,6 +9,7 @@ import type { EnvironmentId, FunctionNo, LeaseId } from "@inlet/protocol";
 import type { ClaimedEntry, LimitRule, QueueClaimResult } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
 import { holdsLease } from "./holds-lease.ts";
+import { PollSpread } from "./poll-spread.ts";
 
 /** A lane with less than this fraction of its capacity left claims more. */
 const LOW_SHARE = 0.25;
@@ -81,6 +82,9 @@ export class Scheduler {
   readonly #apps = new Map<string, AppCalls>();
   /** For each limit in each database, which counts by itself, the lanes that wait for a slot, longest waiting first. */
   readonly #full = new Map<string, Set<Lane>>();
+  readonly #spread = new PollSpread();
+  /** How many lanes wait for a slot. */
+  #fullLanes = 0;
   /** The databases of lanes that have waited for a slot. */
   readonly #databaseNos = new Set<number>();
   /** Limits whose lanes are claiming in turn, and whether more slots were freed in the meantime. */
@@ -320,15 +324,18 @@ export class Scheduler {
     const no = this.#parts.databaseOf(lane.key);
     this.#databaseNos.add(no);
     for (const id of limitIds.map((limitId) => countedIn(no, limitId))) this.#full.set(id, (this.#full.get(id) ?? new Set()).add(lane));
-    lane.cancelPoll = this.#parts.clock.after(FULL_POLL_MS, () => {
+    const delayMs = this.#spread.delayMs(FULL_POLL_MS, ++this.#fullLanes);
+    lane.cancelPoll = this.#parts.clock.after(delayMs, () => {
       this.#unblock(lane);
       void this.#refill(lane);
     });
   }
 
   #unblock(lane: Lane): void {
-    lane.cancelPoll?.();
+    if (!lane.cancelPoll) return;
+    lane.cancelPoll();
     lane.cancelPoll = null;
+    this.#fullLanes--;
     for (const [id, lanes] of this.#full) if (lanes.delete(lane) && lanes.size === 0) this.#full.delete(id);
   }
 
