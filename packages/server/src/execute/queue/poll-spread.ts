@@ -1,11 +1,12 @@
 /**
  * When those that wait in large numbers look again. What usually wakes them is announced: the poll is there for what is not, such as a node
- * that died with its slots. Each gets another delay in turn, so that however many there are, all of them together look at most 200 times a
- * second on average, and not all at the same moment.
+ * that died with its slots. Each gets another delay in turn, so that however many there are, all of them together look only so often on
+ * average, and not all at the same moment.
  */
 
-/** The delay of one of n is on average n / 2 steps longer than the interval. */
-const STEP_MS = 10;
+const PER_SECOND_MAX = 200;
+/** On average, the delay of one of n is n / 2 steps longer than the interval. */
+const STEP_MS = 2_000 / PER_SECOND_MAX;
 
 export class PollSpread {
   #turn = 0;
