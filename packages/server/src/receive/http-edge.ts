@@ -120,8 +120,8 @@ export function writeRefusal(request: IncomingMessage, response: ServerResponse,
 function write(request: IncomingMessage, response: ServerResponse, answer: HttpResponse, more: readonly string[] = []): void {
   const leave = hasLargeRest(request);
   response.writeHead(answer.status, [...answer.headers, ...(leave ? CLOSE : more)]);
-  response.end(answer.body);
   if (leave) closeLingering(request);
+  response.end(answer.body);
 }
 
 /** Pages of any origin may send events, with any headers; only the key in the path matters. */

@@ -31,10 +31,8 @@ export function registerBodyBudget(app: FastifyInstance, budget: BodyBudget): vo
   app.addHook("onSend", async (request, reply, payload) => {
     if (hasLargeRest(request.raw)) {
       reply.header("connection", "close");
-      reply.raw.once("finish", () => {
-        request.raw.unpipe();
-        closeLingering(request.raw);
-      });
+      request.raw.unpipe();
+      closeLingering(request.raw);
     }
     return payload;
   });

@@ -10,6 +10,7 @@ import { holdsRealtimeToken, isRealtimeConnect } from "../api/realtime/web-socke
 import { registerRestErrors, sendRefusal } from "../api/rest-errors.ts";
 import { BadRequests } from "../receive/connections/bad-requests.ts";
 import { dropForwardedPorts } from "../receive/connections/client-ip.ts";
+import { isEnded } from "../receive/connections/close-lingering.ts";
 import { type ConnectionRules, guardConnections } from "../receive/connections/guard-connections.ts";
 import { SilentConnections } from "../receive/connections/silent-connections.ts";
 import { createHttpEdge, type HttpEdgeParts, isForEdge, isPreflightForEdge, writeRefusal } from "../receive/http-edge.ts";
@@ -40,7 +41,8 @@ export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | s
   /** A fault here is one of this request: it ends this connection and nothing else. */
   function handle(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
     try {
-      route(request, response, framework);
+      if (isEnded(request)) response.destroy();
+      else route(request, response, framework);
     } catch (error) {
       log.error({ err: error }, "a request failed unexpectedly: its connection is closed");
       response.destroy();
