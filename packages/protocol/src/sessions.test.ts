@@ -19,3 +19,10 @@ test("what has nothing to settle stays as it was written", () => {
   for (const extras of [null, '{"v":1.0}', '{"meta":{"sessions":{"a":"1"}},"v":1.0}', '{"meta":"text"}', '{"meta":{"x":1.0}}'])
     assert.equal(settleSessions(extras), extras);
 });
+
+test("what else meta contains stays as it was written, however deep", () => {
+  const deep = "[".repeat(100_000) + "]".repeat(100_000);
+  const meta = `{"n":1.0,"propagated_sessions":{"a":"1"},"big":12345678901234567890,"x":${deep}}`;
+  const settled = `{"n":1.0,"big":12345678901234567890,"x":${deep},"sessions":{"a":"1"}}`;
+  assert.equal(settleSessions(`{"v":1.0,"meta":${meta}}`), `{"v":1.0,"meta":${settled}}`);
+});

@@ -13,21 +13,26 @@ interface Meta {
   propagated_sessions?: Readonly<Record<string, unknown>> | null;
 }
 
-/** `extras` is JSON text of an object with the fields of an event other than name, data, id and ts, or null. */
+/** `extras` is JSON text of an object with the fields of an event other than name, data, id and ts, or null. Other fields stay as written. */
 export function settleSessions(extras: string | null): string | null {
   if (extras === null || !extras.includes('"meta"')) return extras;
   const members = jsonMembers(extras);
   const member = members.findLast(({ key }) => key === "meta");
   if (!member || extras[member.start] !== "{") return extras;
-  const { propagated_sessions, ...meta } = JSON.parse(extras.slice(member.start, member.end)) as Meta;
-  const { sessions = {} } = meta;
-  if (propagated_sessions === undefined && sessions !== null && !Object.values(sessions).includes(null)) return extras;
-  const settled = JSON.stringify({ ...meta, sessions: merged(meta.sessions, propagated_sessions) });
+  const meta = extras.slice(member.start, member.end);
+  const { sessions, propagated_sessions } = JSON.parse(meta) as Meta;
+  if (propagated_sessions === undefined && sessions !== null && !Object.values(sessions ?? {}).includes(null)) return extras;
+  const settled = withMember(meta, "sessions", JSON.stringify(merged(sessions, propagated_sessions)), ["propagated_sessions"]);
+  return withMember(extras, "meta", settled);
+}
+
+/** The text of an object with this member last, and without members of these names. */
+function withMember(text: string, name: string, value: string, leftOut: readonly string[] = []): string {
   const others = joinMembers(
-    extras,
-    members.filter(({ key }) => key !== "meta"),
+    text,
+    jsonMembers(text).filter(({ key }) => key !== name && !leftOut.includes(key)),
   );
-  return `${others === "{}" ? "{" : `${others.slice(0, -1)},`}"meta":${settled}}`;
+  return `${others === "{}" ? "{" : `${others.slice(0, -1)},`}${JSON.stringify(name)}:${value}}`;
 }
 
 function merged(own: Meta["sessions"], handedOn: Meta["propagated_sessions"]): Record<string, string> {
