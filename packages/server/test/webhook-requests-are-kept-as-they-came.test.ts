@@ -28,6 +28,21 @@ test("query, order and case of headers, repetitions and compressed bytes are kep
   assert.ok(!JSON.stringify(record).includes("hush"));
 });
 
+test("a body that is its text is recorded without its bytes, whatever encoding is declared", async (t) => {
+  const service = await startTestService(t);
+  const webhook = await makeWebhook(service);
+  const body = Buffer.from('{"n": "ł"}');
+  for (const [encoding, status] of [
+    ["identity", 200],
+    ["gzip", 400],
+  ] as const) {
+    const headers = [...HEADERS, `Content-Encoding: ${encoding}`];
+    assert.equal(await postBytes(webhook.url, { query: "", headers, body }), status, encoding);
+    const [record] = await requestsOf(service, webhook);
+    assert.deepEqual([record.body, record.bodyBase64 ?? null], [body.toString(), null], encoding);
+  }
+});
+
 test("a replay and a draft see what the transform saw the first time", async (t) => {
   const service = await startTestService(t);
   const webhook = await makeWebhook(service);

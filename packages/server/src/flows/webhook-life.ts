@@ -227,7 +227,7 @@ async function transform(
   transforming?.end(result instanceof Refusal ? result.code : undefined);
   return {
     result,
-    body: seenBody(bytes, body, request.headers["content-encoding"]),
+    body: seenBody(bytes, body),
     logs: [...authentication.logs, ...logs],
     durationMs: authentication.durationMs + durationMs,
   };
@@ -330,12 +330,12 @@ function authenticateParams(parts: WebhookLifeParts, { request, target, seen, by
 }
 
 /** A request to a closed webhook, or from a denied address, is recorded in full, but no user code runs for it. */
-function unread({ bytes, request }: Received): SeenTransform {
-  return { body: seenBody(bytes, null, request.headers["content-encoding"]), logs: [], durationMs: 0 };
+function unread({ bytes }: Received): SeenTransform {
+  return { body: seenBody(bytes, null), logs: [], durationMs: 0 };
 }
 
-function halted({ bytes, request }: Received, { logs, durationMs }: Pick<Authentication, "logs" | "durationMs">): SeenTransform {
-  return { body: seenBody(bytes, null, request.headers["content-encoding"]), logs, durationMs };
+function halted({ bytes }: Received, { logs, durationMs }: Pick<Authentication, "logs" | "durationMs">): SeenTransform {
+  return { body: seenBody(bytes, null), logs, durationMs };
 }
 
 function closedFor({ webhook, isOpen }: WebhookTarget, { ip, isReconciled }: SeenRequest): Refusal | null {

@@ -1,6 +1,5 @@
 /** The record of a webhook request: the request and its outcome. Headers with credentials are masked first. */
 
-import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { EnvironmentId, Refusal, WebhookRequestId } from "@inlet/protocol";
 import type { NewWebhookRequest, Webhook } from "../store/contract/index.ts";
@@ -83,7 +82,7 @@ export function bodyKeyOf(raw: string): string {
 }
 
 /** The body as received: its text, if it could be decoded, and the bytes if the text does not represent them. */
-export function seenBody(bytes: Buffer, read: SeenBody | null, contentEncoding: string | undefined): SeenBody {
-  const isText = !contentEncoding && (read !== null || isUtf8(bytes));
-  return isText ? (read ?? { raw: bytes.toString() }) : { raw: read?.raw ?? bytes.toString(), rawBase64: bytes.toString("base64") };
+export function seenBody(bytes: Buffer, read: SeenBody | null): SeenBody {
+  const { raw } = read ?? { raw: bytes.toString() };
+  return Buffer.from(raw).equals(bytes) ? { raw } : { raw, rawBase64: bytes.toString("base64") };
 }
