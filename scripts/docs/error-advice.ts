@@ -44,7 +44,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
     "The message contains the reason. Compare the handshake of the webhook with what the provider sends, and start the handshake again at the provider.",
   method_not_allowed: "Use a method that the response header `Allow` lists. Events are sent with `POST`.",
   content_type_unsupported:
-    "Send JSON with `Content-Type: application/json`. Events may also be sent without a content type. Forms and files are accepted by webhooks only.",
+    "Send JSON with `Content-Type: application/json`. Events may also be sent without a content type. Forms, files and compressed bodies are accepted by webhooks only.",
   overloaded:
     "Send the same request again after the seconds in `Retry-After`; nothing was stored. If it happens often, look at the metrics of the service: the machine, its disk or its database is at its limit. While the service stops, `/ready` responds with this code.",
   quota_exceeded:

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { connect } from "node:net";
 import type { TestContext } from "node:test";
+import { gzipSync } from "node:zlib";
 import { isEventId } from "@inlet/protocol";
 import { test } from "./support/both-stores.ts";
 import { onEnd } from "./support/on-end.ts";
@@ -78,6 +79,14 @@ test(
       assertRefused(await send("multipart/form-data; boundary=x", text), 415, "content_type_unsupported");
       assertRefused(await send("application/octet-stream", text), 415, "content_type_unsupported");
       assertRefused(await send("application/xml", "<a/>"), 415, "content_type_unsupported");
+    },
+
+    "a compressed body is refused, and the error says what to do": async (service) => {
+      const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+      const answer = await service.send(gzipSync(JSON.stringify(EVENT)), { headers });
+      assertRefused(answer, 415, "content_type_unsupported");
+      assert.match(answer.body.error, /gzip.*uncompressed/);
+      assert.equal((await service.send(EVENT, { headers: { ...headers, "content-encoding": "identity" } })).status, 200);
     },
 
     "no content type at all is read as JSON": async (service) => {

@@ -29,7 +29,7 @@ import type { RefusalLog } from "../observe/refusal-log.ts";
 import { RequestSpan as TracedRequest } from "../observe/telemetry/request-span.ts";
 import type { Tracing } from "../observe/telemetry/tracing.ts";
 import type { Traffic } from "../observe/traffic.ts";
-import { contentTypeRefusal } from "../receive/bodies/event-content-type.ts";
+import { contentEncodingRefusal, contentTypeRefusal } from "../receive/bodies/event-content-type.ts";
 import { parseEvents } from "../receive/bodies/parse-events.ts";
 import { ABORTED, bodyTooLarge, overloaded } from "../receive/bodies/read-body.ts";
 import type { InboundRequest, ReceiveOutcome, RequestSpan } from "../receive/inbound-request.ts";
@@ -136,7 +136,8 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   if (body === ABORTED || body instanceof Refusal) return body;
 
   const isSdk = isFromSdk(request);
-  const refused = contentTypeRefusal(request.headers["content-type"], body);
+  const { "content-type": contentType, "content-encoding": contentEncoding } = request.headers;
+  const refused = contentTypeRefusal(contentType, body) ?? contentEncodingRefusal(contentEncoding);
   const checked = refused ?? check(parts, sender, body, isSdk);
   if (checked instanceof Refusal) return checked;
 

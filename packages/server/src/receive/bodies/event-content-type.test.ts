@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contentTypeRefusal } from "./event-content-type.ts";
+import { contentEncodingRefusal, contentTypeRefusal } from "./event-content-type.ts";
 
 const refused = (header: string | undefined, body = "{}") => contentTypeRefusal(header, Buffer.from(body));
 
@@ -23,4 +23,15 @@ test("a form is read when it looks like JSON, which is what curl sends", () => {
   for (const body of ["{}", " \n[1]", `${" ".repeat(63)}{`]) assert.equal(refused(form, body), null, body);
   for (const body of ["a=1", "a={}", "", `${" ".repeat(64)}{`]) assert.equal(refused(form, body)?.code, "content_type_unsupported", body);
   assert.equal(refused("application/xml", "{}")?.code, "content_type_unsupported", "only a form");
+});
+
+test("a compressed body is refused by the name of its encoding", () => {
+  for (const encoding of [undefined, "", "identity", " Identity "]) assert.equal(contentEncodingRefusal(encoding), null, encoding);
+  for (const encoding of ["gzip", "br", "identity, gzip"]) {
+    const { code, message } = contentEncodingRefusal(encoding) ?? {};
+    assert.deepEqual(
+      [code, message],
+      ["content_type_unsupported", `Events are not read with the content encoding ${encoding}: send the body uncompressed.`],
+    );
+  }
 });

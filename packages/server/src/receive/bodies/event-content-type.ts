@@ -1,4 +1,4 @@
-/** The content types that the Event API accepts: any kind of JSON, text, or none. */
+/** The content types that the Event API accepts: any kind of JSON, text, or none; and none of the content encodings. */
 
 import { Refusal } from "@inlet/protocol";
 
@@ -15,4 +15,11 @@ export function contentTypeRefusal(header: string | undefined, body: Buffer): Re
   if (type === "" || type === JSON_TYPE || type.startsWith("text/") || type.endsWith("+json")) return null;
   if (type === FORM && OBJECT_OR_ARRAY.test(body.toString("latin1", 0, 64))) return null;
   return new Refusal("content_type_unsupported", `Events are sent as application/json, not as ${type}.`);
+}
+
+/** Null if the body is sent as it is. */
+export function contentEncodingRefusal(header: string | undefined): Refusal | null {
+  const encoding = (header ?? "").trim().toLowerCase();
+  if (encoding === "" || encoding === "identity") return null;
+  return new Refusal("content_type_unsupported", `Events are not read with the content encoding ${encoding}: send the body uncompressed.`);
 }
