@@ -28,9 +28,11 @@ async function parse(bytes: Buffer, contentType: string): Promise<FieldLists> {
     limits: { fieldNameSize: bytes.length, fieldSize: bytes.length, parts: PARTS_MAX },
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });
-  busboy.on("field", (name, value) => addField(fields, name, value));
+  // A part without a name is no field.
+  const add = (name: string | undefined, value: string) => name !== undefined && addField(fields, name, value);
+  busboy.on("field", (name, value) => add(name, value));
   busboy.on("file", (name, content, fileName) => {
-    addField(fields, name, fileName ?? "");
+    add(name, fileName ?? "");
     content.on("error", reject);
     content.resume();
   });

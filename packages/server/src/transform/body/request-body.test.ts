@@ -136,6 +136,11 @@ describe("multipart", () => {
     assert.deepEqual(JSON.parse((await read(body, type)).evtJson), { a: ["x"] });
   });
 
+  it("has no part without a name", async () => {
+    const parts = [part("Content-Disposition: form-data", "x"), part('Content-Disposition: form-data; filename="f"', "x"), field("", "y")];
+    assert.equal((await read(`${parts.join("")}${field("a", "1")}${end}`, type)).evtJson, `{"":["y"],"a":["1"]}`);
+  });
+
   it("is refused when it is none", async () => {
     assert.equal((await refused("a=1", "multipart/form-data"))[0], "body_invalid");
     assert.equal((await refused(field("a", "1"), type))[0], "body_invalid");
