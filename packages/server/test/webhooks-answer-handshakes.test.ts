@@ -81,6 +81,15 @@ test(
       }
     },
 
+    "a status without a body has no body, length or type": async (service) => {
+      for (const status of [204, 304]) {
+        const { url } = await open(service, { source: `() => ({ status: ${status}, body: 'x', headers: { 'X-Hook-Secret': 'y' } })` });
+        const answer = await call(url);
+        assert.deepEqual([answer.status, answer.text, answer.headers.get("x-hook-secret")], [status, "", "y"]);
+        for (const name of ["content-length", "content-type"]) assert.equal(answer.headers.get(name), null, `${status} ${name}`);
+      }
+    },
+
     "a wrong verify token is refused, and neither kind gets into the record": async (service) => {
       const webhook = await open(service, { preset: "meta", secrets: ["my verify token"] });
       for (const token of ["wrong verify token", "my verify token"]) {

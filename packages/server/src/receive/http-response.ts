@@ -20,7 +20,8 @@ export interface ResponseParts {
 
 export const METHODS_ALLOWED = "POST, OPTIONS";
 const RETRY_AFTER_S = 1;
-const NO_CONTENT = 204;
+/** No Content, Not Modified. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 /** Null: the client has disconnected. */
 export async function answerTo({ receive, log }: ResponseParts, request: InboundRequest): Promise<HttpResponse | null> {
@@ -37,7 +38,7 @@ export async function answerTo({ receive, log }: ResponseParts, request: Inbound
 
 /** No cookies and no CORS headers: pages have no use for this response. */
 function handshakeResponse({ handshake: { status, contentType, headers, body } }: Answered): HttpResponse {
-  return { status, headers: [...chosenHeaders(contentType, body), ...headers], body };
+  return withBody(status, contentType, body, headers);
 }
 
 function acceptedResponse({ ids, answer }: Accepted): HttpResponse {
@@ -48,8 +49,13 @@ function acceptedResponse({ ids, answer }: Accepted): HttpResponse {
 }
 
 function chosenResponse({ status, contentType, body }: NonNullable<Accepted["answer"]>): HttpResponse {
-  if (status === NO_CONTENT) return { status, headers: ["access-control-allow-origin", "*"], body: "" };
-  return { status, headers: [...chosenHeaders(contentType, body), "access-control-allow-origin", "*"], body };
+  return withBody(status, contentType, body, ["access-control-allow-origin", "*"]);
+}
+
+/** A status without a body has neither its length nor its type. */
+function withBody(status: number, contentType: string, body: string, headers: readonly string[]): HttpResponse {
+  if (BODILESS.has(status)) return { status, headers: [...headers], body: "" };
+  return { status, headers: [...chosenHeaders(contentType, body), ...headers], body };
 }
 
 /** Keeps browsers from interpreting the text as another type. */
