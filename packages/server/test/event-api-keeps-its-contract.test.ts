@@ -89,6 +89,15 @@ test(
       assert.equal((await service.send(EVENT, { headers: { ...headers, "content-encoding": "identity" } })).status, 200);
     },
 
+    "the whole URL as the target of a request means its path": async (service) => {
+      const body = JSON.stringify(EVENT);
+      const status = await new Promise((resolve) => {
+        const options = { method: "POST", path: `${service.url}/e/${EVENT_KEY}?a=/e/x` };
+        request(service.url, options, (response) => resolve(response.resume().statusCode)).end(body);
+      });
+      assert.equal(status, 200);
+    },
+
     "no content type at all is read as JSON": async (service) => {
       const status = await new Promise((resolve) => {
         const sent = request(`${service.url}/e/${EVENT_KEY}`, { method: "POST" }, (response) => resolve(response.resume().statusCode));

@@ -13,6 +13,7 @@ import { dropForwardedPorts } from "../receive/connections/client-ip.ts";
 import { isEnded } from "../receive/connections/close-lingering.ts";
 import { type ConnectionRules, guardConnections } from "../receive/connections/guard-connections.ts";
 import { SilentConnections } from "../receive/connections/silent-connections.ts";
+import { originForm } from "../receive/connections/target.ts";
 import { createHttpEdge, type HttpEdgeParts, isForEdge, isPreflightForEdge, writeRefusal } from "../receive/http-edge.ts";
 import { registerBodyBudget, registerResponseBudget } from "./framework-bodies.ts";
 
@@ -32,6 +33,7 @@ export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | s
   const badRequests = new BadRequests();
   function route(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
     badRequests.note(request, response);
+    request.url = originForm(request.url ?? "");
     if (trustProxy !== false) dropForwardedPorts(request);
     const refused = holdsRealtimeToken(request) || isPreflightForEdge(request) ? null : parts.guard?.(request);
     if (refused) writeRefusal(request, response, refused);
