@@ -121,3 +121,24 @@ test("a run without the key fails with a sentence, and the test kit shows plain 
   const { result, steps } = await runFunction(fn, { event: { data: { text: "a" } } });
   assert.deepEqual([result, steps[0]?.data], ["a", "a"]);
 });
+
+test("an event without data, or with null, has {} for its function, also if it was encrypted as null", async (t) => {
+  const encryption = encryptionMiddleware({ key: KEY });
+  const { inlet, open, ended, service } = await setStage(t, "dev", [encryption]);
+  const fn = inlet.createFunction({ id: "bare", retries: 0 }, { event: "x" }, ({ event }) => [event.data, Object.keys(event.data)]);
+  const sender = inlet.createFunction({ id: "sender", retries: 0 }, { event: "y" }, ({ step }) =>
+    step.sendEvent("send", [{ name: "x" }, { name: "x", data: null }] as never),
+  );
+  await open(fn, sender);
+  const { ids } = await inlet.send([{ name: "x" }, { name: "x", data: null }, { name: "y", data: {} }] as never);
+  const stored = await service.send({ name: "x", data: await encryption.encode?.(null) });
+  const sent = (await encryption.decode?.((await ended(sender)).output)) as { ids: string[] };
+  for (const id of [ids[0], ids[1], ...sent.ids]) {
+    const { data } = (await service.rest("GET", `/events/${id}`)).body.data as { data: unknown };
+    assert.deepEqual(await encryption.decode?.(data), {}, "also for those who read it elsewhere, as the result of a wait");
+  }
+  for (const id of [ids[0], ids[1], ...sent.ids, stored.body.ids[0]]) {
+    const { status, output } = await ended(fn, id);
+    assert.deepEqual([status, await encryption.decode?.(output)], ["completed", [{}, []]]);
+  }
+});

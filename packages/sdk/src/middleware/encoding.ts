@@ -18,15 +18,19 @@ export async function decodeValue(list: readonly Middleware[], value: unknown): 
   return decoded;
 }
 
+/** The service takes absent data for {}, which it cannot do once they are encoded. */
 export function encodeEvents(list: readonly Middleware[], events: readonly EventPayload[]): Promise<EventPayload[]> {
-  const encoded = async (event: EventPayload) => ({ ...event, data: (await encodeValue(list, event.data)) as EventPayload["data"] });
+  const encoded = async (event: EventPayload) => ({ ...event, data: (await encodeValue(list, event.data ?? {})) as EventPayload["data"] });
   return Promise.all(events.map(encoded));
 }
 
-/** A call with events and results as the function's code reads them. */
+/** A call with events and results as the function's code reads them. Data that were encoded as null are {}, as without middleware. */
 export async function decodeCall(list: readonly Middleware[], body: CallBody): Promise<CallBody> {
   if (!list.some(({ decode }) => decode)) return body;
-  const decoded = async (event: ReceivedEvent) => ({ ...event, data: (await decodeValue(list, event.data)) as ReceivedEvent["data"] });
+  const decoded = async (event: ReceivedEvent) => ({
+    ...event,
+    data: ((await decodeValue(list, event.data)) ?? {}) as ReceivedEvent["data"],
+  });
   const events = await Promise.all(body.events.map(decoded));
   return { ...body, events, event: events[0] ?? body.event, steps: await decodeMemos(list, body.steps) };
 }
