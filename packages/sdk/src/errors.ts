@@ -80,7 +80,8 @@ export function isFinal(thrown: unknown): boolean {
 }
 
 export function retryAfterSeconds(thrown: unknown): number | undefined {
-  const seconds = nameOf(thrown) === "RetryAfterError" ? (thrown as RetryAfterError).retryAfterSeconds : undefined;
+  const isDelayed = thrown instanceof RetryAfterError || nameOf(thrown) === "RetryAfterError";
+  const seconds = isDelayed ? (thrown as RetryAfterError).retryAfterSeconds : undefined;
   return typeof seconds === "number" && Number.isFinite(seconds) ? seconds : undefined;
 }
 

@@ -98,6 +98,14 @@ test("RetryAfterError says when, for steps and for functions", async (t) => {
     [calls[0]?.status, calls[0]?.headers.get("retry-after"), calls[0]?.headers.get("x-service-no-retry")],
     [500, "3", "false"],
   );
+  class TooManyRequests extends RetryAfterError {
+    override name = "TooManyRequests";
+  }
+  const named = inlet.createFunction({ id: "named" }, { event: "test/event" }, () => {
+    throw new TooManyRequests("busy", "40s");
+  });
+  const [refused] = (await run(t, named, { maxAttempts: 2 })).calls;
+  assert.equal(refused?.headers.get("retry-after"), "40", "a subclass with a name of its own");
   t.mock.timers.enable({ apis: ["Date"] });
   assert.equal(new RetryAfterError("later", new Date(Date.now() + 10_000)).retryAfterSeconds, 10);
   const past = Date.now() - 10_000;
