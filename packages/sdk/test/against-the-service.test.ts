@@ -57,7 +57,7 @@ for (const mode of ["dev", "start"] as const) {
     const order = inlet.createFunction({ id: "order" }, { event: "shop/ordered" }, async ({ event, step }) => {
       const invoked = await step.invoke("tax", { function: tax, data: { net: event.data.net } });
       await step.sendEvent("ask", { name: "shop/asked", data: { orderId: event.data.orderId } });
-      const paid = await step.waitForEvent("paid", { event: "shop/paid", timeout: "1h", match: "data.orderId" });
+      const paid = await step.waitForEvent("paid", { event: "shop/paid", timeout: "1h", match: "data.orderId", if: "async.data.by != ''" });
       const late = await step.waitForEvent("late", { event: "shop/late", timeout: 30 });
       const first = await Promise.race([
         step.waitForEvent("no answer", { event: "shop/answer", timeout: "1d" }).then(() => "answer"),

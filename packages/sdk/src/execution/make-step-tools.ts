@@ -13,7 +13,7 @@ import { type CheckedInvocation, validateInvocation, validateReference } from ".
 import type { FetchOptions, InferOptions } from "../functions/ai-tools.ts";
 import { type FunctionReference, isReference } from "../functions/function-reference.ts";
 import { fullId, type InletFunction } from "../functions/inlet-function.ts";
-import { matchExpression } from "../functions/registration.ts";
+import { conditionOf } from "../functions/registration.ts";
 import type { AnyStepTools, ApprovalOptions, SignalOptions } from "../functions/step-tools.ts";
 import type { StepRequest } from "./found-step.ts";
 import { fetchRequest, inferRequest } from "./gateway-requests.ts";
@@ -45,10 +45,10 @@ export function makeStepTools({ client, runId, eventMs, sessions, find }: StepSo
     },
     waitForEvent(
       id: string,
-      { event, timeout, match, ...rest }: { event: string; timeout: number | string | Date; match?: string; if?: string },
+      { event, timeout, ...conditions }: { event: string; timeout: number | string | Date; match?: string; if?: string },
     ) {
       if (!event) throw new TypeError(`step.waitForEvent("${id}") needs the name of an event`);
-      const expression = rest.if ?? (match && matchExpression(match));
+      const expression = conditionOf(conditions);
       const opts = { timeout: limitText(timeout), ...(expression ? { if: expression } : {}) };
       return find({ id, op: "WaitForEvent", name: event, opts, revive: (found) => received(client, found) });
     },

@@ -33,6 +33,7 @@ test("every setting is passed on in the words of the wire", () => {
       cancelOn: [
         { event: "shop/order.cancelled", match: "data.orderId", timeout: "1d" },
         { event: "shop/closed", if: "async.data.forever" },
+        { event: "shop/refused", match: "data.orderId", if: "async.data.n > 3 || async.data.all" },
       ],
       timeouts: { start: "1m", finish: 7_200_000 },
     },
@@ -56,6 +57,7 @@ test("every setting is passed on in the words of the wire", () => {
     cancel: [
       { event: "shop/order.cancelled", if: "event.data.orderId == async.data.orderId", timeout: "1d" },
       { event: "shop/closed", if: "async.data.forever" },
+      { event: "shop/refused", if: "(event.data.orderId == async.data.orderId) && (async.data.n > 3 || async.data.all)" },
     ],
     timeouts: { start: "1m", finish: "2h" },
   });

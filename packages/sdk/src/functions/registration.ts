@@ -12,9 +12,10 @@ export function registrationOf(fn: InletFunction, appUrl: string): Json[] {
   return [entryOf(fn, appUrl), ...(failure ? [entryOf(failure, appUrl)] : [])];
 }
 
-/** A path at which both events of a wait or a cancellation must have the same value, as an expression. */
-export function matchExpression(path: string): string {
-  return `event.${path} == async.${path}`;
+/** What a wait or a cancellation requires, as one expression: the same value at the path `match` of both events, and `if`. */
+export function conditionOf({ match, if: condition }: Pick<CancelOn, "match" | "if">): string | undefined {
+  const equality = match ? `event.${match} == async.${match}` : undefined;
+  return equality && condition ? `(${equality}) && (${condition})` : equality || condition || undefined;
 }
 
 function entryOf(fn: InletFunction, appUrl: string): Json {
@@ -55,9 +56,8 @@ function flowEntry(config: FlowConfig): Json {
   });
 }
 
-function cancelEntry({ event, match, timeout, ...rest }: CancelOn): Json {
-  const expression = rest.if ?? (match && matchExpression(match));
-  return withoutUndefined({ event, if: expression, timeout: optionalText(timeout) });
+function cancelEntry({ event, timeout, ...conditions }: CancelOn): Json {
+  return withoutUndefined({ event, if: conditionOf(conditions), timeout: optionalText(timeout) });
 }
 
 function optionalText(duration: Duration | undefined): string | undefined {
