@@ -153,6 +153,31 @@ test("a wait yields the whole event, or null when none came", async (t) => {
   assert.deepEqual(second?.opts, { timeout: "1s", if: "async.data.n > 1" });
 });
 
+test("a wait for a pattern, or without a timeout, is refused where it stands", async (t) => {
+  const { inlet } = await testApp(t);
+  const fn = inlet.createFunction({ id: "refused" }, { event: "test/event" }, async ({ step }) => {
+    const faults = [
+      () => step.waitForEvent("a", { event: "t/wa*", timeout: "1h" }),
+      () => step.waitForEvent("b", { event: "t/wake" } as never),
+      () => step.waitForSignal("c", { signal: "s" } as never),
+      () => step.waitForApproval("d", { prompt: "p", timeout: null } as never),
+    ];
+    return faults.map((wait) => {
+      try {
+        return wait();
+      } catch (error) {
+        return (error as Error).message;
+      }
+    });
+  });
+  assert.deepEqual((await run(t, fn)).output, [
+    'step.waitForEvent("a") needs the whole name of an event: the pattern "t/wa*" would never match one',
+    'step.waitForEvent("b") needs a timeout, such as "1h"',
+    'step.waitForSignal("c") needs a timeout, such as "1h"',
+    'step.waitForApproval("d") needs a timeout, such as "1h"',
+  ]);
+});
+
 test("invoke names the other function and yields what it returned", async (t) => {
   const { inlet } = await testApp(t);
   const other = inlet.createFunction({ id: "other" }, { event: "shop/other" }, () => ({ total: 3 }));

@@ -48,18 +48,20 @@ export function makeStepTools({ client, runId, eventMs, sessions, find }: StepSo
       { event, timeout, ...conditions }: { event: string; timeout: number | string | Date; match?: string; if?: string },
     ) {
       if (!event) throw new TypeError(`step.waitForEvent("${id}") needs the name of an event`);
+      if (event.includes("*"))
+        throw new TypeError(`step.waitForEvent("${id}") needs the whole name of an event: the pattern "${event}" would never match one`);
       const expression = conditionOf(conditions);
-      const opts = { timeout: limitText(timeout), ...(expression ? { if: expression } : {}) };
+      const opts = { timeout: requiredLimit("waitForEvent", id, timeout), ...(expression ? { if: expression } : {}) };
       return find({ id, op: "WaitForEvent", name: event, opts, revive: (found) => received(client, found) });
     },
     waitForSignal(id: string, { signal, timeout, onConflict = "fail" }: SignalOptions) {
       if (!signal) throw new TypeError(`step.waitForSignal("${id}") needs a signal`);
-      const opts = { signal, timeout: limitText(timeout), conflict: onConflict };
+      const opts = { signal, timeout: requiredLimit("waitForSignal", id, timeout), conflict: onConflict };
       return find({ id, op: "WaitForSignal", name: signal, opts, revive: (found) => found ?? null });
     },
     waitForApproval(id: string, { prompt, data = null, timeout, confirmReject = false }: ApprovalOptions) {
       if (!prompt?.trim()) throw new TypeError(`step.waitForApproval("${id}") needs a prompt`);
-      const opts = { prompt, data, timeout: limitText(timeout), confirmReject };
+      const opts = { prompt, data, timeout: requiredLimit("waitForApproval", id, timeout), confirmReject };
       return find({ id, op: "WaitForApproval", opts, revive: (found) => found ?? null });
     },
     sendSignal(id: string, sent: SentSignal) {
@@ -119,6 +121,11 @@ function refuse(checked: CheckedInvocation): void {
 /** A wait that timed out returns null. */
 function received(client: Client, found: unknown): unknown {
   return found && client.validates ? validateReceived(client.schemas, found as ReceivedEvent) : (found ?? null);
+}
+
+function requiredLimit(tool: string, id: string, timeout: number | string | Date): string {
+  if (timeout === undefined || timeout === null) throw new TypeError(`step.${tool}("${id}") needs a timeout, such as "1h"`);
+  return limitText(timeout);
 }
 
 function limitText(timeout: number | string | Date): string {

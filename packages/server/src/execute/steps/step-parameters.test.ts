@@ -31,6 +31,9 @@ test("a wait names its event and how long it lasts", () => {
   assert.deepEqual(unconditional, { eventName: "x/y", expression: null, expiresAt: NOW + 1_000 });
   assert.match(readWait(operation({ name: "x/y", opts: {} }), NOW) as string, /timeout null/);
   assert.match(readWait(operation({ name: "", opts: { timeout: "1s" } }), NOW) as string, /no event/);
+  const refused = 'its event "x/y*" must be the whole name of an event: a pattern would never match one.';
+  assert.equal(readWait(operation({ name: "x/y*", opts: { timeout: "1s" } }), NOW), refused);
+  assert.equal(readWait(operation({ name: "w", opts: { event: "x/y*", timeout: "1s" } }), NOW), refused);
 });
 
 test("an invocation starts the other function with the caller's data as it was written, and its origin", () => {

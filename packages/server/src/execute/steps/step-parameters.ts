@@ -50,6 +50,8 @@ export function readWait({ name, opts }: Operation, now: number): WaitFields | s
   if (eventName === "") return "it names no event.";
   if (eventName.length > EVENT_NAME_UNITS_MAX)
     return `its event has a name of ${eventName.length} characters, at most ${EVENT_NAME_UNITS_MAX} are allowed.`;
+  if (eventName.includes("*"))
+    return `its event ${JSON.stringify(eventName)} must be the whole name of an event: a pattern would never match one.`;
   const expiresAt = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : null;
   if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
   return { eventName, expression: typeof opts.if === "string" && opts.if !== "" ? opts.if : null, expiresAt };
