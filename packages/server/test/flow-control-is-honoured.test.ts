@@ -67,14 +67,11 @@ suite("flow control", { concurrency: 6 }, () => {
 
   test("debounce: the last event of a key is run, once it is quiet", async (t) => {
     const { send, ended, service } = await setUp(t, { debounce: { period: "6s", key: "event.data.key" } }, ({ event }) => event.data);
-    for (const n of [1, 2, 3])
-      await send([
-        { key: "a", n },
-        { key: "b", n },
-      ]);
-    const runs = await ended(2);
+    for (const n of [1, 2, 3]) await send([{ key: "a", n }, { key: "b", n }, { n }, { key: null, n }]);
+    const runs = await ended(3);
     const outputs = await Promise.all(runs.map(({ id }) => runDetails(service, id)));
-    assert.deepEqual(outputs.map(({ output }) => `${output.key}${output.n}`).sort(), ["a3", "b3"]);
+    const expected = ["a3", "b3", "null3"];
+    assert.deepEqual(outputs.map(({ output }) => `${output.key}${output.n}`).sort(), expected, "those without a key share one");
   });
 
   test("debounce: events that keep coming put a run off no longer than its timeout", async (t) => {

@@ -341,11 +341,19 @@ test("a key that is null, false or without a value limits nothing", () => {
     const event = (sequence: number) => eventOf(10 * index + sequence, data);
     const limited = new Marks({ rateLimit: { limit: 1, period: "1h", key: "event.data.user" } });
     for (const sequence of [1, 2, 3]) assert.ok(limited.ask(event(sequence)).run, `rate limit, ${JSON.stringify(data)}`);
-    assert.ok(new Marks({ debounce: { period: "1h", key: "event.data.user" } }).ask(event(4)).run, "started at once");
     const single = new Marks({ singleton: { key: "event.data.user", mode: "skip" } });
     const first = single.ask(event(5));
     assert.deepEqual([first.holdMark, single.ask(event(6)).run !== undefined], [undefined, true]);
   }
+});
+
+test("debounce: events whose key is null, false or without a value share one", () => {
+  const marks = new Marks({ debounce: { period: "10s", key: "event.data.user" } });
+  for (const [index, data] of [{}, { user: null }, { user: false }].entries()) {
+    const { run, gather } = marks.ask(eventOf(index + 1, data));
+    assert.deepEqual([run, gather?.key], [undefined, "debounce:"], JSON.stringify(data));
+  }
+  assert.deepEqual(eventsOf(marks.due("debounce:", eventOf(3), NOW + 10_000)), [3]);
 });
 
 test("events are read for a batch that is complete, and for nothing else", () => {

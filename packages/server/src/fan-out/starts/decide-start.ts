@@ -7,8 +7,8 @@
  *                         │
  *                      started: if it is throttled, the run waits in its gate (lanes.ts)
  *
- * A key that is null, false or without a value for an event limits nothing: rate limit, debounce and singleton then do not apply. A batch
- * limits nothing anyway: events without a key are collected together.
+ * A key that is null, false or without a value for an event limits nothing: rate limit and singleton then do not apply. Debounce and batch
+ * do: events without a key are collected together.
  *
  * A function that another one invokes is started for that one alone: the event is not collected, and if no run is started, the invoker is
  * told why.
@@ -78,8 +78,7 @@ export function decideStart(keys: readonly MarkKey[], state: FunctionStartState,
     const { use } = outcome;
     marks.push({ ...(keys[RATE] as MarkKey), value: rememberUse(use), expiresAt: rateForgetAt(use, rate) });
   }
-  const isDebounced = config.debounce && !limitsNothing(config.debounce.key, keys[DEBOUNCE]?.key);
-  if (isDebounced && !facts.invoker) return withMarks(marks, debounced(keys, state, facts));
+  if (config.debounce && !facts.invoker) return withMarks(marks, debounced(keys, state, facts));
   if (config.batch && !facts.invoker && mayBatch(config.batch.if, value)) return withMarks(marks, batched(keys, state, facts));
   return withMarks(marks, begin(keys, state, facts, [facts.event]));
 }
