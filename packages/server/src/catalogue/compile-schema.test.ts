@@ -52,6 +52,28 @@ test("each fault is named with a pointer into the data", () => {
   assert.equal(faults.find(({ path }) => path === "/amount")?.message, "is required");
 });
 
+test("multiples are compared as decimals", () => {
+  const multiples = [
+    [0.01, [19.99, -19.99, 1.1, 4.35, 0, 1e15, 23456789012345.67]],
+    [0.1, [0.3, 0.7, 1e300]],
+    [1e-8, [12391239123, 0.00000001]],
+    [3, [9007199254740990, 1e300]],
+  ] as const;
+  for (const [multipleOf, values] of multiples) {
+    for (const value of values) assert.deepEqual(faultsOf({ multipleOf }, value), [], `${value} of ${multipleOf}`);
+  }
+  const others = [
+    [0.01, [19.995, 0.001, 19.990000000000002]],
+    [0.1, [0.30000000000000004]],
+    [3, [9007199254740991, 0.3]],
+    [1e-300, [1e300]],
+  ] as const;
+  for (const [multipleOf, values] of others) {
+    for (const value of values)
+      assert.equal(faultsOf({ multipleOf }, value)[0]?.message, `must be multiple of ${multipleOf}`, String(value));
+  }
+});
+
 test("fields of an object's prototype are no fields", () => {
   assert.deepEqual(
     faultsOf({ required: ["toString"], properties: { toString: { type: "string" } } }, {}).map(({ path }) => path),

@@ -13,7 +13,7 @@ const COMPILERS: Readonly<Record<string, Compile>> = {
   type: typeCheck,
   enum: (values: readonly unknown[]) => oneOfValues(values, "must be equal to one of the allowed values"),
   const: (value: unknown) => oneOfValues([value], "must be equal to constant"),
-  multipleOf: (of: number) => numberCheck((value) => Number.isInteger(value / of), `must be multiple of ${of}`),
+  multipleOf: (of: number) => numberCheck(multipleTest(of), `must be multiple of ${of}`),
   maximum: (limit: number) => numberCheck((value) => value <= limit, `must be <= ${limit}`),
   exclusiveMaximum: (limit: number) => numberCheck((value) => value < limit, `must be < ${limit}`),
   minimum: (limit: number) => numberCheck((value) => value >= limit, `must be >= ${limit}`),
@@ -83,6 +83,36 @@ function hasKeys(value: object, count: number): boolean {
 
 function numberCheck(test: (value: number) => boolean, message: string): Check {
   return (value, path, run) => typeof value !== "number" || test(value) || run.fault(path, message);
+}
+
+/** 10^22 is the largest power of ten that is a double. */
+const SCALE_MAX = 1e22;
+
+/**
+ * Compares as decimals: 19.99 is a multiple of 0.01, although the quotient of the two doubles is not whole. The quotient decides only
+ * about numbers that, in units of the last decimal place, are beyond 2^53: there doubles do not tell neighbours apart.
+ */
+function multipleTest(of: number): (value: number) => boolean {
+  const isWholeQuotient = (value: number) => Number.isInteger(value / of);
+  const scale = decimalScale(of);
+  if (scale === null) return isWholeQuotient;
+  const units = Math.round(of * scale);
+  const isMultiple = (value: number, scaled: number) => scaled / scale === value && scaled % units === 0;
+  return (value) => {
+    // Near 2^53 the product is rounded to a neighbour.
+    const near = Math.round(value * scale);
+    if (!Number.isSafeInteger(near)) return isWholeQuotient(value);
+    return isMultiple(value, near) || isMultiple(value, near - 1) || isMultiple(value, near + 1);
+  };
+}
+
+/** The power of ten that makes a number whole; null: there is none within the precision of doubles. */
+function decimalScale(of: number): number | null {
+  for (let scale = 1; scale <= SCALE_MAX; scale *= 10) {
+    const units = Math.round(of * scale);
+    if (units / scale === of) return Number.isSafeInteger(units) ? scale : null;
+  }
+  return null;
 }
 
 function textCheck(test: (value: string, run: SchemaRun) => boolean, message: string): Check {
