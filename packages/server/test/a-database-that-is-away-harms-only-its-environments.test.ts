@@ -82,6 +82,8 @@ test("a database that is away harms only its environments", { skip }, async (t) 
       await begin();
       await refused(() => node.send({ name: "shop/order", data: {} }, { key: farKey }));
       await refused(() => node.rest("GET", "/events", { headers: FAR }));
+      await refused(() => node.rest("PUT", "/environments/far", { body: { bodyLimitBytes: 1_000_000 } }));
+      await refused(() => node.rest("POST", "/environments/far/archive"));
       await runs(node, EVENT_KEY, {});
       const { databases } = (await ok(ready(node), 200)).body;
       assert.deepEqual(databases, [
@@ -94,6 +96,8 @@ test("a database that is away harms only its environments", { skip }, async (t) 
       await end();
       await ended(node, asleep, FAR);
       await runs(node, farKey, FAR);
+      const { bodyLimitBytes, archivedAt } = (await ok(node.rest("GET", "/environments/far"), 200)).body.data;
+      assert.deepEqual({ bodyLimitBytes, archivedAt }, { bodyLimitBytes: null, archivedAt: null }, "a refused change is not made");
     });
   }
 

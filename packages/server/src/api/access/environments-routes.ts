@@ -168,7 +168,10 @@ async function archiveEnvironment(parts: Parts, request: FastifyRequest<ByName>)
 async function changeEnvironment(parts: Parts, request: FastifyRequest<ByName>, action: string, changes: EnvironmentChanges) {
   const { store, directory, audit, usageOf } = parts;
   const { name } = request.params;
-  const changed = (await store.environmentUpdate({ id: findEnvironment(directory, name).id, ...changes })) as Environment;
+  const environment = findEnvironment(directory, name);
+  // Read before the change: nothing is written if the environment's database is away.
+  const usage = await usageOf(environment);
+  const changed = (await store.environmentUpdate({ id: environment.id, ...changes })) as Environment;
   await directory.refresh();
   const { bodyBytesMax: bodyLimitBytes, retention, quotas } = changes;
   const view = environmentView(request, changed, store);
@@ -177,7 +180,7 @@ async function changeEnvironment(parts: Parts, request: FastifyRequest<ByName>, 
     ...(retention && { retention: view.retention }),
     ...(quotas && { quotas }),
   });
-  return { data: { ...view, usage: await usageOf(changed) } };
+  return { data: { ...view, usage } };
 }
 
 /** The number of the database that the request names. */
