@@ -75,6 +75,28 @@ test("a silence is measured from the last activity, and from the rule's creation
   assert.deepEqual(await silences.measure(raised), { value: 0, isOver: false });
 });
 
+test("activity before the rule was created counts", async (t) => {
+  const store = openSqliteStore({ folder: temporaryFolder(t), onFault: () => undefined, onRecovery: () => undefined });
+  t.after(() => store.stop());
+  const environment = await makeEnvironment(store);
+  let at = START;
+  const now = () => at;
+  const activity = noted(store, now);
+  const silences = new Silences({ store, activity, functionNos: () => [] as FunctionNo[], now });
+  const rule: AlertRule = { ...RULE, environmentId: environment.id, eventName: "shop/paid", windowMs: 8 * WEEK_MS };
+  activity.note({ environmentId: environment.id, kind: "event", subject: "shop/paid" }, START - 8 * WEEK_MS + 1_000);
+  assert.deepEqual(await silences.measure(rule), { value: (8 * WEEK_MS) / 1_000 - 1, isOver: false });
+  at += 1_000;
+  assert.deepEqual(await silences.measure(rule), { value: (8 * WEEK_MS) / 1_000, isOver: true }, "the longest window");
+
+  const raised = { ...rule, raisedAt: at, value: (8 * WEEK_MS) / 1_000 };
+  at += 2 * WEEK_MS;
+  await store.activityExpireMany({ until: START, limit: 10 });
+  assert.equal((await silences.measure(raised)).isOver, true, "no activity is known any more");
+  activity.note({ environmentId: environment.id, kind: "event", subject: "shop/paid" });
+  assert.deepEqual(await silences.measure(raised), { value: 0, isOver: false });
+});
+
 test("without a window the rhythm of the last weeks decides", async (t) => {
   const store = openSqliteStore({ folder: temporaryFolder(t), onFault: () => undefined, onRecovery: () => undefined });
   t.after(() => store.stop());

@@ -2,7 +2,6 @@
 
 import type { FunctionNo, WebhookId } from "@inlet/protocol";
 import {
-  type ActivityParams,
   type ActivityStore,
   type ActivitySubject,
   type AlertRule,
@@ -54,8 +53,10 @@ export class Silences {
     const { activity, now } = this.#parts;
     const subject = silenceSubject(rule);
     await activity.flush();
-    const last = await this.#last(rule, subject, now());
-    if (rule.raisedAt !== null) return this.#stillSilent(rule, last, now());
+    // Activity is kept for longer than any window.
+    const known = await this.#parts.store.activityLast({ ...subject, since: 0 });
+    const last = known ?? rule.createdAt;
+    if (rule.raisedAt !== null) return silence(last, now(), this.#isStillSilent(rule, known));
     if (!(await this.#isOver(rule, subject, last, now()))) return silence(last, now(), false);
     const missed = await this.#missedSince(rule, last);
     if (missed === null) return silence(last, now(), true);
@@ -73,15 +74,9 @@ export class Silences {
     return { rhythm: knownFrom <= at ? new Rhythm(hours, at) : null, knownFrom };
   }
 
-  async #last({ createdAt }: AlertRule, subject: ActivitySubject, at: number): Promise<number> {
-    const params: ActivityParams = { ...subject, since: at - RHYTHM_MS };
-    return Math.max(createdAt, (await this.#parts.store.activityLast(params)) ?? 0);
-  }
-
-  /** A raised alert ends with the next activity, whatever is usual by then. */
-  #stillSilent({ raisedAt, value }: AlertRule, last: number, at: number): Silence {
-    const silentSince = (raisedAt as number) - (value ?? 0) * 1_000;
-    return silence(last, at, last <= silentSince);
+  /** A raised alert ends with the next activity, whatever is usual by then. Activity that is no longer kept ends none. */
+  #isStillSilent({ raisedAt, value }: AlertRule, known: number | null): boolean {
+    return known === null || known <= (raisedAt as number) - (value ?? 0) * 1_000;
   }
 
   async #isOver(rule: AlertRule, subject: ActivitySubject, last: number, at: number): Promise<boolean> {
