@@ -81,6 +81,8 @@ test("a rule about silence takes one subject, a window and no threshold", async 
   await refuse({ ...silence, event: "a/b", threshold: 1 }, "threshold");
   await refuse({ kind: "silence", event: "a/b" }, "windowSeconds");
   await refuse({ ...silence, event: "a*b" }, "event");
+  await refuse({ ...silence, event: "inlet/approval.requested" }, "event");
+  await refuse({ ...silence, event: "inngest/*" }, "event");
   await refuse({ kind: "queue_age" }, "threshold");
   await refuse({ kind: "queue_age", threshold: 1, event: "a/b" }, "event");
   await refuse({ kind: "queue_age", threshold: 1, webhook: "whk_1" }, "webhook");

@@ -97,6 +97,20 @@ test("activity before the rule was created counts", async (t) => {
   assert.deepEqual(await silences.measure(raised), { value: 0, isOver: false });
 });
 
+test("events of the service itself do not end the silence of names that match them", async (t) => {
+  const store = openSqliteStore({ folder: temporaryFolder(t), onFault: () => undefined, onRecovery: () => undefined });
+  t.after(() => store.stop());
+  const environment = await makeEnvironment(store);
+  const now = () => START + 60_000;
+  const silences = new Silences({ store, activity: noted(store, now), functionNos: () => [] as FunctionNo[], now });
+  const rule: AlertRule = { ...RULE, environmentId: environment.id, eventName: "*", windowMs: 60_000 };
+  const internal = { receivedAt: now(), source: { kind: "internal", id: "service" } } as const;
+  await store.eventAppend(sampleBatch(environment, [sampleEvent({ name: "inlet/approval.requested" })], internal));
+  assert.deepEqual(await silences.measure(rule), { value: 60, isOver: true });
+  await store.eventAppend(sampleBatch(environment, [sampleEvent({ name: "shop/lost" })], { receivedAt: now() }));
+  assert.deepEqual(await silences.measure(rule), { value: 0, isOver: false });
+});
+
 test("without a window the rhythm of the last weeks decides", async (t) => {
   const store = openSqliteStore({ folder: temporaryFolder(t), onFault: () => undefined, onRecovery: () => undefined });
   t.after(() => store.stop());

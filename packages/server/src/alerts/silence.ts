@@ -101,7 +101,8 @@ export class Silences {
       return request ? { subject: webhookId, at: request.receivedAt } : null;
     }
     if (eventName !== null) {
-      const [event] = (await store.eventList({ environmentId, name: eventName, from, limit: 1 })).events;
+      // Events of the service itself are never noted as activity.
+      const [event] = (await store.eventList({ environmentId, name: eventName, internal: false, from, limit: 1 })).events;
       return event ? { subject: event.name, at: event.receivedAt } : null;
     }
     const ends = functionNos(environmentId, functionId).map((functionNo) =>

@@ -1,5 +1,6 @@
 /** The fields of an alert rule in a request: their schema, and what holds between them. */
 
+import { eventNameFault } from "@inlet/protocol";
 import type { ActivitySubject, AlertRule, AlertRuleFields, Environment, Webhook } from "../../store/contract/index.ts";
 import { ALERT_KINDS, silenceSubject } from "../../store/contract/index.ts";
 import { nameText } from "../name-text.ts";
@@ -131,6 +132,9 @@ function checkSubject({ functionId, webhookId, eventName }: AlertRule): void {
   if (given !== 1) throw invalid("kind", "silence takes exactly one of webhook, event and function");
   const star = eventName?.indexOf("*") ?? -1;
   if (eventName !== null && star >= 0 && star < eventName.length - 1) throw invalid("event", "may have * only at its end");
+  // Events of the service itself are no activity: a rule about them would never be resolved.
+  const fault = eventName === null ? null : eventNameFault(eventName);
+  if (fault !== null) throw invalid("event", fault);
 }
 
 function findWebhook({ webhooks }: CheckRuleParts, id: string, environment: Environment): void {
