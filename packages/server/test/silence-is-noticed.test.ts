@@ -68,7 +68,7 @@ test("a webhook, an event name and a function that fall silent raise an alert, a
   }
 });
 
-test("a rule about silence takes one subject, a window and no threshold", async (t, engine) => {
+test("a rule takes only the fields of its kind: one about silence one subject, a window and no threshold", async (t, engine) => {
   const startedAt = Date.now();
   const service = await startTestService(t, engine === "postgres" ? { databaseUrl: await migratedDatabase(t) } : {});
   const refuse = async (body: object, field: string) => {
@@ -86,6 +86,7 @@ test("a rule about silence takes one subject, a window and no threshold", async 
   await refuse({ kind: "queue_age" }, "threshold");
   await refuse({ kind: "queue_age", threshold: 1, event: "a/b" }, "event");
   await refuse({ kind: "queue_age", threshold: 1, webhook: "whk_1" }, "webhook");
+  await refuse({ kind: "quota_used", threshold: 1, function: "app-f" }, "function");
   await refuse({ kind: "queue_age", threshold: 1, windowSeconds: "usual" }, "windowSeconds");
   await refuse({ kind: "queue_age", threshold: 1, windowSeconds: 86_401 }, "windowSeconds");
   const post = (body: object) => service.rest("POST", "/alert-rules", { body: { name: "x", ...silence, ...body } });

@@ -31,6 +31,8 @@ export const USUAL = "usual";
 const DAY_S = 86_400;
 const SILENCE_SECONDS_MAX = 56 * DAY_S;
 const NAME_UNITS_MAX = 256;
+/** Beside `silence`. */
+const FUNCTION_KINDS: readonly AlertRule["kind"][] = ["failure_rate", "failure_count", "queue_age"];
 
 const TIME = { type: "string", pattern: TIME_OF_DAY } as const;
 const ZONE = { type: "string", maxLength: 64, description: "An IANA time zone, such as `Europe/Berlin`; default `UTC`." } as const;
@@ -119,8 +121,10 @@ export async function checkRule(parts: CheckRuleParts, rule: AlertRule, environm
   if (rule.windowMs === null) await checkRhythm(parts, rule);
 }
 
-function checkThresholdRule({ kind, threshold, webhookId, eventName, windowMs }: AlertRule): void {
+function checkThresholdRule({ kind, threshold, functionId, webhookId, eventName, windowMs }: AlertRule): void {
   if (threshold === null) throw invalid("threshold", "is required");
+  if (functionId !== null && !FUNCTION_KINDS.includes(kind))
+    throw invalid("function", `is only for rules of the kinds ${FUNCTION_KINDS.join(", ")} and silence: leave it out, or set it to null`);
   if (webhookId !== null) throw invalid("webhook", "is only for rules of the kind silence: leave it out, or set it to null");
   if (eventName !== null) throw invalid("event", "is only for rules of the kind silence: leave it out, or set it to null");
   if (windowMs === null) throw invalid("windowSeconds", `can be "${USUAL}" only in rules of kind silence`);
