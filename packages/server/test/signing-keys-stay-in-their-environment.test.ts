@@ -139,11 +139,21 @@ test("with the environment's own key they answer, with its name and without", as
   await scene.finish("done");
 });
 
-test("a key of all branches reaches the branch that is named, and creates it by registering", async (t) => {
+test("a key of all branches reaches the branch that is named, and creates it by a registration that is not refused", async (t) => {
   const service = await startTestService(t);
   const { branch, finish } = await makeSigningScene(t, service);
-  const register = (env: string | undefined) => ask(service, branch, ["POST", "/fn/register"], { body: REGISTRATION, env });
+  const register = (env: string | undefined, body: object = REGISTRATION) => ask(service, branch, ["POST", "/fn/register"], { body, env });
+  const invalid = await register("pr-new", {});
+  assert.deepEqual([invalid.status, invalid.body.code], [400, "registration_invalid"]);
+  assert.equal((await service.rest("GET", "/environments/pr-new")).status, 404);
+  assert.equal((await register("production", {})).status, 403, "what a key may not use is refused first");
   assert.equal((await register("pr-new")).status, 200);
+  const [entry, ...others] = (await service.rest("GET", "/audit-log?action=environment.created&actor=signing-key")).body.data;
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    [entry.actor.name, entry.target.id, entry.environment, entry.details],
+    ["previews", "pr-new", "pr-new", { kind: "branch" }],
+  );
   const [app] = (await service.rest("GET", "/apps", { headers: { "x-service-env": "pr-new" } })).body.data;
   assert.deepEqual([app.name, app.signingKey.environment], ["other", "branch"]);
   for (const [env, status, code] of [

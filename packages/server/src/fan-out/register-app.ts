@@ -7,11 +7,17 @@ import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
 import type { Registry } from "./registry.ts";
 import { nextTick } from "./starts/crons.ts";
 
+/** A registration without faults. */
 export interface Registration {
-  environmentId: EnvironmentId;
+  appName: string;
+  url: string;
   headers: HeaderSet;
-  /** The body of the request, parsed. */
-  body: unknown;
+  functions: NewFunction[];
+}
+
+/** Where an app registers, and what its request says beside the registration. */
+export interface Registering {
+  environmentId: EnvironmentId;
   sdk: string;
   framework: string | null;
   /** The key that it registered with; null on a dev server. */
@@ -32,37 +38,43 @@ const URL_UNITS_MAX = 8_192;
 /** Deeper than any setting of a function. What is deeper would overflow the stack of whoever writes it as JSON. */
 const DEPTH_MAX = 100;
 
-export async function registerApp(parts: RegisterAppParts, registration: Registration): Promise<{ app: App; modified: boolean } | Refusal> {
-  const { environmentId, headers, sdk, framework, signingKeyId } = registration;
-  if (isDeeperThan(registration.body, DEPTH_MAX))
-    return refusal([{ field: "body", message: `A registration is nested at most ${DEPTH_MAX} deep.` }]);
-  const body = readBody(withoutDeployId(registration.body));
+/** `given`: the body of the request, parsed. Writes nothing. */
+export function readRegistration(given: unknown, { headers, now }: { headers: HeaderSet; now: number }): Registration | Refusal {
+  if (isDeeperThan(given, DEPTH_MAX)) return refusal([{ field: "body", message: `A registration is nested at most ${DEPTH_MAX} deep.` }]);
+  const body = readBody(withoutDeployId(given));
   if (body instanceof Refusal) return body;
   const faults: Fault[] = [];
   const isStrict = headers === "service";
   const functions = body.functions.flatMap((registered, index) => {
     const read = readFunctionConfig(registered, { isStrict });
-    if ("config" in read) return [newFunction(registered, read.config, parts.now())];
+    if ("config" in read) return [newFunction(registered, read.config, now)];
     for (const message of read.faults) faults.push({ index, field: "functions", message });
     return [];
   });
   for (const repeated of repeatedIds(functions))
     faults.push({ field: "functions", message: `The function ${repeated} is registered twice.` });
-  if (faults.length > 0) return refusal(faults);
-  const synced = await parts.store.appSync({
-    id: `app_${parts.newId()}` as AppId,
+  return faults.length > 0 ? refusal(faults) : { ...body, headers, functions };
+}
+
+export async function registerApp(
+  { store, registry, newId, now }: RegisterAppParts,
+  { appName, url, headers, functions }: Registration,
+  { environmentId, sdk, framework, signingKeyId }: Registering,
+): Promise<{ app: App; modified: boolean }> {
+  const synced = await store.appSync({
+    id: `app_${newId()}` as AppId,
     environmentId,
-    name: body.appName,
-    url: body.url,
+    name: appName,
+    url,
     headers,
     sdk: shownText(sdk),
     framework: framework && shownText(framework),
-    checksum: checksumOf([body.url, sdk, framework, functions.map(({ config }) => config)]),
+    checksum: checksumOf([url, sdk, framework, functions.map(({ config }) => config)]),
     functions,
-    syncedAt: parts.now(),
+    syncedAt: now(),
     signingKeyId,
   });
-  await parts.registry.refresh();
+  await registry.refresh();
   return synced;
 }
 

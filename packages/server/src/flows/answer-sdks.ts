@@ -1,7 +1,9 @@
 /** The requests of apps and their SDKs: to register, to fetch what a call could not include, to send checkpoints. */
 
-import { type EventIdGenerator, RESERVED_ENVIRONMENTS, Refusal, type RunId } from "@inlet/protocol";
+import { type EventIdGenerator, type KeyId, RESERVED_ENVIRONMENTS, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
+import { AuditTrail } from "../api/access/audit-trail.ts";
+import { environmentNote } from "../api/access/find-environment.ts";
 import { mayUse, type Principal, signingPrincipal } from "../api/access/principal.ts";
 import { chooseEnvironment } from "../api/access/request-environment.ts";
 import type { IsReachable, SdkRoutesParts } from "../api/sdk/sdk-routes.ts";
@@ -10,11 +12,11 @@ import type { InBandResponse } from "../execute/apps/ask-to-register.ts";
 import { readDeployId, type SyncScope } from "../execute/apps/deploy-id.ts";
 import { eventText, stepsText } from "../execute/call/call-body.ts";
 import type { Executor } from "../execute/executor.ts";
-import { registerApp } from "../fan-out/register-app.ts";
+import { readRegistration, registerApp } from "../fan-out/register-app.ts";
 import type { Registry } from "../fan-out/registry.ts";
 import type { LiveLog } from "../observe/live-log.ts";
 import type { Directory } from "../receive/senders/directory.ts";
-import type { App, Environment, RunContext, Store } from "../store/contract/index.ts";
+import type { App, Environment, HeaderSet, RunContext, Store } from "../store/contract/index.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
 
 export interface SdkResponsesParts {
@@ -40,20 +42,12 @@ export interface SdkResponses extends RoutesResponses {
 type RoutesResponses = SdkRoutesParts["sdk"];
 
 export function createSdkResponses(parts: SdkResponsesParts): SdkResponses {
-  const { store, registry, sync, log, now } = parts;
   const answers: RoutesResponses = {
-    environment: (app, name, deployId, { mustExist }) =>
-      environmentFor(parts, app, name, deployId === null ? null : readDeployId(deployId), { mustExist }),
-    async register({ environment, headers, body, sdk, framework, deployId, signingKeyId }) {
-      const newId = () => parts.eventIds.next(now());
-      const registration = { environmentId: environment.id, headers, body, sdk, framework, signingKeyId };
-      const outcome = await registerApp({ store, registry, newId, now }, registration);
-      if (outcome instanceof Refusal) return outcome;
-      if (deployId !== null) sync.registered(deployId, outcome.app);
-      if (outcome.modified) {
-        log.info({ app: outcome.app.name, environment: environment.name }, "an app registered its functions");
-        parts.liveLog?.registered(outcome.app.name, outcome.app.url);
-      }
+    async register({ principal, environmentName, mustExist, deployId, ...request }) {
+      const asked = deployId === null ? null : readDeployId(deployId);
+      const target = targetFor(parts, principal, environmentName, asked, { mustExist });
+      const outcome = target instanceof Refusal ? target : await registerAt(parts, principal, target, request);
+      if (!(outcome instanceof Refusal) && deployId !== null) parts.sync.registered(deployId, outcome.app);
       return outcome;
     },
     async runEvents(id, isReachable) {
@@ -69,11 +63,11 @@ export function createSdkResponses(parts: SdkResponsesParts): SdkResponses {
   return {
     ...answers,
     async registerInBand(home, { environment: name, registration, signingKey, ...sdk }, environments) {
-      const app = principalOfResponse(parts, signingKey);
-      const environment = name === null ? home : await environmentFor(parts, app, name, { home: home.name, environments });
-      if (environment instanceof Refusal) return environment.code === "environment_forbidden" ? environment : environment.message;
-      const outcome = await answers.register({ ...sdk, environment, body: registration, deployId: null, signingKeyId: signingKey.id });
-      return outcome instanceof Refusal ? outcome.message : outcome.app;
+      const principal = principalOfResponse(parts, signingKey);
+      const target = name === null ? home : targetFor(parts, principal, name, { home: home.name, environments });
+      const outcome = target instanceof Refusal ? target : await registerAt(parts, principal, target, { ...sdk, body: registration });
+      if (!(outcome instanceof Refusal)) return outcome.app;
+      return outcome.code === "environment_forbidden" ? outcome : outcome.message;
     },
   };
 }
@@ -81,18 +75,21 @@ export function createSdkResponses(parts: SdkResponsesParts): SdkResponses {
 /** An app that answered with its functions, as the holder of the key that it signed them with. */
 function principalOfResponse({ directory }: SdkResponsesParts, { id, environmentId }: InBandResponse["signingKey"]): Principal {
   const home = environmentId === null ? undefined : directory.environment(environmentId);
-  return signingPrincipal({ id, name: id }, home, () => true);
+  return signingPrincipal({ id, name: directory.workingKey(id)?.name ?? id }, home, () => true);
 }
 
-/** The environment in which an app registers; a missing branch environment is created, unless it must exist. `asked`: the sync it registers in answer to. */
-async function environmentFor(
-  { store, directory, defaultEnvironment, now }: SdkResponsesParts,
-  app: Principal,
+/** An environment, or the name of a branch environment that a valid registration creates. */
+type RegistrationTarget = Environment | { newBranch: string };
+
+/** Where an app registers. `asked`: the sync it registers in answer to. */
+function targetFor(
+  { directory, defaultEnvironment }: SdkResponsesParts,
+  principal: Principal,
   name: string | null,
   asked: SyncScope | null,
   { mustExist = false } = {},
-): Promise<Environment | Refusal> {
-  const chosen = chooseEnvironment(directory, app, { named: name, asked: asked?.home ?? null, defaultEnvironment });
+): RegistrationTarget | Refusal {
+  const chosen = chooseEnvironment(directory, principal, { named: name, asked: asked?.home ?? null, defaultEnvironment });
   if (chosen instanceof Refusal) return chosen;
   const { name: wanted, known } = chosen;
   if (asked && !mayUse(asked, { name: wanted, kind: known?.kind ?? "branch" }))
@@ -108,10 +105,41 @@ async function environmentFor(
       `There is no environment "${wanted}", and its name cannot be given to a branch environment: correct the app's environment.`,
     );
   }
-  if (mustExist) return new Refusal("environment_not_found", `There is no environment "${wanted}".`);
-  await store.environmentInsert({ name: wanted, kind: "branch", createdAt: now(), bodyBytesMax: null });
+  return mustExist ? new Refusal("environment_not_found", `There is no environment "${wanted}".`) : { newBranch: wanted };
+}
+
+/** A registration that is refused creates no environment. */
+async function registerAt(
+  parts: SdkResponsesParts,
+  principal: Principal,
+  target: RegistrationTarget,
+  { headers, body, sdk, framework }: { headers: HeaderSet; body: unknown; sdk: string; framework: string | null },
+) {
+  const { log, liveLog, eventIds, now } = parts;
+  const registration = readRegistration(body, { headers, now: now() });
+  if (registration instanceof Refusal) return registration;
+  const environment = "newBranch" in target ? await createBranch(parts, principal, target.newBranch) : target;
+  const signingKeyId = principal.kind === "signing-key" ? (principal.id as KeyId) : null;
+  const registering = { environmentId: environment.id, sdk, framework, signingKeyId };
+  const { app, modified } = await registerApp({ ...parts, newId: () => eventIds.next(now()) }, registration, registering);
+  if (modified) {
+    log.info({ app: app.name, environment: environment.name }, "an app registered its functions");
+    liveLog?.registered(app.name, app.url);
+  }
+  return { app, environment, modified };
+}
+
+async function createBranch(
+  { store, directory, log, now }: SdkResponsesParts,
+  { kind, id, name: holder }: Principal,
+  name: string,
+): Promise<Environment> {
+  const created = await store.environmentInsert({ name, kind: "branch", createdAt: now(), bodyBytesMax: null });
   await directory.refresh();
-  return directory.environmentNamed(wanted) as Environment;
+  // Null: another registration created it at the same time.
+  const note = created && environmentNote("created", created, { kind: created.kind });
+  if (note) await new AuditTrail(store, log, now).noteAs({ kind, id, name: holder }, note);
+  return directory.environmentNamed(name) as Environment;
 }
 
 /** Null if there is no such run among those that the request may reach. */

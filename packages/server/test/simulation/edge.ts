@@ -1,6 +1,7 @@
 /** Where events, checkpoints, signals and registrations arrive at a process. */
 
 import { errorBody, Refusal, type RunId } from "@inlet/protocol";
+import { DEV_PRINCIPAL } from "../../src/api/access/principal.ts";
 import type { EventLife } from "../../src/flows/event-life.ts";
 import type { Functions } from "../../src/service/functions.ts";
 import { type Environment, StoreUnavailable } from "../../src/store/contract/index.ts";
@@ -73,7 +74,8 @@ export class Edge {
 
   async #register(body: string, sdk: string, home: string | null): Promise<EdgeResponse> {
     const registration = { headers: sdk as "service" | "inngest", body: JSON.parse(body) as unknown, sdk, framework: null, deployId: null };
-    const outcome = await this.#functions.sdk.register({ environment: this.#environment(home), signingKeyId: null, ...registration });
+    const environmentName = this.#environment(home).name;
+    const outcome = await this.#functions.sdk.register({ principal: DEV_PRINCIPAL, environmentName, mustExist: true, ...registration });
     if ("handshake" in outcome) throw new Error("a send was taken for a handshake");
     return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ok: true, modified: outcome.modified }));
   }

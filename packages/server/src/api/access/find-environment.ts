@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from "fastify";
 import type { Environment } from "../../store/contract/index.ts";
-import type { AuditTrail } from "./audit-trail.ts";
+import type { AuditNote, AuditTrail } from "./audit-trail.ts";
 import { environmentUnknown } from "./rest-access.ts";
 
 export interface EnvironmentDirectory {
@@ -19,9 +19,12 @@ export function noteEnvironment(
   audit: AuditTrail,
   request: FastifyRequest,
   action: string,
-  { name }: Environment,
+  environment: Environment,
   details: Record<string, unknown> = {},
 ): Promise<void> {
-  const target = { kind: "environment", id: name, name };
-  return audit.note(request, { action: `environment.${action}`, target, environment: name, details });
+  return audit.note(request, environmentNote(action, environment, details));
+}
+
+export function environmentNote(action: string, { name }: Environment, details: Record<string, unknown>): AuditNote {
+  return { action: `environment.${action}`, target: { kind: "environment", id: name, name }, environment: name, details };
 }

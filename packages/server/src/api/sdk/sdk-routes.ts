@@ -1,6 +1,6 @@
 /** The routes for SDKs: registration, detection of a dev server, large state, checkpoints. */
 
-import { environmentNamed, errorBody, isEventId, type KeyId, Refusal, type RunId } from "@inlet/protocol";
+import { environmentNamed, errorBody, isEventId, Refusal, type RunId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { App, Environment, HeaderSet } from "../../store/contract/index.ts";
 import type { AttemptBudget } from "../access/attempt-budget.ts";
@@ -19,23 +19,19 @@ export interface SdkRoutesParts {
   attempts: AttemptBudget;
   audit: AuditTrail;
   sdk: {
-    /** The environment of that name, if the app may register there; a missing branch environment is created. Null: its own, or the default one. */
-    environment(
-      app: Principal,
-      name: string | null,
-      deployId: string | null,
-      options: { mustExist: boolean },
-    ): Promise<Environment | Refusal>;
+    /** Registers an app in an environment that it may use. A missing branch environment is created, but for no registration that is refused. */
     register(registration: {
-      environment: Environment;
+      principal: Principal;
+      /** Null: its own environment, or the default one. */
+      environmentName: string | null;
+      /** No environment is created. */
+      mustExist: boolean;
       headers: HeaderSet;
       body: unknown;
       sdk: string;
       framework: string | null;
       deployId: string | null;
-      /** Null on a dev server. */
-      signingKeyId: App["signingKeyId"];
-    }): Promise<{ app: App; modified: boolean } | Refusal>;
+    }): Promise<{ app: App; environment: Environment; modified: boolean } | Refusal>;
     /** JSON text; null if there is no such run in these environments, or it has ended. */
     runEvents(id: RunId, isReachable: IsReachable): Promise<string | null>;
     runSteps(id: RunId, isReachable: IsReachable): Promise<string | null>;
@@ -89,22 +85,19 @@ async function register(parts: SdkRoutesParts, audit: SdkAudit, request: Fastify
   if (body instanceof Refusal) return send(reply, body);
   const { sdk, framework, deployId } = body as { sdk?: unknown; framework?: unknown; deployId?: unknown };
   const deploy = (request.query as { deployId?: string }).deployId ?? (typeof deployId === "string" ? deployId : null);
-  const mustExist = header("x-service-env-exists") !== null;
-  const principal = principalOf(request);
-  const environment = await parts.sdk.environment(principal, environmentNamed(request.headers), deploy, { mustExist });
-  if (environment instanceof Refusal) return send(reply, environment);
   const outcome = await parts.sdk.register({
-    environment,
+    principal: principalOf(request),
+    environmentName: environmentNamed(request.headers),
+    mustExist: header("x-service-env-exists") !== null,
     headers,
     body,
     sdk: header(`x-${headers}-sdk`) ?? (typeof sdk === "string" ? sdk : "unknown"),
     framework: typeof framework === "string" ? framework : header(`x-${headers}-framework`),
     deployId: deploy,
-    signingKeyId: principal.kind === "signing-key" ? (principal.id as KeyId) : null,
   });
   if (outcome instanceof Refusal) return send(reply, outcome);
   const { id, name, url } = outcome.app;
-  const note = { action: "app.registered", target: { kind: "app", id, name }, environment: environment.name, details: { url } };
+  const note = { action: "app.registered", target: { kind: "app", id, name }, environment: outcome.environment.name, details: { url } };
   await audit.note(request, note, { always: outcome.modified });
   return { ok: true, status: 200, modified: outcome.modified, sync_id: outcome.app.id, app_id: outcome.app.id };
 }
