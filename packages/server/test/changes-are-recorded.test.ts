@@ -1,9 +1,11 @@
 /** The audit log: who changed what, when; by key, by session and on a dev server; without secrets; readable by filters and pages. */
 
 import assert from "node:assert/strict";
+import { ACTOR_KINDS, type AuditEntry } from "../src/store/contract/index.ts";
 import { test } from "./support/both-stores.ts";
 import { openBrowser } from "./support/browser.ts";
-import { type Answer, API_KEY, startTestService, type TestService } from "./support/service.ts";
+import { until } from "./support/runs.ts";
+import { type Answer, API_KEY, call, startTestService, type TestService } from "./support/service.ts";
 import { makeWebhook } from "./support/webhooks.ts";
 
 const code = ({ status, body }: Answer) => [status, body?.code];
@@ -64,6 +66,21 @@ test("sessions and dev servers are actors of their own", async (t) => {
   const dev = await startTestService(t, { mode: "dev" });
   await dev.rest("POST", "/environments", { body: { name: "pr-1", kind: "branch" } });
   assert.deepEqual((await auditLog(dev))[0].actor, { kind: "dev", id: "dev", name: "dev server" });
+});
+
+test("the service and whoever has a link are actors, too, and every kind of actor is declared", async (t) => {
+  const service = await startTestService(t);
+  const { url } = (await service.rest("POST", "/approvals", { body: { signal: "go", prompt: "Go?", timeout: "1h" } })).body.data;
+  assert.equal((await call(url, { method: "POST", body: new URLSearchParams({ decision: "approved" }) })).status, 200);
+  await service.rest("POST", "/alert-rules", { body: { name: "lost", kind: "unmatched_events", threshold: 1 } });
+  await service.send({ name: "shop/order", data: {} });
+  const kindsOf = async (action: string) =>
+    new Set((await auditLog(service, `?action=${action}`)).map((entry: AuditEntry) => entry.actor.kind));
+  await until("the alert", async () => ((await kindsOf("alert.raised")).size > 0 ? true : undefined));
+  assert.deepEqual(await kindsOf("alert.raised"), new Set(["service"]));
+  assert.deepEqual(await kindsOf("approval.decided"), new Set(["link"]));
+  const { components } = (await service.rest("GET", "/openapi.json")).body;
+  assert.deepEqual(components.schemas.AuditEntry.properties.actor.properties.kind.enum, ACTOR_KINDS);
 });
 
 test("no secret gets into it", async (t) => {

@@ -65,7 +65,7 @@ function auditFiltersOf({ action, actor, ...range }: AuditSearch) {
   return { action, actor, ...instantsOf(range) };
 }
 
-const ACTORS = ["session", "api-key", "signing-key", "event-key", "dev"];
+const ACTORS = ["session", "api-key", "signing-key", "event-key", "service", "link", "dev"];
 
 function AuditFilters({ search, onChange }: { search: AuditSearch; onChange: (search: AuditSearch) => void }) {
   const latest = useLatestSearch(readAuditSearch);

@@ -52,7 +52,7 @@ interface Change {
 }
 
 const EVERY_MS = 5_000;
-const ACTOR = { kind: "service", id: "alerts", name: "alerts" };
+const ACTOR = { kind: "service", id: "alerts", name: "alerts" } as const;
 
 export class AlertWatch {
   readonly #parts: AlertWatchParts;

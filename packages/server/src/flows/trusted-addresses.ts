@@ -39,7 +39,7 @@ export function createAddressTrust({ store, workingKey, log, now }: TrustedAddre
     const key = workingKey(credential as Key["id"]);
     if (!key) return;
     const { id, name, kind } = key;
-    const entry = { at: now(), actor: { kind: `${kind}-key`, id, name }, action: ACTION, target: { kind: "key", id, name } };
+    const entry = { at: now(), actor: { kind: `${kind}-key` as const, id, name }, action: ACTION, target: { kind: "key", id, name } };
     store
       .auditAppend({ ...entry, environment: null, details: JSON.stringify({ address }) })
       .catch((error) => log.warn({ err: error }, "a proof that a key is valid from an address could not be stored"));

@@ -1,7 +1,7 @@
 /** REST: the audit log. */
 
 import type { FastifyInstance } from "fastify";
-import type { AuditEntry, Environment, StoreViews } from "../../store/contract/index.ts";
+import { ACTOR_KINDS, type AuditEntry, type Environment, type StoreViews } from "../../store/contract/index.ts";
 import { readCursor, writeCursor } from "../cursors.ts";
 import { readInstant } from "../instant.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -28,7 +28,7 @@ const LIST_PARAMETERS = closed({
   actor: {
     type: "string",
     minLength: 1,
-    description: "The id of a key or session, or a kind: api-key, session, signing-key, event-key, dev.",
+    description: `The id of an actor, such as a key or session, or a kind: ${ACTOR_KINDS.join(", ")}.`,
   },
   action: { type: "string", minLength: 1, description: "Such as `webhook.updated`; may end in `*`." },
   from: { type: "string", description: "At or after: ISO 8601 or milliseconds." },
@@ -39,7 +39,7 @@ const ENTRY = shape(
   {
     id: TEXT,
     at: INSTANT,
-    actor: shape({ kind: { type: "string", enum: ["api-key", "session", "signing-key", "event-key", "dev"] }, id: TEXT, name: TEXT }),
+    actor: shape({ kind: { type: "string", enum: ACTOR_KINDS }, id: TEXT, name: TEXT }),
     action: { type: "string", description: "What happened: `<noun>.<what happened to it>`." },
     target: shape({ kind: TEXT, id: TEXT, name: TEXT }),
     environment: { ...TEXT_OR_NULL, description: "Null: it concerns the installation." },

@@ -53,7 +53,7 @@ export function auditConformance(engine: Engine): void {
 
   test(`${engine.name}: entries of one action expire`, async (t) => {
     const { store } = await engine.open(t);
-    const who = { kind: "api-key", id: "k", name: "k" };
+    const who = { kind: "api-key", id: "k", name: "k" } as const;
     for (const [at, action] of [
       [1, "key.proved"],
       [2, "key.created"],

@@ -2,9 +2,13 @@
 
 import type { EventCursor } from "../contract/event-cursor.ts";
 
+/** Who can be named as the author of an entry. `service`: a part of the service itself; `link`: whoever has the link of an approval. */
+export const ACTOR_KINDS = ["api-key", "session", "signing-key", "event-key", "service", "link", "dev"] as const;
+export type ActorKind = (typeof ACTOR_KINDS)[number];
+
 export interface NewAuditEntry {
   at: number;
-  actor: { kind: string; id: string; name: string };
+  actor: { kind: ActorKind; id: string; name: string };
   /** `<noun>.<what happened to it>`, such as `webhook.updated`. */
   action: string;
   target: { kind: string; id: string; name: string };

@@ -1,6 +1,6 @@
 /** Converts a row of the audit log to the contract's AuditEntry. */
 
-import type { AuditEntry } from "../contract/index.ts";
+import type { ActorKind, AuditEntry } from "../contract/index.ts";
 
 export interface AuditRow {
   sequence: number;
@@ -20,7 +20,7 @@ export function toAuditEntry(row: AuditRow): AuditEntry {
   return {
     sequence: row.sequence,
     at: row.at,
-    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
+    actor: { kind: row.actor_kind as ActorKind, id: row.actor_id, name: row.actor_name },
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id, name: row.target_name },
     environment: row.environment,

@@ -3,7 +3,7 @@ export * from "../admissions/contract.ts";
 export * from "../alerts/contract.ts";
 export * from "../approvals/contract.ts";
 export type * from "../apps/contract.ts";
-export type * from "../audit-log/contract.ts";
+export * from "../audit-log/contract.ts";
 export type * from "../cancellations/contract.ts";
 export * from "../databases/contract.ts";
 export type * from "../dedup-keys/contract.ts";
