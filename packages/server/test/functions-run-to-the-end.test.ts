@@ -164,6 +164,21 @@ const CASES: Cases = {
     const [final] = await runsOf(service, await sendOne(service, { name: "shop/final", data: {} }));
     assert.deepEqual([final.status, final.attempts.length, final.error.message], ["failed", 1, "no use"]);
   },
+  async "a step has all its retries, however often the function failed before it"(service, t) {
+    const failed = { function: 0, step: 0 };
+    await startApp(t, service, (inlet) => [
+      inlet.createFunction({ id: "late", retries: 1 }, { event: "shop/late" }, ({ step }) => {
+        if (failed.function++ === 0) throw new Error("not yet");
+        return step.run("pick", () => {
+          if (failed.step++ === 0) throw new Error("the robot stumbled");
+          return 7;
+        });
+      }),
+    ]);
+    const [run] = await runsOf(service, await sendOne(service, { name: "shop/late", data: {} }));
+    assert.deepEqual([run.status, run.output, failed.step], ["completed", 7, 2], JSON.stringify(run));
+    assert.deepEqual([run.steps[0].name, run.steps[0].attempts], ["pick", 2]);
+  },
   async "what was sent reaches the function exactly: large numbers, unknown fields, the id of the sender"(service, t) {
     const bodies: string[] = [];
     await startApp(t, service, (inlet) => [

@@ -24,7 +24,7 @@ test("results are kept as they are handed in, each once", () => {
   assert.deepEqual(
     change.steps?.map(({ id, status, value, attempts }) => [id, status, value, attempts]),
     [
-      ["a", "completed", '{"data":{"x":1}}', 2],
+      ["a", "completed", '{"data":{"x":1}}', 1],
       ["b", "failed", '{"error":{"name":"E","message":"m"}}', 1],
     ],
   );
@@ -73,7 +73,7 @@ test("a call is superseded once its lease is not the run's any more", () => {
   assert.equal(isSuperseded("01LEASE", sampleState({ entries: [] })), true);
 });
 
-test("what is handed in counts the attempts of the function's own call, and keeps its times and kind", () => {
+test("what is handed in counts the attempts of its step, not those of the function, and keeps its times and kind", () => {
   const entries = [
     { ...DISCOVERY_ENTRY, kind: "resume" as const, attempt: 7 },
     { ...DISCOVERY_ENTRY, stepId: "p" as StepId, attempt: 5 },
@@ -84,9 +84,8 @@ test("what is handed in counts the attempts of the function's own call, and keep
     { op: "StepRun", id: "a", data: 1, timing: { a: 3_000 * ms, b: 500 * ms }, opts: { type: "step.sendEvent" } },
     { op: "StepRun", id: "open", data: 1 },
   ]);
-  const { change } = decideCheckpoint(sampleState({ entries, steps: [sampleStep("open", { status: "running" })] }), operations, NOW, {
-    mayRepeat: false,
-  });
+  const steps = [sampleStep("open", { status: "running", attempts: 1 })];
+  const { change } = decideCheckpoint(sampleState({ entries, steps }), operations, NOW, { mayRepeat: false });
   assert.deepEqual(
     change.steps?.map(({ id, kind, attempts, startedAt, endedAt, until, detail }) => [
       id,
@@ -98,8 +97,8 @@ test("what is handed in counts the attempts of the function's own call, and keep
       detail,
     ]),
     [
-      ["a", "send", 2, 3_000, 3_500, null, null],
-      ["open", "run", 1, NOW, NOW, null, null],
+      ["a", "send", 1, 3_000, 3_500, null, null],
+      ["open", "run", 2, NOW, NOW, null, null],
     ],
   );
   const none = decideCheckpoint(sampleState({ entries: [], run: { startedAt: null } }), operations, NOW, { mayRepeat: false }).change;

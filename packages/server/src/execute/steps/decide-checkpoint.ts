@@ -37,7 +37,6 @@ export function decideCheckpoint(
   now: number,
   { mayRepeat }: { mayRepeat: boolean },
 ): CheckpointOutcome {
-  const attempt = state.entries.find(({ kind, stepId }) => kind === "call" && stepId === null)?.attempt ?? 0;
   const known = new Set(state.steps.filter(({ endedAt }) => endedAt !== null).map(({ id }) => id));
   const isRepeated = operations.some((operation) => isResult(operation) && known.has(operation.id));
   if (isRepeated && !mayRepeat) return { change: { entry: "keep" }, refused: null, isRepeated };
@@ -45,8 +44,9 @@ export function decideCheckpoint(
   let from = endOfSteps(state.steps, state.run.startedAt ?? state.run.createdAt);
   const steps = operations
     .filter((operation) => isResult(operation) && !known.has(operation.id))
-    .map((operation, index) => {
-      const step = checkpointedStep(operation, index === 0 ? attempt : 0, { from: Math.min(from, now), to: now });
+    .map((operation) => {
+      const failed = state.steps.find(({ id }) => id === operation.id)?.attempts ?? 0;
+      const step = checkpointedStep(operation, failed + 1, { from: Math.min(from, now), to: now });
       from = endOfSteps([step], from);
       return step;
     });
@@ -59,7 +59,7 @@ export function decideCheckpoint(
 }
 
 /** The step began after `from`, and `to` is now. */
-function checkpointedStep(operation: Operation, attempt: number, call: { from: number; to: number }): StepWrite {
+function checkpointedStep(operation: Operation, attempts: number, call: { from: number; to: number }): StepWrite {
   const isFailed = operation.op === "stepfailed";
   return {
     id: operation.id,
@@ -67,7 +67,7 @@ function checkpointedStep(operation: Operation, attempt: number, call: { from: n
     name: operation.displayName,
     status: isFailed ? "failed" : "completed",
     ...(operation.ran ? stepTimes(operation, call) : { startedAt: call.to, endedAt: call.to }),
-    attempts: attempt + 1,
+    attempts,
     until: null,
     detail: null,
     value: resultOf(operation),

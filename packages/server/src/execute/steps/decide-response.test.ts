@@ -77,7 +77,7 @@ test("a failing step is tried again with its run, then fails for good and the fu
   const retried = decideResponse(sampleState(), response, sampleFacts());
   assert.deepEqual(retried.entry, { retryAt: NOW + 1_000, attempt: 1 });
   assert.deepEqual(brief(retried), { entries: [], steps: ["a running"] });
-  const last = sampleState({ entries: [call(null, 1, 2)], steps: [sampleStep("a", { status: "running" })] });
+  const last = sampleState({ entries: [call(null, 1, 2)], steps: [sampleStep("a", { status: "running", attempts: 2 })] });
   const ended = decideResponse(last, response, sampleFacts());
   assert.deepEqual(brief(ended), { entries: ["call -"], steps: ["a failed"] });
   assert.deepEqual(JSON.parse(ended.steps?.[0]?.value ?? ""), { error });

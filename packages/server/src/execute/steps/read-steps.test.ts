@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EntryNo, EventId, StepId } from "@inlet/protocol";
 import { DISCOVERY_ENTRY, NOW, operations, sampleFacts, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
-import type { EntryRecord, RunState } from "../../store/contract/index.ts";
+import type { EntryRecord, RunState, StepRecord } from "../../store/contract/index.ts";
 import type { CallFacts, CallResponseOf } from "./call-response.ts";
 import { OperationsReader } from "./read-steps.ts";
 
@@ -88,6 +88,23 @@ test("a step that failed in a call of its own stays planned for the next one; on
   assert.deepEqual([found.steps?.[0]?.status, found.steps?.[0]?.attempts], ["running", 1]);
   const wasRunning = read(sampleState({ steps: [sampleStep("a", { status: "running" })] }), failing);
   assert.equal(wasRunning.steps?.[0]?.status, "running");
+});
+
+test("a step has all its retries, however often the function failed before it", () => {
+  const fail = (known: StepRecord[], attempt: number) =>
+    read(sampleState({ entries: [entry("call", null, 1, attempt)], steps: known }), [
+      { op: "StepError", id: "a", error: { message: "m" } },
+    ]);
+  const failed = (attempts: number, id = "a") => [sampleStep(id, { status: "running", attempts })];
+  const first = fail([], 2);
+  assert.deepEqual([first.steps?.[0]?.attempts, first.attempts?.[0]?.attempt, first.entry], [1, 0, { retryAt: NOW + 1_000, attempt: 1 }]);
+  const second = fail(failed(1), 2);
+  assert.deepEqual([second.steps?.[0]?.attempts, second.entry], [2, { retryAt: NOW + 2_000, attempt: 2 }]);
+  const last = fail(failed(2), 2);
+  assert.deepEqual([last.steps?.[0]?.status, last.steps?.[0]?.attempts, last.entry], ["failed", 3, undefined]);
+  const [done] = read(sampleState({ entries: [entry("call", null, 1, 2)] }), [{ op: "StepRun", id: "a", data: 1 }]).steps ?? [];
+  assert.equal(done?.attempts, 1);
+  assert.equal(fail(failed(2, "another"), 2).steps?.[0]?.status, "failed", "an id that changes with each call ends, too");
 });
 
 test("a failing step leaves a note of the attempt, whether it is tried again or not", () => {

@@ -165,7 +165,7 @@ export class OperationsReader {
   }
 
   #finish(operation: Operation, status: "completed" | "failed", value: string): void {
-    const { attempt } = entryOf(this.#state, this.#facts);
+    const attempt = this.#attemptOf(operation);
     const call = { from: this.#beganAfter(), to: this.#facts.endedAt };
     this.#write(operation, { status, value, ...stepTimes(operation, call), attempts: attempt + 1 });
     this.#done.add(operation.id);
@@ -186,7 +186,7 @@ export class OperationsReader {
   }
 
   #retryStep(operation: Operation): void {
-    const { attempt } = entryOf(this.#state, this.#facts);
+    const attempt = this.#attemptOf(operation);
     if (!this.#response.mayRetry || attempt >= this.#facts.retries) return this.#failStep(operation);
     this.#noteFailure(operation);
     const isPlanned = this.#state.steps.some(({ id, status }) => id === operation.id && status === "planned");
@@ -194,9 +194,22 @@ export class OperationsReader {
     this.#retry = { retryAt: this.#facts.retryAt(attempt, this.#response.retryAfterMs), attempt: attempt + 1 };
   }
 
-  #noteFailure({ id, error }: Operation): void {
-    const { attempt } = entryOf(this.#state, this.#facts);
-    this.#attempts.push(failedAttempt(id, attempt, this.#facts, readError(error, "The step failed."), null));
+  #noteFailure(operation: Operation): void {
+    const error = readError(operation.error, "The step failed.");
+    this.#attempts.push(failedAttempt(operation.id, this.#attemptOf(operation), this.#facts, error, null));
+  }
+
+  /**
+   * Attempts are counted per step. The entry of a step's own call counts them; that of the function counts failures of the function, too.
+   * A step whose id is new in each call continues the count of the one that failed before: its retries come to an end.
+   */
+  #attemptOf({ id }: Operation): number {
+    const { attempt, stepId } = entryOf(this.#state, this.#facts);
+    if (stepId !== null) return attempt;
+    const { steps } = this.#state;
+    const known = steps.find((step) => step.id === id);
+    const failing = steps.filter(({ kind, status }) => APP_KINDS.has(kind) && status === "running");
+    return known?.attempts ?? Math.max(0, ...failing.map(({ attempts }) => attempts));
   }
 
   #plan(operation: Operation): void {

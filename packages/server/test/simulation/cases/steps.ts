@@ -19,6 +19,15 @@ export const STEP_CASES: readonly Case[] = [
     expect: allCompleted,
   })),
   {
+    name: "a step has all its retries after a call of its function that was lost",
+    scenario: scenario({
+      functions: [fn({ retries: 1, code: { ...run("a", 0), fails: 99 } })],
+      events: events("t/0", 1, () => 1_000),
+      cuts: { "own-f/0/-/0": 0 },
+    }),
+    expect: ({ played }) => assert.equal(played.runs[0]?.steps[0]?.attempts, 2),
+  },
+  {
     name: "a call that was superseded hands nothing in (v4)",
     scenario: scenario({
       functions: [

@@ -1,10 +1,11 @@
 /**
  * How often each body ran, and which attempts it saw. A body runs once for each attempt, and once more for each fault that met it between
- * the moment its call was entitled to run it and the moment the service had its outcome. Only what the network did costs an attempt.
+ * the moment its call was entitled to run it and the moment the service had its outcome. Only what the network did costs an attempt: that of
+ * the function, if the call was the function's. A step then begins with its own first attempt, and an attempt can be seen again.
  */
 
 import type { RunDetails } from "../../../src/store/contract/index.ts";
-import type { BodyNote } from "../journal-notes.ts";
+import type { BodyNote, CallNote } from "../journal-notes.ts";
 import { codeNodes, type RunCode } from "../scenario.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -43,14 +44,36 @@ function checkStepBodies(
       .join("; ");
   if (good.length > 1 + goodHits.length)
     fault(`the body of ${step} ran ${good.length} times to its end, ${goodHits.length} of them disturbed: ${shown()}`);
+  const networkFaults = evidence.callsOf(run).filter(isLost).length;
   for (const [attempt, all] of Map.groupBy(bodies, (body) => body.attempt)) {
     const disturbed = all.filter(isHit).length;
-    if (all.length > 1 + disturbed)
+    if (all.length > 1 + disturbed + networkFaults)
       fault(`the body of ${step} ran ${all.length} times as attempt ${attempt}, ${disturbed} of them disturbed: ${shown()}`);
     if (attempt > evidence.retriesOf(run)) fault(`the body of ${step} saw attempt ${attempt} with ${evidence.retriesOf(run)} retries`);
   }
-  const networkFaults = evidence.callsOf(run).filter(({ fate }) => ["lost", "cut", "hung"].includes(fate)).length;
   if (networkFaults === 0) checkAttempts(evidence, run, step, bodies, fault);
+}
+
+/**
+ * A step that failed for good used up its retries: for each of them its body failed, or a call that was for this step alone was lost. The
+ * calls of the function that were lost are none of them. Published SDKs count otherwise: the last attempt of a call is the step's last.
+ */
+export function checkRetriesUsed(
+  evidence: Evidence,
+  run: RunDetails,
+  step: { id: string; name: string },
+  fault: (message: string) => void,
+): void {
+  if (evidence.functionOf(run)?.sdk !== "own") return;
+  const bodies = evidence.played.journal.bodies.get(`${run.id}/${step.name}`) ?? [];
+  const failed = bodies.filter((body) => body.failed && !isLost(body.call)).length;
+  const lost = evidence.callsOf(run).filter((call) => call.stepId === step.id && isLost(call)).length;
+  const retries = evidence.retriesOf(run);
+  if (failed + lost <= retries) fault(`a step failed for good after ${failed} failures and ${lost} lost calls, with ${retries} retries`);
+}
+
+function isLost({ fate }: CallNote): boolean {
+  return fate === "lost" || fate === "cut" || fate === "hung";
 }
 
 /** Without the network's doing, attempts are those the body itself used up. */

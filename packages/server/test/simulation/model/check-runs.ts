@@ -5,7 +5,9 @@
 
 import { type RunDetails, SIGNAL_TAKEN, type StoredEvent } from "../../../src/store/contract/index.ts";
 import { bodyError, bodyValue } from "../interpret.ts";
+import type { RunCode } from "../scenario.ts";
 import { checkAsked } from "./check-approvals.ts";
+import { checkRetriesUsed } from "./check-bodies.ts";
 import { isCancelledInBulk } from "./check-cancellations.ts";
 import { isCancelledByJob } from "./check-jobs.ts";
 import { checkRequest } from "./check-requests.ts";
@@ -126,7 +128,7 @@ function checkStep(
   const { code } = demand;
   if (step.endedAt === null) return;
   const told = (message: string) => fault(`${message} (step ${demand.name}: ${step.status} ${step.value})`);
-  if (code.kind === "run") return checkRunStep(evidence, run, step, code, told);
+  if (code.kind === "run") return checkRunStep(evidence, run, step, { ...demand, code }, told);
   if (code.kind === "sleep") {
     const isWoken = evidence.played.journal.woken.has(`${run.id}/${step.id}`);
     if (!isWoken && step.endedAt < step.startedAt + code.ms) told(`woke ${step.startedAt + code.ms - step.endedAt} ms too early`);
@@ -142,7 +144,7 @@ function checkRunStep(
   evidence: Evidence,
   run: RunDetails,
   step: StepDetails,
-  code: Extract<Demand["code"], { kind: "run" }>,
+  { code, name }: Demand & { code: RunCode },
   fault: Fault,
 ): void {
   const isFailureCode = evidence.functionId(run).endsWith(FAILURE_SUFFIX);
@@ -156,6 +158,7 @@ function checkRunStep(
   } else if (!mustFail) fault("a step failed that succeeds within its retries");
   else if ((JSON.parse(step.value ?? "{}") as { error?: { message?: string } }).error?.message !== bodyError(code, n))
     fault("a step failed otherwise");
+  else if (code.error !== "final") checkRetriesUsed(evidence, run, { id: step.id, name }, fault);
 }
 
 /** What the invoked run came to is what the step holds. */
