@@ -98,6 +98,19 @@ export function runReadConformance(engine: Engine): void {
     }
   });
 
+  test(`${engine.name}: a run shows the time by which it is filtered, that of its id, also if it was stored later`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const run = sampleRun(scene.functions[0], { id: createEventIdGenerator().next(70_000) as string as RunId });
+    await begin(scene, [run], { receivedAt: 70_029 });
+    const { environment, functions } = scene;
+    const span = { environmentId: environment.id, from: 70_000, to: 70_001, limit: 10 };
+    const times = (runs: readonly { createdAt: number }[]) => runs.map(({ createdAt }) => createdAt);
+    assert.deepEqual(times((await store.runList(span)).runs), [70_000]);
+    assert.deepEqual(times(await store.runTimings({ ...span, functionNos: functions })), [70_000]);
+    assert.equal((await detailsOf(scene, run.id)).createdAt, 70_000);
+  });
+
   test(`${engine.name}: runs are listed by their ids, as far as they exist, with further filters`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -79,7 +79,7 @@ export function runStartConformance(engine: Engine): void {
     const before = await beginOne(scene);
     await advance(scene, before, { end: sampleEnd() });
     const { eventSequence } = await detailsOf(scene, before.run.id);
-    const run = sampleRun(scene.functions[0], { originalRunId: before.run.id, cron: "* * * * *" });
+    const run = sampleRun(scene.functions[0], { originalRunId: before.run.id, cron: "* * * * *", dueAt: 3_000 });
     const { leased } = await store.runStart({ environmentId: scene.environment.id, eventSequence, run, now: 3_000, lease: sampleLease() });
     assert.equal(leased.length, 1);
     const details = await detailsOf(scene, run.id);

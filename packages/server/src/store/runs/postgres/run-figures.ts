@@ -1,6 +1,6 @@
 /** Figures about a function's runs: when its newest runs were created, started and ended, its ends, and its waits. */
 
-import { type FunctionNo, firstIdAt, type RunNo } from "@inlet/protocol";
+import { eventIdTime, type FunctionNo, firstIdAt, type RunNo } from "@inlet/protocol";
 import {
   RUN_STATUSES,
   type RunEndCount,
@@ -15,17 +15,17 @@ const IN_TIME = "environment_id = $1 AND runs.function_no = f.function_no AND ru
 /** One for each partial index: completed runs have their own. */
 const NEWEST = `
   SELECT r.* FROM unnest($2::integer[]) AS f(function_no), LATERAL (
-    SELECT run_id, status, created_at, started_at, ended_at FROM runs
+    SELECT run_id, status, started_at, ended_at FROM runs
     WHERE ${IN_TIME} AND status = 'completed' ORDER BY run_id DESC LIMIT $5) AS r
   UNION ALL
   SELECT r.* FROM unnest($2::integer[]) AS f(function_no), unnest($6::text[]) AS s(status), LATERAL (
-    SELECT run_id, status, created_at, started_at, ended_at FROM runs
+    SELECT run_id, status, started_at, ended_at FROM runs
     WHERE ${IN_TIME} AND runs.status = s.status AND runs.status <> 'completed' ORDER BY run_id DESC LIMIT $5) AS r
   ORDER BY run_id DESC LIMIT $5`;
 
 interface TimingRow {
+  run_id: string;
   status: RunTiming["status"];
-  created_at: number;
   started_at: number | null;
   ended_at: number | null;
 }
@@ -37,9 +37,9 @@ export async function timeRuns(
   const others = RUN_STATUSES.filter((status) => status !== "completed");
   const bound = [environmentId, functionNos, firstIdAt(from), firstIdAt(to), limit, others];
   const rows = await database.read<TimingRow>(NEWEST, bound);
-  return rows.map(({ status, created_at, started_at, ended_at }) => ({
+  return rows.map(({ run_id, status, started_at, ended_at }) => ({
     status,
-    createdAt: created_at,
+    createdAt: eventIdTime(run_id),
     startedAt: started_at,
     endedAt: ended_at,
   }));

@@ -1,6 +1,7 @@
 /** Converts rows of runs, failed attempts and calls to the contract's records. Used by the writer and by the read thread. */
 
 import type { EnvironmentId, EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
+import { eventIdTime } from "@inlet/protocol/event-id";
 import type { FailedAttempt, LogLines, RunDetails, RunError, RunRecord, RunStatus, RunSummary } from "../../contract/index.ts";
 import { type StepRowWithValue, toStepRecord } from "./step-rows.ts";
 
@@ -90,9 +91,11 @@ export function toRunRecord(row: RunRow): RunRecord {
   };
 }
 
+/** A run shows the time of its id, by which lists are sorted and filtered. It is stored some milliseconds later. */
 export function toRunSummary(row: RunSummaryRow): RunSummary {
   return {
     ...toRunRecord(row),
+    createdAt: eventIdTime(row.run_id),
     event: row.event_id === null ? null : eventOf(row, row.event_id as EventId),
     trace: row.event_trace,
     eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),

@@ -2,11 +2,11 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { FunctionNo } from "@inlet/protocol";
-import { firstIdAt } from "@inlet/protocol/event-id";
+import { eventIdTime, firstIdAt } from "@inlet/protocol/event-id";
 import type { RunEndCount, RunEndCountParams, RunStore, RunTiming, RunTimingsParams } from "../../contract/index.ts";
 import { RUN_STATUSES } from "../contract/runs.ts";
 
-const COLUMNS = "run_id, status, created_at, started_at, ended_at";
+const COLUMNS = "run_id, status, started_at, ended_at";
 const IN_TIME = "environment_id = ? AND function_no = ? AND run_id >= ? AND run_id < ?";
 /** One for each partial index: completed runs have their own. */
 const COMPLETED = `SELECT ${COLUMNS} FROM runs INDEXED BY runs_completed_by_function
@@ -17,7 +17,6 @@ const OTHERS = `SELECT ${COLUMNS} FROM runs INDEXED BY runs_by_function_and_stat
 interface TimingRow {
   run_id: string;
   status: RunTiming["status"];
-  created_at: number;
   started_at: number | null;
   ended_at: number | null;
 }
@@ -31,9 +30,9 @@ export function timeRuns(db: DatabaseSync, { environmentId, functionNos, from, t
     }),
   );
   const newest = rows.sort((a, b) => (a.run_id < b.run_id ? 1 : -1)).slice(0, limit);
-  return newest.map(({ status, created_at, started_at, ended_at }) => ({
+  return newest.map(({ run_id, status, started_at, ended_at }) => ({
     status,
-    createdAt: created_at,
+    createdAt: eventIdTime(run_id),
     startedAt: started_at,
     endedAt: ended_at,
   }));
