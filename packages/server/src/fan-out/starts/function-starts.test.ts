@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
-import type { ClaimedEntry, FunctionStartChange, FunctionStartParams, StoredEvent } from "../../store/contract/index.ts";
+import { createEventIdGenerator, type EnvironmentId, type FunctionNo } from "@inlet/protocol";
+import type { ClaimedEntry, FunctionStartChange, FunctionStartParams, NewEvent, StoredEvent } from "../../store/contract/index.ts";
 import { readFunctionConfig } from "../function-config.ts";
 import { subjectOf } from "./decide-start.ts";
 import { FunctionStarts, type FunctionStartsParts } from "./function-starts.ts";
@@ -9,12 +9,13 @@ import { FunctionStarts, type FunctionStartsParts } from "./function-starts.ts";
 const ENVIRONMENT = 1 as EnvironmentId;
 const FUNCTION = 1 as FunctionNo;
 
-/** A function that collects events, in a store that keeps its marks and says what each start changed. */
+/** A function with rules about its starts, in a store that keeps its marks and says what each start changed. */
 function collecting(settings: object) {
   const step = { id: "step", name: "step", runtime: { type: "http", url: "http://127.0.0.1/x" } };
   const read = readFunctionConfig({ id: "app-fn", name: "fn", triggers: [{ event: "x/y" }], steps: { step }, ...settings });
   assert.ok("config" in read, JSON.stringify(read));
-  const registered = { no: FUNCTION, config: read.config, isArchived: false };
+  const app = { headers: "service" };
+  const registered = { id: "app-fn", no: FUNCTION, config: read.config, app, isArchived: false };
   const marks = new Map<string, string>();
   const changes: FunctionStartChange[] = [];
   const eventAt = async ({ sequence }: { sequence: number }) =>
@@ -36,7 +37,8 @@ function collecting(settings: object) {
   };
   const registry = { livingFunction: async () => (registered.isArchived ? null : registered) };
   const clock = { now: 1_000 };
-  const parts = { store, registry, lease: () => undefined, now: () => clock.now } as unknown as FunctionStartsParts;
+  const planning = { eventIds: createEventIdGenerator(), traced: (event: NewEvent) => event, isArchived: () => false };
+  const parts = { store, registry, ...planning, lease: () => undefined, now: () => clock.now } as unknown as FunctionStartsParts;
   const starts = new FunctionStarts(parts);
   const entry = { environmentId: ENVIRONMENT, functionNo: FUNCTION } as ClaimedEntry;
   return {
@@ -45,6 +47,10 @@ function collecting(settings: object) {
     async receive(sequence: number) {
       await starts.work({ ...entry, kind: "start", eventSequence: sequence });
       return changes.at(-1)?.gather;
+    },
+    async tick(cron: string) {
+      await starts.work({ ...entry, kind: "cron", subject: cron });
+      return changes.at(-1)?.events?.[0]?.events[0];
     },
     due: (subject: string) => starts.work({ ...entry, kind: "gather", subject }),
   };
@@ -66,3 +72,19 @@ for (const [kind, settings] of [
     assert.deepEqual(await receive(2), { key: first.key, since: 2, dueAt: 1_060_000 });
   });
 }
+
+test("the event of a schedule says for when it is, and when its run is due: later with jitter", async (t) => {
+  t.mock.method(Math, "random", () => 0.5);
+  const cron = "* * * * *";
+  for (const [jitter, delayMs] of [
+    [undefined, 0],
+    ["10s", 5_000],
+  ] as const) {
+    const { clock, tick } = collecting({ triggers: [{ cron, jitter }], singleton: { mode: "skip" } });
+    clock.now = Date.parse("2026-01-01T00:05:00.004Z");
+    const event = await tick(cron);
+    const fireAt = new Date(clock.now + delayMs).toISOString();
+    assert.deepEqual(JSON.parse(event?.data ?? "{}"), { cron, scheduledAt: "2026-01-01T00:05:00.000Z", fireAt });
+    assert.deepEqual(event?.starts, [{ functionNo: FUNCTION, dueAt: clock.now + delayMs }]);
+  }
+});

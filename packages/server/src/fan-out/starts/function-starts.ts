@@ -177,16 +177,16 @@ export class FunctionStarts {
 
   #tickEvent(cron: string, registered: RegisteredFunction, now: number): NewEvent {
     const scheduledAt = new Date(tickAt(cron, now)).toISOString();
+    const dueAt = now + jitterOf(registered, cron);
     const event = this.#parts.traced({
       id: this.#parts.eventIds.next(now),
       name: CRON_EVENTS[registered.app.headers],
       ts: now,
       // The same tick twice, for instance after a crash, is one event.
       dedupId: `${registered.id} ${cron} ${scheduledAt}`,
-      data: JSON.stringify({ cron, scheduledAt }),
+      data: JSON.stringify({ cron, scheduledAt, fireAt: new Date(dueAt).toISOString() }),
       extras: null,
     });
-    const dueAt = now + jitterOf(registered, cron);
     if (hasStartRules(registered)) return { ...event, starts: [{ functionNo: registered.no, dueAt }] };
     return { ...event, runs: [this.#newRun(registered, event, dueAt, now)] };
   }

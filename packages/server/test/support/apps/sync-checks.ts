@@ -156,6 +156,7 @@ export function checkSyncs(sdk: PublishedSdk): void {
     const { status, cron, output } = await runDetails(service, run.id);
     assert.deepEqual([status, cron], ["completed", "TZ=Europe/Berlin * * * * *"]);
     assert.deepEqual([output.name, output.data.cron], ["inngest/scheduled.timer", "TZ=Europe/Berlin * * * * *"]);
+    assert.deepEqual(Object.keys(output.data).sort(), ["cron", "fireAt", "scheduledAt"]);
     assert.equal((await runsOfFunction(service, "app-tick")).length, 1);
   });
 }
