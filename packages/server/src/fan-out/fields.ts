@@ -95,10 +95,11 @@ export class Fields {
     });
   }
 
-  /** Reports every field that is set and not one of these. */
-  refuseOthers(known: readonly string[]): void {
+  /** Reports every field that is not one of these. Those of another kind of object may be there if they are null. */
+  refuseOthers(known: readonly string[], ofOtherKinds: readonly string[]): void {
+    const mayStay = (name: string) => known.includes(name) || (ofOtherKinds.includes(name) && this.value(name) === null);
     for (const name of Object.keys(this.#values))
-      if (!known.includes(name) && this.value(name) !== null) this.fault(name, `is not a field here; known are ${known.join(" and ")}`);
+      if (!mayStay(name)) this.fault(name, `is not a field here; known are ${known.join(" and ")}`);
   }
 
   /** Every field that is an object. */

@@ -269,11 +269,13 @@ test("unknown fields of triggers are refused where asked for, each by its name, 
     { event: "shop/a", iff: "true", expression: null },
     { cron: "0 9 * * *", timezone: "Europe/Paris", event: null },
     { cron: "0 8 * * *", jitter: "2s" },
+    { event: "shop/b", cron: null, x: null },
   ];
   const strict = readFunctionConfig({ ...PLAIN, triggers }, { isStrict: true });
   assert.deepEqual("faults" in strict && strict.faults, [
     "Function shop-plain: triggers[0].iff is not a field here; known are event and expression.",
     "Function shop-plain: triggers[1].timezone is not a field here; known are cron and jitter.",
+    "Function shop-plain: triggers[3].x is not a field here; known are event and expression.",
   ]);
   assert.deepEqual(faultsOf({ triggers }), []);
 });

@@ -35,7 +35,11 @@ export type Trigger = RegisteredEventTrigger | CronTrigger;
  */
 export function readTriggers(fields: Fields, { isStrict }: { isStrict: boolean }): Trigger[] {
   const list = fields.list("triggers", TRIGGERS_MAX);
-  if (isStrict) for (const given of list) given.refuseOthers(given.value("cron") === null ? EVENT_FIELDS : CRON_FIELDS);
+  const strictly = isStrict ? list : [];
+  for (const given of strictly) {
+    if (given.value("cron") === null) given.refuseOthers(EVENT_FIELDS, CRON_FIELDS);
+    else given.refuseOthers(CRON_FIELDS, EVENT_FIELDS);
+  }
   const triggers = list.flatMap((given) => readTrigger(given) ?? []);
   const texts = triggers.map((trigger) => JSON.stringify(trigger));
   if (new Set(texts).size < texts.length) fields.fault("triggers", "has the same trigger twice");
