@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { createEventIdGenerator, type EnvironmentId, type EventId } from "@inlet/protocol";
 import { sampleFunction, sampleRegistry } from "../../test/support/sample-registry.ts";
@@ -101,8 +102,11 @@ test("where a function has rules about its starts, a request is kept instead of 
     debounce: { period: "10s" },
     batchEvents: { maxSize: 2, timeout: "10s" },
     singleton: { mode: "skip" },
+    idempotency: "event.data.n",
   };
+  const page = readFileSync(new URL("../../../../docs/explanation/life-of-an-event.md", import.meta.url), "utf8");
   for (const [name, rule] of Object.entries(rules)) {
+    assert.ok(page.includes(`\`${name}\``), `the page about the life of an event does not name ${name}`);
     const { runs, starts, fanOut, registry } = await planned({ [name]: rule }, { ts: NOW + 7 });
     assert.deepEqual([runs, starts], [[], [{ functionNo: 1, dueAt: NOW + 7 }]], name);
     assert.equal(hasStartRules(sampleFunction(registry)), true);
