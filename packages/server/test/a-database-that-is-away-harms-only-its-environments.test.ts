@@ -84,6 +84,7 @@ test("a database that is away harms only its environments", { skip }, async (t) 
       await refused(() => node.rest("GET", "/events", { headers: FAR }));
       await refused(() => node.rest("PUT", "/environments/far", { body: { bodyLimitBytes: 1_000_000 } }));
       await refused(() => node.rest("POST", "/environments/far/archive"));
+      await refused(() => node.rest("POST", "/environments/far/move", { body: { database: "directory" } }));
       await runs(node, EVENT_KEY, {});
       const { databases } = (await ok(ready(node), 200)).body;
       assert.deepEqual(databases, [
@@ -98,6 +99,8 @@ test("a database that is away harms only its environments", { skip }, async (t) 
       await runs(node, farKey, FAR);
       const { bodyLimitBytes, archivedAt } = (await ok(node.rest("GET", "/environments/far"), 200)).body.data;
       assert.deepEqual({ bodyLimitBytes, archivedAt }, { bodyLimitBytes: null, archivedAt: null }, "a refused change is not made");
+      const jobs = (await ok(node.rest("GET", "/jobs", { headers: FAR }), 200)).body.data;
+      assert.ok(!jobs.some(({ kind }: { kind: string }) => kind === "environments.move"), "a move that was refused is none");
     });
   }
 

@@ -48,7 +48,7 @@ export interface EnvironmentMoveStore {
   /**
    * Records a move and its job. False, without effect: one is under way, or the environment is there. If the environment has left that
    * database lately, the move begins when no node can still mean to write there. If this throws, a move that was recorded
-   * goes on or ends by itself, and its job with it.
+   * ends by itself, and its job with it.
    */
   environmentMoveInsert(params: EnvironmentMoveInsertParams): Promise<boolean>;
   /** Those that have not ended. */

@@ -21,9 +21,10 @@ export interface MoveRow {
   epoch: number;
 }
 
+/** It ends, unless it is begun before `next_at`. */
 const INSERT = `
-  INSERT INTO environment_moves (environment_id, job_id, from_no, to_no, state, filter, began_at, next_at)
-  SELECT environment_id, $2, database_no, $3, 'moving', $4, $5, 0 FROM environments WHERE environment_id = $1 AND database_no <> $3
+  INSERT INTO environment_moves (environment_id, job_id, from_no, to_no, state, filter, began_at, next_at, error)
+  SELECT environment_id, $2, database_no, $3, 'aborting', $4, $5, $6, $7 FROM environments WHERE environment_id = $1 AND database_no <> $3
   ON CONFLICT DO NOTHING RETURNING *`;
 /** A node that sends heartbeats has read of a switch by then, even without its notification: by its poll. */
 const HEARD_MS = 10_000;
@@ -46,9 +47,12 @@ const CLAIM = `
   RETURNING *`;
 const OWN = "environment_id = $1 AND job_id = $2 AND epoch = $3";
 
-export async function insertMove(directory: Database, params: EnvironmentMoveInsertParams): Promise<MoveRow | null> {
-  const { environmentId, jobId, to, filter, now } = params;
-  return (await directory.query<MoveRow>(INSERT, [environmentId, jobId, to, filter, now]))[0] ?? null;
+/** `beginMs`: how long it may take until it is begun; after that it ends with `error`. */
+export async function insertMove(
+  directory: Database,
+  { environmentId, jobId, to, filter, now, beginMs, error }: EnvironmentMoveInsertParams & { beginMs: number; error: string },
+): Promise<MoveRow | null> {
+  return (await directory.query<MoveRow>(INSERT, [environmentId, jobId, to, filter, now, now + beginMs, error]))[0] ?? null;
 }
 
 export async function listMoves(directory: Database): Promise<EnvironmentMove[]> {

@@ -7,6 +7,7 @@ import type { JobId } from "@inlet/protocol";
 import { accompanied } from "../../../../test/support/accompanied-database.ts";
 import { MOVED, type MoveScene, makeMoveScene, moveStore } from "../../../../test/support/move-scene.ts";
 import { whyNoPostgres } from "../../../../test/support/postgres.ts";
+import { StoreUnavailable } from "../../contract/index.ts";
 import { CommitUnknown } from "../../postgres/database.ts";
 import type { MovePoint } from "./move-parts.ts";
 
@@ -75,6 +76,35 @@ test("a move that did not begin ends its job, which may have been stored", { ski
   await scene.finish();
   assert.equal(await scene.placeOf(), 1);
 });
+
+for (const [what, isAway] of [
+  ["while its job is stored", () => false],
+  ["and the directory is away then", (text: string | null) => text?.startsWith("UPDATE environment_moves SET state") ?? false],
+] as const) {
+  test(`a move whose source does not respond is not carried out by a node that looks for moves ${what}`, { skip }, async (t) => {
+    const scene = await makeMoveScene(t);
+    const jobId = randomUUID() as string as JobId;
+    const mover = moveStore(scene.databases[0], scene.urls);
+    let claimed: unknown;
+    const directory = accompanied(scene.databases[0], async (text, work) => {
+      if (isAway(text)) throw new StoreUnavailable("the directory is away");
+      if (!text?.includes("INSERT INTO jobs")) return work();
+      claimed = await mover.environmentMoveAdvance({ now: scene.databases[0].now(), leaseMs: 60_000 });
+      throw new StoreUnavailable("the source is silent");
+    });
+    const store = moveStore(directory, scene.urls);
+    t.after(() => Promise.all([store.stop(), mover.stop()]));
+    const params = { environmentId: MOVED, jobId, to: 1, filter: "{}" };
+    await assert.rejects(store.environmentMoveInsert({ ...params, now: scene.databases[0].now() }), StoreUnavailable);
+    assert.equal(claimed, null);
+    await scene.finish();
+    assert.equal(await scene.placeOf(), 0);
+    assert.equal((await scene.jobIn(0, jobId))?.status, "failed");
+    await scene.begin(1);
+    await scene.finish();
+    assert.equal(await scene.placeOf(), 1);
+  });
+}
 
 test("no rows are removed where the directory says that the environment is", { skip }, async (t) => {
   const scene = await makeMoveScene(t);

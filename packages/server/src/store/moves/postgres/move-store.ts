@@ -21,6 +21,8 @@ const TIMING: MoveTiming = { workMs: 500, holdMs: 4_500, fenceMs: 120_000 };
 const RENEWALS = 3;
 /** A move that failed so often in a row, before the switch, ends. */
 const FAILURES_MAX = 10;
+/** Longer than a database may take to store a job. */
+const BEGIN_MS = 20_000;
 const BACKOFF_MS = 500;
 const BACKOFF_MS_MAX = 30_000;
 
@@ -32,15 +34,17 @@ export function environmentMoveStore(parts: EnvironmentMoveStoreParts): Environm
   const { fenceMs } = { ...TIMING, ...parts.timing };
   return {
     async environmentMoveInsert(params) {
-      const row = await insertMove(directory, params);
+      const whyNot = (reason: string) => `The move did not begin: ${reason}.`;
+      const row = await insertMove(directory, { ...params, beginMs: BEGIN_MS, error: whyNot("the node that started it stopped") });
       if (!row) return false;
       try {
         const { environmentId, jobId, filter, now: beganAt } = params;
         await insertMoveJob(await databases.open(row.from_no), { environmentId, jobId, filter, beganAt });
+        await noteMove(directory, row, { state: "moving", error: null, next_at: 0 });
       } catch (error) {
         // The job may have been stored without a response: it is ended when its database can be reached.
-        const reason = `The move did not begin: ${(error as Error).message}.`;
-        await noteMove(directory, row, { state: "aborting", error: reason }).catch(() => undefined);
+        const aborting = { state: "aborting", error: whyNot((error as Error).message), next_at: 0 } as const;
+        await noteMove(directory, row, aborting).catch(() => undefined);
         throw error;
       }
       return true;

@@ -29,7 +29,10 @@ export const DIRECTORY_ROUTES: Routes<
   environmentList: (placement) => () => placement.environments(),
   environmentInsert: (placement) => async (params) => noted(placement, await insertEnvironment(placement, params)),
   environmentUpdate: (placement) => async (params) => noted(placement, await placement.directory.environmentUpdate(params)),
-  environmentMoveInsert: inDirectory,
+  environmentMoveInsert: (placement) => async (params) => {
+    await probeMember(placement, placement.databaseOf(params.environmentId));
+    return placement.directory.environmentMoveInsert(params);
+  },
   environmentMoveList: inDirectory,
   /** Placement is read again with the step that switches, not with the notification only. */
   environmentMoveAdvance: (placement) => async (params) => {
@@ -73,11 +76,14 @@ export const DIRECTORY_ROUTES: Routes<
   leadershipResign: inDirectory,
 };
 
-/** A member that is away cannot take an environment. */
 async function insertEnvironment(placement: Placement, params: Parameters<EnvironmentStore["environmentInsert"]>[0]) {
-  const { databaseNo = 0 } = params;
-  if (databaseNo !== 0) await placement.members.numbered(databaseNo).store.storeProbe();
+  await probeMember(placement, params.databaseNo ?? 0);
   return placement.directory.environmentInsert(params);
+}
+
+/** A member that is away can neither take an environment nor store the job that moves one. */
+async function probeMember(placement: Placement, databaseNo: number): Promise<void> {
+  if (databaseNo !== 0) await placement.members.numbered(databaseNo).store.storeProbe();
 }
 
 async function noted(placement: Placement, environment: Environment | null): Promise<Environment | null> {
