@@ -194,6 +194,22 @@ test("an item that was refused and replayed is known by its own id, and replayin
   assert.equal((await eventsOf(service)).length, 3);
 });
 
+testOnSqlite("a redirect is for the source to read, and is not followed", async (t) => {
+  const service = await startTestService(t, {});
+  const provider = await startProvider(t, ({ url }) =>
+    url.pathname === "/list" ? { status: 302, headers: { location: "/moved" } } : { body: { items: [{ id: "sale-1" }] } },
+  );
+  const source = `
+    function request({ cursor }) { return { url: "${provider.url}" + (cursor ?? "/list") }; }
+    function read({ status, headers, body }) {
+      if (status === 302) return { items: [{ body: { id: "sale-0" } }], cursor: headers.location };
+      return { items: JSON.parse(body).items.map((body) => ({ body })) };
+    }`;
+  const webhook = await makeWebhook(service, BY_EVENT_ID, { reconcile: { source } });
+  const pass = await passOf(service, webhook);
+  assert.deepEqual([counts(pass), pass.error], [[2, 0, 2, 0], null]);
+});
+
 testOnSqlite(
   "429 and 503 with Retry-After are waited for; any other fault ends the pass at once, and what came before is taken in",
   async (t) => {

@@ -20,6 +20,8 @@ export interface PageRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
   body: string | null;
+  /** A redirect is for the reader; absent: it is followed. */
+  returnsRedirects?: true;
 }
 
 export interface PageResponse {

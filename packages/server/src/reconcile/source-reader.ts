@@ -61,6 +61,7 @@ function readRequest({ url, method, headers, body }: Record<string, unknown>): P
     method: verb,
     headers: hasBody && typeof body !== "string" && !hasType ? { ...named, "content-type": "application/json" } : named,
     body: text,
+    returnsRedirects: true,
   };
 }
 

@@ -32,6 +32,8 @@ export interface WebRequest {
   bytesMax?: number;
   /** The body may hold credentials: it is sent to no other origin. */
   isBodySecret?: boolean;
+  /** Redirects are responses like any other. */
+  returnsRedirects?: boolean;
 }
 
 export interface AppRequest {
@@ -84,7 +86,7 @@ export class AppCaller {
     }
   }
 
-  /** Like `fetch`: redirects are followed; to another origin only with headers that hold no credentials. Throws NoResponse. */
+  /** Like `fetch`: redirects are followed, unless they are to be returned; to another origin only with headers that hold no credentials. Throws NoResponse. */
   async fetch(request: WebRequest): Promise<AppResponse & { url: string }> {
     try {
       return await this.#browse(request, WEB_REDIRECTS_MAX);
@@ -98,6 +100,7 @@ export class AppCaller {
     const address = appAddress(url);
     if (!address || !/^https?:/.test(address.origin)) throw unreachable(peer, "its address is not an http(s) URL");
     const received = await this.#ask(request, address);
+    if (request.returnsRedirects) return { ...received, url };
     const { location } = received.headers;
     if (!WEB_REDIRECTS.has(received.status) || typeof location !== "string" || !URL.canParse(location, url)) return { ...received, url };
     if (redirectsLeft === 0) throw unreachable(peer, `it redirected more than ${WEB_REDIRECTS_MAX} times`);
