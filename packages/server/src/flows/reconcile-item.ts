@@ -13,8 +13,9 @@ import type { DedupWindow } from "../deduplicate/dedup-window.ts";
 import { bodyKeyOf } from "../observe/webhook-record.ts";
 import { bodyTooLarge } from "../receive/bodies/read-body.ts";
 import { type InboundRequest, UNCOUNTED } from "../receive/inbound-request.ts";
+import { isOverSoon } from "../receive/quotas/quota-refusal.ts";
 import type { Directory, WebhookTarget } from "../receive/senders/directory.ts";
-import type { ListedItem, TakenItem } from "../reconcile/listed-item.ts";
+import type { ListedItem, NotNow, TakenItem } from "../reconcile/listed-item.ts";
 import type { DedupKeyStore, Environment, EventStore, Webhook } from "../store/contract/index.ts";
 import {
   bytesMaxOf,
@@ -45,7 +46,7 @@ export interface ItemIntake {
   /** What would become of the item. `key` is the same for items that are one. Stores nothing. */
   examine(webhook: Webhook, item: ListedItem): Promise<TakenItem & { key: string }>;
   /** `seed` fixes the Event ID. */
-  take(webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem>;
+  take(webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem | NotNow>;
 }
 
 export function createItemIntake(parts: ReconcileItemParts): ItemIntake {
@@ -68,7 +69,7 @@ interface ReadEvent extends MadeEvent {
   hasId: boolean;
 }
 
-async function take(parts: ReconcileItemParts, webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem> {
+async function take(parts: ReconcileItemParts, webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem | NotNow> {
   if (item.fault !== undefined) return { kind: "failed", message: item.fault };
   const { received, event, transformed } = await read(parts, webhook, item, seed);
   if (event instanceof Refusal || !transformed) return refuseOnce(parts, received, item, transformed, event as Refusal);
@@ -81,6 +82,7 @@ async function take(parts: ReconcileItemParts, webhook: Webhook, item: ListedIte
   const made = { environment: event.environment, event: { ...event.event, dedupId: event.key } };
   const kept = await storeMade(parts, received, { transformed, made }, null);
   if (kept instanceof Refusal && kept.status >= SERVER_FAULTS) throw new Error(kept.message);
+  if (kept instanceof Refusal && isOverSoon(kept)) return { kind: "not now", message: kept.message };
   if (kept instanceof Refusal) return { kind: "failed", message: kept.message };
   return { kind: kept.ids[0] === ownId ? "recovered" : "seen" };
 }
@@ -163,6 +165,7 @@ function requestOf({ token }: Webhook, { body, headers }: ListedItem, seed: stri
     readBody: () => Promise.resolve(Buffer.from(body)),
     memory: UNCOUNTED,
     isReconciled: true,
+    isTakenAgain: true,
   };
 }
 

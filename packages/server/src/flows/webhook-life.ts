@@ -24,6 +24,7 @@ import { bodyKeyOf, type Ending, type SeenRequest, type SeenTransform, seenBody,
 import { ABORTED, overloaded } from "../receive/bodies/read-body.ts";
 import type { InboundRequest, ReceiveOutcome, RequestSpan } from "../receive/inbound-request.ts";
 import { mirrorTargets } from "../receive/mirror-targets.ts";
+import { isOverSoon } from "../receive/quotas/quota-refusal.ts";
 import { routeWebhook } from "../receive/route-webhook.ts";
 import { checkNames } from "../receive/senders/check-names.ts";
 import type { Directory, WebhookTarget } from "../receive/senders/directory.ts";
@@ -198,6 +199,7 @@ export async function storeMade(
     ...(targets.length > 0 && { mirror: { webhookId: webhook.id, targets: targets.map(({ id }) => id) } }),
   };
   const kept = await parts.keep(batch, request.span);
+  if (kept instanceof Refusal && request.isTakenAgain && isOverSoon(kept)) return kept;
   // Without its body: a sender that goes on over the quota would fill the store.
   if (kept instanceof Refusal && kept.code === "quota_exceeded")
     return refuse(parts, seen, { ...transformed, body: null }, { refused: kept, verifiedAt });

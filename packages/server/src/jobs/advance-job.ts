@@ -46,11 +46,11 @@ async function workBatch(parts: AdvanceJobParts, kind: JobKind, job: Job): Promi
   const { id, environmentId, total, done } = job;
   const limit = Math.min(Math.max(Math.ceil(job.rate / BATCHES_PER_S), 1), kind.batchMax ?? BATCH_MAX);
   const items = await store.jobItems({ id, environmentId, before: total - done, limit });
-  const { starts, failures, report, tally } = await kind.work(job, items);
+  const { worked = items.length, starts, failures, report, tally } = await kind.work(job, items);
   return store.jobAdvance({
     ...leaseOf(parts, job),
     after: done,
-    worked: items.length,
+    worked,
     starts,
     failures,
     ...(report !== undefined && { report }),

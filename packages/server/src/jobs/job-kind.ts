@@ -59,6 +59,8 @@ export interface FoundItem {
 
 /** What came of a batch. */
 export interface JobBatch {
+  /** How many of its items were worked on, from the first one: the others are given again. Absent: all of them. */
+  worked?: number;
   starts: readonly JobStart[];
   failures: readonly JobError[];
   /** JSON text: the whole report of the job, with this batch. Absent: it stays as it is. */

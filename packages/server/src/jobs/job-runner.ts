@@ -174,7 +174,8 @@ export class JobRunner {
       } catch (error) {
         if (this.#isStopping) return;
         if (error instanceof RestRefusal) return this.#fail(job, error.message);
-        this.#parts.log.warn({ err: error, job: id }, "a batch of a job failed; it is tried again");
+        const level = error instanceof InTheWay ? "debug" : "warn";
+        this.#parts.log[level]({ err: error, job: id }, "a batch of a job failed; it is tried again");
         if (error instanceof InTheWay) {
           // It has waited for long: meanwhile, the job may have been cancelled, or claimed by another node.
           if (!(await this.#isMine(job))) return this.#noteEnd(kind, job);

@@ -30,6 +30,8 @@ export interface InboundRequest {
   isReconciled?: boolean;
   /** For the replay of a listed item that was refused: by what it is known. It becomes the dedup id of an event that has none. */
   itemKey?: string;
+  /** It is an item of a job, which takes it again once a quota has room: that it had none is not recorded. */
+  isTakenAgain?: boolean;
   /** How many events the body holds, once they are known to be valid. */
   eventCount?: number;
   /** While traces are exported. */

@@ -30,6 +30,7 @@ export function replayRequest(
     // Replays are started by hand, or by a job that does a few at a time.
     memory: UNCOUNTED,
     isReconciled: record.isReconciled,
+    isTakenAgain: seed !== undefined,
     ...(record.isReconciled && record.eventId === null && record.bodyKey !== null && { itemKey: record.bodyKey }),
     receipt: { at: record.verifiedAt ?? record.receivedAt, wasVerified: wasVerified(record) },
   });

@@ -5,6 +5,12 @@ import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
 /** What came of an item, or would. */
 export type TakenItem = { kind: "seen" } | { kind: "recovered" } | { kind: "failed"; message: string };
 
+/** A quota of a second has no room: the item is taken again. */
+export interface NotNow {
+  kind: "not now";
+  message: string;
+}
+
 /** A request as the provider would have sent it. */
 export interface ListedItem {
   body: string;

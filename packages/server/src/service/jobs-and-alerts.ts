@@ -21,6 +21,7 @@ import { type ReplayRequestsParts, replayRequests } from "../jobs/kinds/replay-r
 import { rerunRuns } from "../jobs/kinds/rerun-runs.ts";
 import type { ReconcileOrders } from "../jobs/reconcile-orders.ts";
 import type { Activity } from "../observe/activity.ts";
+import { isOverSoon } from "../receive/quotas/quota-refusal.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import { databaseOf, type Environment, type EventSource, type Store } from "../store/contract/index.ts";
 import type { Functions } from "./functions.ts";
@@ -84,7 +85,7 @@ function createKinds({ store, directory, functions, replay, drill, archive, sour
     rerunRuns({ store, runs, ...jobStarts }),
     eraseEvents({ store, sourceName, cancel: cancelErased, gatheringWithout, archive, environment }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
-    replayRequests({ store, replay, webhooks, environmentName: (id) => environment(id)?.name ?? "" }),
+    replayRequests({ store, replay, isOverSoon, webhooks, environmentName: (id) => environment(id)?.name ?? "" }),
     drillWebhook({ store, drill, webhooks, environment, functionId, now }),
   ];
 }

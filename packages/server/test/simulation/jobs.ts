@@ -15,6 +15,7 @@ import { replayEvents } from "../../src/jobs/kinds/replay-events.ts";
 import { type ReplayRequestsParts, replayRequests } from "../../src/jobs/kinds/replay-requests.ts";
 import { rerunRuns } from "../../src/jobs/kinds/rerun-runs.ts";
 import { createReconcileOrders, type ReconcileOrders } from "../../src/jobs/reconcile-orders.ts";
+import { isOverSoon } from "../../src/receive/quotas/quota-refusal.ts";
 import type { Directory } from "../../src/receive/senders/directory.ts";
 import type { ListedPage } from "../../src/reconcile/list-page.ts";
 import type { ListedItem } from "../../src/reconcile/listed-item.ts";
@@ -62,7 +63,7 @@ export function createSimJobs({ store, functions, directory, log, leaseMs, intak
     }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
     reconcileWebhook({ store, ...intake, webhooks, listPage, now }),
-    replayRequests({ store, replay, webhooks, environmentName: (id) => environment(id)?.name ?? "" }),
+    replayRequests({ store, replay, isOverSoon, webhooks, environmentName: (id) => environment(id)?.name ?? "" }),
     drillWebhook({ store, drill, webhooks, environment, functionId: functions.functionId, now }),
   ];
   const runner = new JobRunner({ store, kinds, environment, leaseMs, log, now });

@@ -7,10 +7,10 @@
 
 import type { EnvironmentId, WebhookId } from "@inlet/protocol";
 import type { ListedPage } from "../../reconcile/list-page.ts";
-import { type ListedItem, readWrittenItem, type TakenItem, writeItem } from "../../reconcile/listed-item.ts";
+import { type ListedItem, type NotNow, readWrittenItem, type TakenItem, writeItem } from "../../reconcile/listed-item.ts";
 import type { ListRange } from "../../reconcile/page-reader.ts";
 import type { Job, JobError, JobItem, Reconciliation, ReconciliationStore, Webhook } from "../../store/contract/index.ts";
-import type { FoundItem, JobKind } from "../job-kind.ts";
+import { type FoundItem, InTheWay, type JobBatch, type JobKind } from "../job-kind.ts";
 import { seedOfItem } from "./seed-of-item.ts";
 
 export interface ReconcileWebhookParts {
@@ -18,7 +18,7 @@ export interface ReconcileWebhookParts {
   webhooks(): readonly Webhook[];
   listPage(webhook: Webhook, range: ListRange, state: string | null, stopping: AbortSignal): Promise<ListedPage>;
   examine(webhook: Webhook, item: ListedItem): Promise<TakenItem>;
-  take(webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem>;
+  take(webhook: Webhook, item: ListedItem, seed: string): Promise<TakenItem | NotNow>;
   now(): number;
 }
 
@@ -84,13 +84,17 @@ async function examineAll(parts: ReconcileWebhookParts, webhook: Webhook, items:
 }
 
 /** In order: what the provider sent first is stored first. */
-async function takeAll(parts: ReconcileWebhookParts, job: Job, webhook: Webhook, items: readonly JobItem[]) {
+async function takeAll(parts: ReconcileWebhookParts, job: Job, webhook: Webhook, items: readonly JobItem[]): Promise<JobBatch> {
   const tally = { seen: 0, recovered: 0 };
   const failures: JobError[] = [];
   for (const [index, given] of items.entries()) {
     const position = job.total - job.done - 1 - index;
     const item = given === SEEN ? null : readWrittenItem(given as string);
-    const taken: TakenItem = item ? await parts.take(webhook, item, seedOfItem(job, String(position))) : { kind: "seen" };
+    const taken: TakenItem | NotNow = item ? await parts.take(webhook, item, seedOfItem(job, String(position))) : { kind: "seen" };
+    if (taken.kind === "not now") {
+      if (index === 0) throw new InTheWay(taken.message);
+      return { starts: [], failures, tally, worked: index };
+    }
     if (taken.kind === "failed") failures.push({ item: item?.id ?? String(position), message: taken.message });
     else tally[taken.kind]++;
   }

@@ -12,6 +12,7 @@ test("a request that the service cannot take now is replayed again; one that is 
     store: { webhookRequestGet: async () => ({ body: "{}" }) },
     webhooks: () => [{ id: "w", environmentId: 1, deletedAt: null }],
     replay: async () => refusal,
+    isOverSoon: () => false,
   } as unknown as ReplayRequestsParts;
   const { work } = replayRequests(parts);
   await assert.rejects(work(job, ["r"]), (error: Error) => error instanceof InTheWay && error.message === "The disk is full.");

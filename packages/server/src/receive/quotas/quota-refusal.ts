@@ -3,10 +3,17 @@
 import { Refusal, SECOND_MS } from "@inlet/protocol";
 import type { Exceeded } from "./quota-use.ts";
 
+const SOON_S = 1;
+
 export function quotaExceeded(environment: string, exceeded: readonly Exceeded[], now: number): Refusal {
   const details = exceeded.map(({ quota, limit, used, resetsAt }) => ({ quota, limit, used, resetsAt: new Date(resetsAt).toISOString() }));
   const retryAfterS = Math.max(1, ...exceeded.map(({ resetsAt }) => Math.ceil((resetsAt - now) / SECOND_MS)));
   return new Refusal("quota_exceeded", sentenceOf(environment, exceeded), details, retryAfterS);
+}
+
+/** The quota is one of a second: it has room again soon. */
+export function isOverSoon({ code, retryAfterS }: Refusal): boolean {
+  return code === "quota_exceeded" && retryAfterS !== undefined && retryAfterS <= SOON_S;
 }
 
 function sentenceOf(environment: string, exceeded: readonly Exceeded[]): string {
