@@ -14,6 +14,8 @@ const SINCE = "2020-01-01T00:00:00Z";
 const SECRET = "sk_live_0123456789";
 /** On a busy machine, for a thousand pages, one after the other. */
 const MANY_PAGES_MS = 500_000;
+/** Less than the provider asks to wait. */
+const CANCELLED_MS = 25_000;
 
 interface ShownJob {
   id: string;
@@ -277,6 +279,17 @@ testOnSqlite("a pass waits for the one before, ends after 1,000 pages, and can b
   assert.match(pass.error, /more than 1,000 pages/);
   assert.deepEqual(counts(pass), [3, 0, 3, 0]);
   assert.equal(new Set(provider.asked.map(({ url }) => url.searchParams.get("page"))).size, 1_000);
+});
+
+testOnSqlite("a pass that is cancelled waits for its provider no longer", async (t) => {
+  const service = await startTestService(t, {});
+  const provider = await startProvider(t, () => ({ status: 429, headers: { "retry-after": "50" } }));
+  const webhook = await makeWebhook(service, BY_EVENT_ID, { reconcile: { source: sourceOf(provider) } });
+  const job = await order(service, webhook);
+  await until("the first page", () => (provider.asked.length === 1 ? true : undefined));
+  assert.equal((await service.rest("POST", `/jobs/${job.id}/cancel`)).status, 200);
+  const pass = await until("the pass", async () => (await passesOf(service, webhook))[0], CANCELLED_MS);
+  assert.equal(pass.error, "The job was cancelled.");
 });
 
 test("settings that cannot work are refused, and stored secrets do not follow another address", async (t) => {

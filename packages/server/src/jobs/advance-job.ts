@@ -10,7 +10,7 @@ export interface AdvanceJobParts {
   store: JobStore & { storeNode: string };
   environment(id: Environment["id"]): Environment | undefined;
   leaseEnd(): number;
-  /** Ends what a page waits for. */
+  /** Ends what a page waits for: the service stops, or the job has ended or is another node's. */
   stopping: AbortSignal;
   now(): number;
 }

@@ -20,6 +20,8 @@ export interface JobKind {
   hasOwnRoute?: boolean;
   /** A job about everything can be asked for, with `all`. */
   takesAll: boolean;
+  /** A page of its list is asked of others, who may take their time. */
+  asksOthers?: boolean;
   /** Of the filter only a hash is kept, with the job and in the audit log. */
   hidesFilter?: boolean;
   /** How many items are worked on in one transaction, if not the usual few (advance-job.ts). */

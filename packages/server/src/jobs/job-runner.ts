@@ -35,6 +35,8 @@ const YIELD_MS = 20;
 const YIELDS_MAX = 25;
 /** How often a lease is renewed before it would expire. */
 const RENEWALS = 3;
+/** A job that waits for others stops waiting so soon after it was cancelled. */
+const WATCH_MS = 1_000;
 /** A batch that failed so often in a row ends the job. */
 const TRIES_MAX = 10;
 const RETRY_MS = 500;
@@ -131,18 +133,24 @@ export class JobRunner {
     return this.#parts.now() + this.#parts.leaseMs;
   }
 
-  /** The lease is renewed until the work ends. Work of a node that lost it has no effect: no page or batch of it is written. */
+  /**
+   * The lease is renewed until the work ends. Work of a node that lost it, or of a job that has ended, has no effect: no page or batch of it
+   * is written, and what a page waits for is given up.
+   */
   async #work(job: Job, walkedBy?: JobFilter): Promise<void> {
-    const { leaseMs } = this.#parts;
+    const { kinds, leaseMs } = this.#parts;
+    const kind = kinds.find((candidate) => candidate.kind === job.kind);
+    if (!kind) return this.#fail(job, `This release does not know jobs of the kind ${job.kind}.`);
+    const lost = new AbortController();
     let isRenewing = false;
     const renew = async () => {
       if (isRenewing) return;
       isRenewing = true;
-      await this.#isMine(job);
+      if (!(await this.#isMine(job))) lost.abort();
       isRenewing = false;
     };
-    const timer = setInterval(renew, leaseMs / RENEWALS).unref();
-    await this.#advance(job, walkedBy).finally(() => clearInterval(timer));
+    const timer = setInterval(renew, Math.min(leaseMs / RENEWALS, kind.asksOthers ? WATCH_MS : leaseMs)).unref();
+    await this.#advance(kind, job, lost.signal, walkedBy).finally(() => clearInterval(timer));
   }
 
   /** Renews the lease. If that cannot be written, the next time comes before the lease is over. */
@@ -152,11 +160,9 @@ export class JobRunner {
   }
 
   /** With `walkedBy` only until the items are fixed. */
-  async #advance(claimed: Job, walkedBy?: JobFilter): Promise<void> {
-    const kind = this.#parts.kinds.find((candidate) => candidate.kind === claimed.kind);
-    if (!kind) return this.#fail(claimed, `This release does not know jobs of the kind ${claimed.kind}.`);
+  async #advance(kind: JobKind, claimed: Job, lost: AbortSignal, walkedBy?: JobFilter): Promise<void> {
     if (claimed.listCursor !== null && kind.hidesFilter && !walkedBy) return this.#fail(claimed, FILTER_LOST);
-    const parts = { ...this.#parts, leaseEnd: () => this.#leaseEnd(), stopping: this.#stopping.signal };
+    const parts = { ...this.#parts, leaseEnd: () => this.#leaseEnd(), stopping: AbortSignal.any([this.#stopping.signal, lost]) };
     let job = claimed;
     let tries = 0;
     let nextAt = this.#parts.now();
@@ -173,6 +179,7 @@ export class JobRunner {
         job = advanced;
       } catch (error) {
         if (this.#isStopping) return;
+        if (lost.aborted) return this.#noteEnd(kind, job);
         if (error instanceof RestRefusal) return this.#fail(job, error.message);
         const level = error instanceof InTheWay ? "debug" : "warn";
         this.#parts.log[level]({ err: error, job: id }, "a batch of a job failed; it is tried again");

@@ -44,6 +44,7 @@ export function reconcileWebhook(parts: ReconcileWebhookParts): JobKind {
     kind: RECONCILE_KIND,
     filters: {},
     takesAll: false,
+    asksOthers: true,
     batchMax: BATCH_MAX,
     unpaced: "seen",
     async find(environment, filter, cursor, stopping) {
