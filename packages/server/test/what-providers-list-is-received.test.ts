@@ -15,7 +15,11 @@ const SECRET = "sk_live_0123456789";
 /** On a busy machine, for a thousand pages, one after the other. */
 const MANY_PAGES_MS = 500_000;
 /** Less than the provider asks to wait. */
-const CANCELLED_MS = 25_000;
+const PROMPT_MS = 25_000;
+/** Jobs that a node works on at once, beside reconciliations. */
+const AT_ONCE_MAX = 4;
+/** More than reconciliations have slots. */
+const WAITING = 10;
 
 interface ShownJob {
   id: string;
@@ -288,8 +292,21 @@ testOnSqlite("a pass that is cancelled waits for its provider no longer", async 
   const job = await order(service, webhook);
   await until("the first page", () => (provider.asked.length === 1 ? true : undefined));
   assert.equal((await service.rest("POST", `/jobs/${job.id}/cancel`)).status, 200);
-  const pass = await until("the pass", async () => (await passesOf(service, webhook))[0], CANCELLED_MS);
+  const pass = await until("the pass", async () => (await passesOf(service, webhook))[0], PROMPT_MS);
   assert.equal(pass.error, "The job was cancelled.");
+});
+
+testOnSqlite("passes that wait for their providers hold up no other job", async (t) => {
+  const service = await startTestService(t, {});
+  const provider = await startProvider(t, () => ({ status: 429, headers: { "retry-after": "50" } }));
+  for (let n = 0; n < WAITING; n++) {
+    const webhook = await makeWebhook(service, BY_EVENT_ID, { name: `w${n}`, reconcile: { source: sourceOf(provider) } });
+    await order(service, webhook);
+  }
+  await until("passes that wait", () => (provider.asked.length >= AT_ONCE_MAX ? true : undefined));
+  assert.equal((await service.send({ name: "shop/sale", data: {} })).status, 200);
+  const { body } = await service.rest("POST", "/jobs", { body: { kind: "events.erase", filter: { name: "shop/sale" } } });
+  assert.equal((await ended(service, body.data, PROMPT_MS)).status, "completed");
 });
 
 test("settings that cannot work are refused, and stored secrets do not follow another address", async (t) => {

@@ -27,6 +27,8 @@ export interface JobRunnerParts {
 
 const POLL_INTERVAL_MS = 500;
 const AT_ONCE_MAX = 4;
+/** Of jobs that ask others, beside the rest: however slow those are, they hold up nothing else. */
+const ASKING_AT_ONCE_MAX = 8;
 /** Above this share of its time the process counts as busy. */
 const BUSY_SHARE = 0.8;
 const QUEUE_MAX = 1_000;
@@ -46,7 +48,7 @@ const FILTER_LOST =
 export class JobRunner {
   readonly #parts: JobRunnerParts;
   readonly #stopping = new AbortController();
-  readonly #working = new Map<JobId, Promise<void>>();
+  readonly #working = new Map<JobId, { kind: string; work: Promise<void> }>();
   #timer: NodeJS.Timeout | null = null;
   #polling: Promise<void> = Promise.resolve();
   readonly #claimShared = sharedRefresh(() => this.#claim());
@@ -75,7 +77,7 @@ export class JobRunner {
     const stored = store.jobInsert({ ...job, lease: isWalked ? { node: store.storeNode, until: this.#leaseEnd() } : null });
     const walk = () =>
       this.#track(
-        job.id,
+        job,
         stored.then(
           (made) => this.#work(made, filter),
           () => undefined,
@@ -99,29 +101,39 @@ export class JobRunner {
     if (this.#timer) clearInterval(this.#timer);
     this.#stopping.abort();
     await this.#polling;
-    await Promise.all(this.#working.values());
+    await Promise.all([...this.#working.values()].map(({ work }) => work));
   }
 
   async #claim(): Promise<void> {
     const { store, now, log } = this.#parts;
     try {
-      while (!this.#isStopping && this.#working.size < AT_ONCE_MAX) {
-        const job = await store.jobClaim({ node: store.storeNode, now: now(), until: this.#leaseEnd(), except: [...this.#working.keys()] });
+      while (!this.#isStopping) {
+        const left = { except: [...this.#working.keys()], exceptKinds: this.#kindsWithoutSlot() };
+        const job = await store.jobClaim({ node: store.storeNode, now: now(), until: this.#leaseEnd(), ...left });
         if (!job) return;
-        if (!this.#working.has(job.id)) void this.#track(job.id, this.#work(job));
+        if (!this.#working.has(job.id)) void this.#track(job, this.#work(job));
       }
     } catch (error) {
       log.debug({ err: error }, "jobs could not be claimed; this is tried again");
     }
   }
 
+  #kindsWithoutSlot(): string[] {
+    const { kinds } = this.#parts;
+    const asking = new Set(kinds.filter(({ asksOthers }) => asksOthers).map(({ kind }) => kind));
+    const working = [...this.#working.values()];
+    const askingNow = working.filter(({ kind }) => asking.has(kind)).length;
+    const isFull = { asking: askingNow >= ASKING_AT_ONCE_MAX, others: working.length - askingNow >= AT_ONCE_MAX };
+    return kinds.filter(({ kind }) => (asking.has(kind) ? isFull.asking : isFull.others)).map(({ kind }) => kind);
+  }
+
   /** When one is done with, there may be room for another. */
-  #track(id: JobId, work: Promise<void>): Promise<void> {
+  #track({ id, kind }: Pick<Job, "id" | "kind">, work: Promise<void>): Promise<void> {
     const tracked = work.finally(() => {
       this.#working.delete(id);
       this.wake();
     });
-    this.#working.set(id, tracked);
+    this.#working.set(id, { kind, work: tracked });
     return tracked;
   }
 

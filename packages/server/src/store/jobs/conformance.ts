@@ -6,7 +6,7 @@ import { beginOne, claimAll, detailsOf, makeScene, type Scene, sampleRun } from 
 import type { Job, JobAdvanceParams, JobItem, JobItemsAddParams, NewJob, Store } from "../contract/index.ts";
 
 const ids = createEventIdGenerator();
-const MINE = { node: "one", now: 1_000, until: 2_000, except: [] };
+const MINE = { node: "one", now: 1_000, until: 2_000, except: [], exceptKinds: [] };
 
 export function jobConformance(engine: Engine): void {
   test(`${engine.name}: a batch of a job has its effect once, with the cursor, and never without the lease`, async (t) => {
@@ -115,7 +115,8 @@ export function jobConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const [one, two] = [await makeJob(scene, [1, 2], undefined, { series: "s" }), await makeJob(scene, [], "two", { series: "s" })];
     const series = { environmentId: one.environmentId, series: "s" };
-    assert.equal((await store.jobClaim(MINE))?.id, one.id);
+    assert.equal(await store.jobClaim({ ...MINE, exceptKinds: ["x", "runs.rerun"] }), null);
+    assert.equal((await store.jobClaim({ ...MINE, exceptKinds: ["x"] }))?.id, one.id);
     assert.equal(await store.jobClaim({ ...MINE, node: "two", now: 9_000 }).then((job) => job?.id), one.id, "the second waits");
     assert.equal(await store.jobClaim({ ...MINE, node: "two", now: 9_000, except: [one.id] }), null);
     await store.jobAdvance(step(one, { node: "two", worked: 1, tally: { seen: 1 } }));

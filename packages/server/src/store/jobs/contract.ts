@@ -123,10 +123,16 @@ export interface JobStore {
   /** Whether a job of the series has not ended. */
   jobSeriesIsOpen(params: { environmentId: EnvironmentId; series: string }): Promise<boolean>;
   /**
-   * Leases the oldest job that no node holds, or that this node holds and is not in `except`, unless an older one of its series has not
-   * ended. It is `running` if its items are collected.
+   * Leases the oldest job that no node holds, or that this node holds and is not in `except`, unless it is of one of `exceptKinds`, or an
+   * older one of its series has not ended. It is `running` if its items are collected.
    */
-  jobClaim(params: { node: string; now: number; until: number; except: readonly JobId[] }): Promise<Job | null>;
+  jobClaim(params: {
+    node: string;
+    now: number;
+    until: number;
+    except: readonly JobId[];
+    exceptKinds: readonly string[];
+  }): Promise<Job | null>;
   /** Renews the lease of a job during long work. Returns false, without effect, if it is lost or the job has ended. */
   jobRenew(params: { environmentId: EnvironmentId; id: JobId; node: string; until: number }): Promise<boolean>;
   /** The last items before the position `before`, last one first: at most `limit`, fewer at the end of a page. */

@@ -205,7 +205,7 @@ export function retentionConformance(engine: Engine): void {
       createdAt: 6_000,
     };
     await store.jobInsert({ ...job, id, environmentId });
-    await store.jobClaim({ node: "one", now: 6_000, until: 9_000, except: [] });
+    await store.jobClaim({ node: "one", now: 6_000, until: 9_000, except: [], exceptKinds: [] });
     const replayed = [late, sampleRun(functions[1])].map((run) => ({ eventSequence: sequenceOf(old), run }));
     const starts = [...replayed, { eventSequence: sequenceOf(young), run: sampleRun(functions[0]) }];
     const batch = { after: 0, worked: 2, failures: [], starts, now: 6_000, until: 9_000 };

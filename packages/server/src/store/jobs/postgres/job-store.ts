@@ -22,7 +22,7 @@ const CLAIM = `
     started_at = CASE WHEN list_cursor IS NULL THEN coalesce(started_at, $2) ELSE started_at END
   WHERE (environment_id, job_id) = (
     SELECT environment_id, job_id FROM jobs
-    WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = $1 OR leased_until <= $2) AND job_id <> ALL ($4::text[])
+    WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = $1 OR leased_until <= $2) AND job_id <> ALL ($4::text[]) AND kind <> ALL ($5::text[])
       AND ${notFenced("environment_id")}
       AND (series IS NULL OR NOT EXISTS (
         SELECT FROM jobs AS earlier
@@ -52,8 +52,8 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
     async jobSeriesIsOpen({ environmentId, series }) {
       return (await database.query(SERIES_IS_OPEN, [environmentId, series])).length > 0;
     },
-    async jobClaim({ node, now, until, except }) {
-      const [row] = await database.query<JobRow>(CLAIM, [node, now, until, except]);
+    async jobClaim({ node, now, until, except, exceptKinds }) {
+      const [row] = await database.query<JobRow>(CLAIM, [node, now, until, except, exceptKinds]);
       return row ? toJob(row) : null;
     },
     async jobRenew({ environmentId, id, node, until }) {

@@ -133,9 +133,9 @@ export class JobRows {
     return this.#openInSeries.get(environmentId, series) !== undefined;
   }
 
-  claim({ node, now, until, except }: Parameters<JobStore["jobClaim"]>[0]): Job | null {
+  claim({ node, now, until, except, exceptKinds }: Parameters<JobStore["jobClaim"]>[0]): Job | null {
     const rows = this.#open.all(node, now) as unknown as JobRow[];
-    const row = rows.find(({ job_id }) => !(except as readonly string[]).includes(job_id));
+    const row = rows.find(({ job_id, kind }) => !(except as readonly string[]).includes(job_id) && !exceptKinds.includes(kind));
     if (!row) return null;
     this.#lease.run(node, until, row.job_id);
     this.#run.run(now, row.job_id);
