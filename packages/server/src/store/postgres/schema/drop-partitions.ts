@@ -53,7 +53,8 @@ export function dropOne(database: Database, kind: PartitionKind, old: Unneeded, 
     await lockTables(client, TABLES[kind]);
     await lockTables(client, tables);
     if (archived && !(await isUnchanged(client, archived.partition, archived.attempt))) return "nothing to do";
-    const { rows } = await client.query<{ stays: boolean }>(STAYS_SINCE[kind](tables[0] as string), [at - LOOK_BACK_MS]);
+    const since = { from: Math.floor(at) - LOOK_BACK_MS, to: Math.floor(database.now()) + LOOK_BACK_MS };
+    const { rows } = await client.query<{ stays: boolean }>(STAYS_SINCE[kind](tables[0] as string, since));
     if (rows[0]?.stays) return "nothing to do";
     for (const table of tables) await client.query(`DROP TABLE ${table}`);
     await client.query("DELETE FROM time_partitions WHERE kind = $1 AND from_day = $2", [kind, fromDay]);
@@ -66,7 +67,9 @@ export function dropOne(database: Database, kind: PartitionKind, old: Unneeded, 
 const STAYS: Record<PartitionKind, (table: string) => string> = {
   events: (table) => `
     SELECT coalesce((SELECT max(sequence) FROM ${table}), 0) > (SELECT sequence FROM event_types_counted)
-      OR EXISTS (${youngerThan(table)})
+      OR EXISTS (
+        SELECT FROM environments AS e,
+          LATERAL (SELECT FROM ${table} AS p WHERE p.environment_id = e.environment_id AND p.received_at > $1 LIMIT 1) AS younger)
       OR EXISTS (
         SELECT FROM runs JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = runs.event_no
         WHERE runs.ended_at IS NULL)
@@ -84,20 +87,18 @@ const STAYS: Record<PartitionKind, (table: string) => string> = {
 };
 
 /** Rows that may have come or become needed since: senders may choose ids of an old day, and a function was rerun with an old event. */
-const STAYS_SINCE: Record<PartitionKind, (table: string) => string> = {
-  events: (table) => `
-    SELECT EXISTS (${youngerThan(table)})
+const STAYS_SINCE: Record<PartitionKind, (table: string, since: { from: number; to: number }) => string> = {
+  events: (table, { from, to }) => `
+    SELECT EXISTS (
+        SELECT FROM environments AS e,
+          LATERAL (
+            SELECT FROM ${table} AS p
+            WHERE p.environment_id = e.environment_id AND p.received_at BETWEEN ${from} AND ${to} LIMIT 1) AS received)
       OR EXISTS (
         SELECT FROM environments AS e,
           LATERAL (
             SELECT FROM runs JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = runs.event_no
-            WHERE runs.environment_id = e.environment_id AND runs.run_id >= first_id_at($1) LIMIT 1) AS anew) AS stays`,
-  runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL) AND $1::bigint IS NOT NULL AS stays`,
-  requests: STAYS.requests,
+            WHERE runs.environment_id = e.environment_id AND runs.run_id >= first_id_at(${from}) LIMIT 1) AS anew) AS stays`,
+  runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL) AS stays`,
+  requests: () => "SELECT false AS stays",
 };
-
-function youngerThan(table: string): string {
-  return `
-    SELECT FROM environments AS e,
-      LATERAL (SELECT FROM ${table} AS p WHERE p.environment_id = e.environment_id AND p.received_at > $1 LIMIT 1) AS younger`;
-}
