@@ -64,6 +64,7 @@ const ON_ONE_ENGINE: Readonly<Record<string, readonly string[]>> = {
     "server/documentation-is-served",
     "server/http-is-read-as-node-reads-it",
     "server/other-sites-cannot-use-a-dev-server",
+    "server/refused-bodies-get-their-answer",
     "server/schemas-are-cheap-for-every-event",
   ],
   "the same is done on PostgreSQL by simulation/shared-store.test.ts": ["server/simulation/simulation"],
