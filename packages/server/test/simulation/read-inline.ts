@@ -7,6 +7,7 @@ import { EventEmitter } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import type { DatabaseSync } from "node:sqlite";
 import workerThreads from "node:worker_threads";
+import { countOpen, listApprovals } from "../../src/store/approvals/sqlite/list-approvals.ts";
 import { countRange } from "../../src/store/event-types/sqlite.ts";
 import { noWhere } from "../../src/store/events/rows/event-pages.ts";
 import { followEvents, getEvent } from "../../src/store/events/sqlite/follow-events.ts";
@@ -77,6 +78,8 @@ class InlineReader extends EventEmitter {
     if (operation === "webhookRequestWithBody") return requestWithBody(db, params);
     if (operation === "webhookRequestGet") return getRequest(db, params);
     if (operation === "webhookRequestList") return listRequests(db, params);
+    if (operation === "approvalList") return listApprovals(db, params);
+    if (operation === "approvalCountOpen") return countOpen(db, params);
     throw new Error(`the simulation does not answer ${operation}`);
   }
 }
