@@ -51,7 +51,7 @@ export function approvalCases(browser: () => Browser): void {
     await page.clock.fastForward(POLLED_WITHIN_MS);
     await page.locator("tr").filter({ hasText: "Deploy v2?" }).waitFor({ state: "detached" });
     await dialog.getByRole("button", { name: "Reject", exact: true }).click();
-    await dialog.getByText("The approval is approved.").waitFor();
+    await dialog.getByText("The approval was already decided: approved.").waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
     assert.equal((await second.output()).decision, "approved");
 
